@@ -24,7 +24,7 @@ from measure import REPETITIONS, one_core, report
 one_core()
 
 from textveil import Sanitizer
-from textveil.bundle import open_atomic_text
+from textveil.storage import open_atomic_text
 from textveil_cli.console import read_lines
 from textveil_cli.files import BlockSanitizer, ColumnSelection, find_source_files, sanitize_files
 

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from bounds.channels import Mode, best_channel, ceiling, randomized_response, reference
 from bounds.figures import accuracy_figures, clean_decisions, private_figures
-from textveil.bundle import open_atomic_text
+from textveil.storage import open_atomic_text
 from textveil_cli.errors import ResumeError
 from textveil_training.attacks.vectors import (
     AttributeAttackSettings,

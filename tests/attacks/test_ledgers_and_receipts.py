@@ -10,9 +10,10 @@ from small_staircase import small_staircase
 from textveil import Ledger, Sanitizer
 from textveil.bundle.layout import SIGNATURE
 from textveil.errors import LedgerDamaged, ReceiptError, WrongSigner
-from textveil.ledger import SpendEntry, crypto, read_receipt
+from textveil.ledger import SpendEntry, read_receipt
 from textveil.ledger.receipt import FORMAT, NOTE, VERSION, _make_signed_bytes
 from textveil.release import Spend
+from textveil.storage.cryptography import sign_bytes
 
 ENTRY = SpendEntry(privacy_unit="scope", request=b"request", mechanism="staircase", spend=Spend(3))
 #: Points of small order, for which a signature can be made without any key, of any message.
@@ -69,7 +70,7 @@ def content(**changes: Any) -> dict[str, Any]:
 
 
 def signed(said: dict[str, Any]) -> bytes:
-    key, signature = crypto.sign_bytes(bytes(range(32)), _make_signed_bytes(said))
+    key, signature = sign_bytes(bytes(range(32)), _make_signed_bytes(said))
     return json.dumps({**said, "key": key.hex(), "signature": signature.hex()}).encode()
 
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from planted import planted
 from textveil.errors import OptionError
 from textveil.mechanisms import entropy
+from textveil.mechanisms.arrays import Integers
 from textveil.mechanisms.noise import vector as representation
-from textveil.mechanisms.noise.discrete import Integers, Words
+from textveil.mechanisms.noise.discrete import Words
 from textveil.mechanisms.noise.parameters import MAX_DIMENSION, MAX_GRID, ReleaseParameters
 from textveil.mechanisms.noise.vector import VectorReleaser
 

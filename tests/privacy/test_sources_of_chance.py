@@ -39,13 +39,12 @@ def sources_of_chance(code: str) -> list[str]:
 #: Modules are imported by names that are written there, or by those of our commands.
 NO_NOISE = {
     "textveil/__main__.py": ["import_module", "import_module"],
-    "textveil/bundle/leftovers.py": ["urandom", "urandom"],
-    "textveil/bundle/signatures.py": ["import_module", "import_module"],
     "textveil/conversation/exchange_state.py": ["urandom"],
-    "textveil/ledger/crypto.py": ["urandom"],
-    "textveil/ledger/keys.py": ["urandom"],
-    "textveil/ledger/creation.py": ["urandom"],
+    "textveil/ledger/database.py": ["urandom"],
     "textveil/lazy.py": ["import_module", "import_module"],
+    "textveil/storage/atomic_writes.py": ["urandom", "urandom"],
+    "textveil/storage/cryptography.py": ["import_module", "urandom", "import_module"],
+    "textveil/storage/keys.py": ["urandom"],
     "textveil_cli/console/command.py": ["import_module", "import_module"],
     "textveil_cli/commands/gateway.py": ["secrets"],
     "textveil_cli/gateway/app.py": ["secrets"],

@@ -88,7 +88,7 @@ def test_text_is_opened_without_what_vectors_need() -> None:
     patterns, which are made for the first text that is not ASCII.
     """
     modules = loaded("from textveil import Sanitizer; Sanitizer.load().sanitize('The doctor')")
-    unused = ("bundle.encoder_bundle", "bundle.onnx.check", "bundle.atomic", "mechanisms.noise.vector", "audit")
+    unused = ("bundle.encoder_bundle", "bundle.onnx.check", "storage.atomic_writes", "mechanisms.noise.vector", "audit")
     assert not {f"textveil.{name}" for name in unused} & modules
 
 

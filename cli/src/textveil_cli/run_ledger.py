@@ -6,8 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from textveil.formatting import format_count
 from textveil.ledger import Budget, Ledger, ReceiptWriter, RecordedRelease
-from textveil.release import ReleaseStatement, format_count
+from textveil.release import ReleaseStatement
 
 from textveil_cli.console import TextWriter, open_output, print_unless_quiet
 

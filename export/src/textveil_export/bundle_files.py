@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from textveil.bundle import layout, open_atomic_folder, open_atomic_text
+from textveil.bundle import layout
 from textveil.errors import OutputError
+from textveil.storage import open_atomic_folder, open_atomic_text
 
 from textveil_export.errors import WriteError
 

@@ -308,7 +308,7 @@ class OutputError(TextveilError, code="output"):
     """The output cannot be written.
 
     >>> from pathlib import Path
-    >>> from textveil.bundle import open_atomic_text
+    >>> from textveil.storage import open_atomic_text
     >>> with open_atomic_text(Path("no-such-folder/sent.txt")) as write:
     ...     write("Hello")
     Traceback (most recent call last):
@@ -397,7 +397,7 @@ class KeyFileError(TextveilError, code="key"):
     """A key file is missing, readable by others, in a forbidden place, or belongs to other data.
 
     >>> from pathlib import Path
-    >>> from textveil.ledger import read_key
+    >>> from textveil.storage import read_key
     >>> read_key(Path("no-such-file"), "the key", create=False)
     Traceback (most recent call last):
     textveil.errors.KeyFileError: the key: no readable file there

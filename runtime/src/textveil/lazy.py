@@ -11,8 +11,6 @@ The TypeScript package has byte-for-byte copies (``web/scripts/data.mjs``).
 """
 
 import json
-import os
-import re
 from collections.abc import Callable, Collection
 from functools import cache
 from importlib import import_module
@@ -63,12 +61,6 @@ def make_lazy_getattr(package: str, names: Collection[str], *modules: str) -> At
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return get_attribute
-
-
-def format_path_name(path: "str | os.PathLike[str]") -> str:
-    """Return the last part of a path for messages; an empty string if it may be a text."""
-    name = os.path.basename(os.path.normpath(path))
-    return repr(name) if re.fullmatch(r"[\w.+-]{1,60}", name) else ""
 
 
 def read_data(name: str) -> bytes:

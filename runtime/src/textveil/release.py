@@ -235,11 +235,6 @@ def _format_number(value: Decimal) -> str:
     return f"{value.normalize():g}" if value else "0"
 
 
-def format_count(count: int, noun: str) -> str:
-    """Return a count with a noun, plural in *s*, for printing: ``1 document``, ``2 documents``."""
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
-
-
 @lru_cache
 def compute_largest_odds(epsilon: Decimal) -> int:
     """Return ``e**L`` rounded up: the largest factor by which the odds of two inputs change."""

@@ -21,14 +21,15 @@ from textveil.bundle.layout import STAIRCASE_MODES
 from textveil.bundle.text_bundle import TextBundle
 from textveil.bundle.vector_bundle import VectorBundle
 from textveil.errors import BundleDamaged, OptionError
+from textveil.formatting import format_count
 from textveil.mechanisms import entropy
+from textveil.mechanisms.arrays import Floats
 from textveil.mechanisms.baselines.santext import SanText, bound_rounding_slack
 from textveil.mechanisms.baselines.table import SANTEXT_OUTPUT_ROLE, SanTextTable, find_wrong_weight
-from textveil.mechanisms.metric import Floats, WordMetric
+from textveil.mechanisms.metric import WordMetric
 from textveil.mechanisms.noise.parameters import L2
 from textveil.mechanisms.randomizer import Randomizer
 from textveil.mechanisms.staircase import make_staircase_randomizer
-from textveil.release import format_count
 from textveil.text.levels import find_epsilon_and_kind, format_epsilon
 from textveil.text.staircase_plans import StaircasePlanFactory
 from textveil.text.statement import TEXTBOOK

@@ -6,13 +6,15 @@ import inspect
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
 from scripts import ROOT
 from textveil_cli.console import run
+from textveil_cli.console.command import _make_value_converter
 from textveil_cli.main import COMMANDS
 
 LINES = {
@@ -105,6 +107,53 @@ def test_a_sentence_pays_for_a_sentence(mode: str) -> None:
     assert len(modules) <= MOST_MODULES[mode]
     assert not [name for name in modules if name.startswith(unused)]
     assert own({name for name in modules if ".commands." in name}) == {"textveil_cli.commands.sanitize"}
+
+
+def test_no_option_of_a_sentence_or_a_table_imports_pydantic(tmp_path: Path) -> None:
+    """typer checks values with pydantic, whose import takes longer than sanitizing a sentence."""
+    table, output = tmp_path / "notes.csv", tmp_path / "sent.csv"
+    table.write_text("note\nThe doctor of Anna Novak\n")
+    code = (
+        "import sys; from textveil_cli.main import main; sys.argv[0] = 'textveil'\n"
+        "try: main()\n"
+        "except SystemExit as end: assert not end.code\n"
+        "assert 'pydantic' not in sys.modules"
+    )
+    for arguments in (
+        ["--protect", "names", "--style", "tag", "--keep", "country", "--text", "The doctor of Anna Novak"],
+        ["--epsilon", "8", "--max-bundle-bytes", "999999999", "--text", "The doctor of Anna Novak"],
+        [str(table), "--column", "note", "--protect", "names", "--workers", "1", "-o", str(output)],
+    ):
+        subprocess.run([sys.executable, "-c", code, "sanitize", "--quiet", *arguments], check=True)
+
+
+def test_values_are_converted_as_typer_converts_them(tmp_path: Path) -> None:
+    """Each option of ``sanitize``, with values that fit its type and values that do not."""
+    there, unreadable = tmp_path / "there", tmp_path / "unreadable"
+    there.touch()
+    unreadable.touch(mode=0)
+    texts = ["", "names", "Names", "tag", "8", "0", "-1", "007", "1_0", " 8", "8.0", "1" * 20, "\u0663"]
+    texts += [str(tmp_path), str(there), str(unreadable), str(tmp_path / "not there"), "-", "a//b/../c/"]
+    command = typer.main.get_group(importlib.import_module(LINES["textveil"]).app).commands["sanitize"]
+    typed = [option for option in command.params if hasattr(option, "type_descriptor")]
+    if not typed:
+        pytest.skip("this typer has no descriptions of types")
+    assert len(typed) > 50
+    with typer._click.Context(command) as context:  # pyright: ignore[reportAttributeAccessIssue]
+        for option in typed:
+            option.callback = None
+            convert = _make_value_converter(option)
+            is_list = option.multiple or option.nargs == -1
+            for value in (None, *([[], texts] if is_list else [*texts, True, False])):
+                assert outcome(convert, context, value) == outcome(option.process_value, context, value), option.name
+
+
+def outcome(convert: Callable[..., Any], context: Any, value: object) -> tuple[type, object]:
+    try:
+        converted = convert(context, value)
+    except Exception as error:
+        return type(error), str(error)
+    return type(converted), converted
 
 
 def test_help_and_version_import_no_command() -> None:

@@ -37,7 +37,7 @@ except OSError:
 
 def test_files_and_folders_are_replaced_whole(tmp_path: Path) -> None:
     code = """
-from textveil.bundle import open_atomic_folder, open_atomic_text
+from textveil.storage import open_atomic_folder, open_atomic_text
 for content in ("old\\n", "new\\r\\n"):
     with open_atomic_text(Path("file")) as write:
         write(content)
@@ -51,7 +51,7 @@ print(Path("file").read_bytes(), Path("folder", "part").read_bytes(), sorted(os.
 def test_a_file_that_somebody_has_open_stays_and_is_named(tmp_path: Path) -> None:
     (tmp_path / "kept").write_text("old")
     code = """
-from textveil.bundle import open_atomic_text
+from textveil.storage import open_atomic_text
 from textveil.errors import OutputError
 with open("kept") as reader:
     try:

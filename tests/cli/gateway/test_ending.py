@@ -24,7 +24,7 @@ NAMED = {**KEY, "X-Textveil-Conversation": "one"}
 #: A gateway on a slow disk, which says when it writes.
 SLOW_DISK = """
 import os, sys, time
-import textveil.bundle.atomic
+import textveil.storage.atomic_writes
 flush = os.fsync
 
 def flush_slowly(descriptor):
@@ -32,7 +32,7 @@ def flush_slowly(descriptor):
     time.sleep(0.25)
     flush(descriptor)
 
-textveil.bundle.atomic.os.fsync = flush_slowly
+textveil.storage.atomic_writes.os.fsync = flush_slowly
 from textveil_cli.main import main
 main()
 """

@@ -26,8 +26,8 @@ def step(real):
     return stepped
 for name in ("fsync", "link", "replace", "fchmod", "unlink"):
     setattr(os, name, step(getattr(os, name)))
-from textveil.bundle import atomic
-atomic._write_text = step(atomic._write_text)
+from textveil.storage import atomic_writes
+atomic_writes._write_text = step(atomic_writes._write_text)
 class Output:
     buffer = property(lambda self: self)
     def write(self, data):

@@ -84,7 +84,7 @@ def test_a_disk_that_fails(
 
     target = folder / "out.txt"
     target.write_bytes(b"precious")
-    monkeypatch.setattr(f"textveil.bundle.atomic.os.{call}", fail)
+    monkeypatch.setattr(f"textveil.storage.atomic_writes.os.{call}", fail)
     ran = cli(note, "-o", target)
     assert ran.code == 1
     assert ran.message.splitlines()[-1] == f"textveil: output: 'out.txt' cannot be written: {os.strerror(number)}"

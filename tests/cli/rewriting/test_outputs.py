@@ -10,10 +10,11 @@ import pytest
 from small_index import write_index
 from small_staircase import small_staircase
 from textveil import Ledger
-from textveil.bundle import kept, open_atomic_bytes, open_atomic_folder
 from textveil.errors import KeyFileError, OutputError
 from textveil.ledger import SpendEntry
 from textveil.release import Spend
+from textveil.storage import open_atomic_bytes, open_atomic_folder
+from textveil.storage.protected_paths import get_file_id, is_inside
 
 HERE = Callable[..., Any]
 ENTRY = SpendEntry(privacy_unit="scope", request=b"request", mechanism="staircase", spend=Spend(3))
@@ -238,10 +239,10 @@ def test_a_key_is_no_file_of_its_ledger_and_no_other_key(place: Path) -> None:
 def test_places(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "file").write_text("1")
-    assert kept.get_file_id(tmp_path / "a" / ".." / "a" / "file") == kept.get_file_id(tmp_path / "a" / "file")
-    assert kept.get_file_id(tmp_path / "a" / "caf\u00e9") == kept.get_file_id(tmp_path / "a" / "CAFE\u0301")
-    assert kept.get_file_id(tmp_path / "a" / "FILE2") != kept.get_file_id(tmp_path / "FILE2")
-    assert kept.is_inside(tmp_path / "a" / "b" / "c", tmp_path / "a")
-    assert kept.is_inside(tmp_path / "a", tmp_path / "a")
-    assert not kept.is_inside(tmp_path / "ab", tmp_path / "a")
-    assert not kept.is_inside(tmp_path / "ab", tmp_path / "nothing")
+    assert get_file_id(tmp_path / "a" / ".." / "a" / "file") == get_file_id(tmp_path / "a" / "file")
+    assert get_file_id(tmp_path / "a" / "caf\u00e9") == get_file_id(tmp_path / "a" / "CAFE\u0301")
+    assert get_file_id(tmp_path / "a" / "FILE2") != get_file_id(tmp_path / "FILE2")
+    assert is_inside(tmp_path / "a" / "b" / "c", tmp_path / "a")
+    assert is_inside(tmp_path / "a", tmp_path / "a")
+    assert not is_inside(tmp_path / "ab", tmp_path / "a")
+    assert not is_inside(tmp_path / "ab", tmp_path / "nothing")

@@ -93,10 +93,10 @@ def test_streams_killed_at_random_leave_nothing_unknown(small: Sanitizer, folder
 
 CHARGES = """
 import os, sys
-from textveil.bundle import atomic
+from textveil.storage import atomic_writes
 from textveil.ledger import SpendEntry, Ledger, database
 from textveil.release import Spend
-atomic.open_unnamed_file = lambda folder: None  # so that the trace sees names
+atomic_writes.open_unnamed_file = lambda folder: None  # so that the trace sees names
 database._PRAGMAS = tuple(p.replace("EXTRA", sys.argv[2]) for p in database._PRAGMAS)
 ledger = Ledger(sys.argv[1] + "/ledger")
 for number in range(3):

@@ -102,10 +102,10 @@ def test_none_returns_where_the_commit_fails(ledger: Ledger, monkeypatch: pytest
 
 CHARGES = """
 import os, sys, threading
-from textveil.bundle import atomic
+from textveil.storage import atomic_writes
 from textveil.ledger import SpendEntry, Ledger, database
 from textveil.release import Spend
-atomic.open_unnamed_file = lambda folder: None  # so that the trace sees names
+atomic_writes.open_unnamed_file = lambda folder: None  # so that the trace sees names
 ledger, one = Ledger(sys.argv[1] + "/ledger"), threading.Lock()
 def charge(what):
     ledger.record_spends([SpendEntry(privacy_unit="scope", request=what, mechanism="staircase", spend=Spend(1))])

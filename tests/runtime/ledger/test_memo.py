@@ -15,9 +15,9 @@ from small_ledger import entry
 from textveil import Ledger, Sanitizer, TextLabelEncoder
 from textveil.errors import CryptoUnavailable, KeyFileError, OptionError
 from textveil.ledger import SpendOutcome, serialize_options, serialize_request
-from textveil.ledger.keys import compute_tag
 from textveil.ledger.release_sources import make_cache_keys
 from textveil.mechanisms import entropy
+from textveil.storage.cryptography import compute_tag
 from textveil.text.options import Options
 
 

@@ -18,10 +18,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reas
 
 BEGIN = """
 import os, sys
-from textveil.bundle import atomic
+from textveil.storage import atomic_writes
 from textveil.ledger import SpendEntry, Ledger
 from textveil.release import Spend
-atomic.open_unnamed_file = lambda folder: None  # so that the trace sees names
+atomic_writes.open_unnamed_file = lambda folder: None  # so that the trace sees names
 path = sys.argv[1] + "/ledger"
 def entry(scope, number):
     what = b"%d" % number

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textveil import Sanitizer
 from textveil.errors import CryptoUnavailable, KeyFileError, ReceiptError
-from textveil.ledger import Receipt, ReceiptWriter, crypto, read_receipt
+from textveil.ledger import Receipt, ReceiptWriter, read_receipt
+from textveil.storage.cryptography import sign_bytes
 from textveil.text.statement import Result
 
 pytest.importorskip("cryptography")
@@ -64,7 +65,7 @@ def test_the_key_of_a_ledger_signs_nothing_itself(small: Sanitizer, tmp_path: Pa
     key.write_bytes(bytes(range(32)))
     key.chmod(0o600)
     _, public_key = read_receipt(signed(key, small.sanitize_batch(["doctor"])).encode())
-    assert public_key != crypto.sign_bytes(key.read_bytes(), b"")[0].hex()
+    assert public_key != sign_bytes(key.read_bytes(), b"")[0].hex()
 
 
 @given(
@@ -144,7 +145,7 @@ def test_what_is_no_receipt_is_refused(wrong: bytes) -> None:
 def test_what_a_stranger_signed_is_checked_before_it_is_printed(small: Sanitizer, key: Path, spoiled: Any) -> None:
     sound = json.loads(signed(key, [small.sanitize("doctor")]))
     content = {**{name: sound[name] for name in sound if name not in ("key", "signature")}, **spoiled}
-    public_key, signature = crypto.sign_bytes(
+    public_key, signature = sign_bytes(
         bytes(32), b"textveil-receipt\0" + json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
     )
     forged = {**content, "key": public_key.hex(), "signature": signature.hex()}

@@ -16,8 +16,8 @@ import typer
 from textveil import Conversation
 from textveil.conversation import conversation_matches_key
 from textveil.errors import InputError, KeyFileError, OptionError
-from textveil.ledger import read_key
-from textveil.release import format_count
+from textveil.formatting import format_count
+from textveil.storage import read_key
 
 from textveil_cli.console import print_unless_quiet
 from textveil_cli.files.folder_lock import lock_folder

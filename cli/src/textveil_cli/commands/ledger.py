@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from textveil.bundle import ProtectedPaths
 from textveil.errors import LedgerError, OptionError
-from textveil.lazy import format_path_name
+from textveil.formatting import format_path_name
 from textveil.ledger import Ledger, get_key_path
+from textveil.storage import ProtectedPaths
 
 from textveil_cli.console import TYPER_SETTINGS, GroupedCommand, open_output, print_message
 from textveil_cli.options import JsonOption, LedgerKey, PrivateOutput

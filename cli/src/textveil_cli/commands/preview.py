@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 from textveil.errors import OptionError
-from textveil.release import format_count
+from textveil.formatting import format_count
 
 from textveil_cli.console import iterate_lines, name_inputs, open_input, open_output
 from textveil_cli.options import (

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from textveil.bundle import ProtectedPaths
 from textveil.errors import InputError, OptionError
+from textveil.storage import ProtectedPaths
 from textveil.text import Restored, RestoreReport
 from textveil.text.restore import MAX_MAPPING_BYTES, Restorer
 

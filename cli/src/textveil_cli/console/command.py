@@ -15,13 +15,14 @@ none.
 
 import functools
 import inspect
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, cast, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -37,6 +38,8 @@ TYPER_SETTINGS: dict[str, Any] = {
 OptionValues = dict[str, Any]
 #: How typer writes the type of a repeatable option, and of a number with a range.
 _HELP_TYPE = re.compile(r"<(?:list\[(\w+)\]|(\w+) range)>")
+#: Whole numbers that every parser reads alike.
+_SMALL_INTEGER = re.compile(r"0|[1-9][0-9]{0,14}")
 
 
 class RepeatedOption(Exception):
@@ -53,7 +56,7 @@ class RepeatedOption(Exception):
 
 
 def _make_value_converter(option: Any) -> Any:
-    """Return a conversion to the option's type that calls typer only for values of another type.
+    """Return a conversion to the option's type that calls typer only for values that ``_convert_plain_value`` refuses.
 
     typer from 0.29 on calls pydantic for every option, present or not; importing pydantic takes longer than sanitizing
     a sentence.
@@ -61,12 +64,47 @@ def _make_value_converter(option: Any) -> Any:
     convert_with_typer, is_list = option.process_value, option.multiple or option.nargs == -1
 
     def process_value(ctx: Any, value: Any) -> Any:
-        if option.required or not (value is None or type(value) is option.type_descriptor.annotation):
+        if option.required:
             return convert_with_typer(ctx, value)
-        value = () if is_list and value is None else value
+        if value is None:
+            value = () if is_list else value
+        else:
+            converted = _convert_plain_value(value, option.type_descriptor)
+            if converted is None:
+                return convert_with_typer(ctx, value)
+            value = converted
         return value if option.callback is None else option.callback(ctx, option, value)
 
     return process_value
+
+
+def _convert_plain_value(value: Any, descriptor: Any) -> Any:
+    """Convert a value as typer does, if that needs no pydantic; return ``None`` for all other values.
+
+    Args:
+        value: A value of the command line, not ``None``.
+        descriptor: typer's description of the option's type.
+    """
+    annotation, settings = descriptor.annotation, descriptor.parameter_info
+    if type(value) is annotation:
+        return value
+    if settings.parser is not None:
+        return None
+    if get_origin(annotation) is Literal and value in get_args(annotation):
+        return value
+    if annotation == list[str] and all(type(item) is str for item in value):
+        return [*value]
+    if type(value) is not str:
+        return None
+    if annotation is int and _SMALL_INTEGER.fullmatch(value):
+        number = int(value)
+        is_too_small = settings.min is not None and number < settings.min
+        return None if is_too_small or (settings.max is not None and number > settings.max) else number
+    has_checks = settings.exists or settings.writable or settings.resolve_path
+    if annotation is Path and not has_checks and settings.file_okay and settings.dir_okay:
+        # typer refuses existing files that are not readable, also for outputs
+        return Path(value) if not os.path.lexists(value) or os.access(value, os.R_OK) else None
+    return None
 
 
 class _StrictCommandMixin:

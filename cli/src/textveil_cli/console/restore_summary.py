@@ -1,6 +1,6 @@
 """One-line summary of a restored reply: numbers of restored mentions, and reasons."""
 
-from textveil.release import format_count
+from textveil.formatting import format_count
 from textveil.text import RestoreReport, SkipReason
 
 #: Reason for each surrogate that is not restored, and the option that restores it.

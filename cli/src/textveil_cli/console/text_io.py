@@ -69,7 +69,7 @@ def open_output(path: Path | None, *, private: bool = False) -> AbstractContextM
     """
     if path is None:
         return open_standard_output()
-    from textveil.bundle import open_atomic_text
+    from textveil.storage import open_atomic_text
 
     return open_atomic_text(path, private=private)
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Protocol, cast
 
-from textveil.bundle import open_atomic_bytes
 from textveil.errors import OptionError, OutputError
+from textveil.storage import open_atomic_bytes
 
 from textveil_cli.files.parquet import ParquetTable
 from textveil_cli.files.sources import SourceFile

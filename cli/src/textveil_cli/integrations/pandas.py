@@ -9,7 +9,7 @@ from typing import Any, TypedDict, TypeVar, Unpack
 
 from textveil.bundle import MAX_BUNDLE_BYTES
 from textveil.errors import InputError, OptionError
-from textveil.ledger import read_key
+from textveil.storage import read_key
 
 from textveil_cli.column_names import describe_column_option, list_columns, suggest_column
 from textveil_cli.console import read_word_list

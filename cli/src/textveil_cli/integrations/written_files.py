@@ -14,8 +14,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from textveil.bundle import open_atomic_bytes
 from textveil.errors import InputError, OutputError
+from textveil.storage import open_atomic_bytes
 
 #: Name of the list of these files. It is in the same folder, so that a copy of the folder contains it.
 LIST_NAME = ".textveil-written"

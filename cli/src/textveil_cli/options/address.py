@@ -52,7 +52,7 @@ class AddressOptions:
         keys = [("--replay-cache-key", ledger.replay_cache_key), ("--tls-key", self.tls_key)]
         keys.append(("--tls-certificate", self.tls_certificate))
         if self.token_file is not None and not self.token_file.exists():  # the service creates it
-            from textveil.bundle import ProtectedPaths
+            from textveil.storage import ProtectedPaths
 
             protected_paths = ProtectedPaths(
                 keys=keys, ledger=ledger.ledger, ledger_key=ledger.ledger_key, bundle=bundle

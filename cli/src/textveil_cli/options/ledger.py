@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 from textveil.errors import OptionError, OutputError
-from textveil.lazy import format_path_name
+from textveil.formatting import format_path_name
 
 if TYPE_CHECKING:
     from textveil.release import ReleaseStatement
@@ -175,7 +175,7 @@ def refuse_overwriting(
     outputs = [*written_paths, ("--receipt", receipt.receipt)]
     if ledger.ledger is None and all(path is None for _, path in (*keys, *outputs)):
         return
-    from textveil.bundle import ProtectedPaths
+    from textveil.storage import ProtectedPaths
 
     inputs = [path for path in read_paths if path is not None]
     ProtectedPaths(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import typer
 from textveil.bundle import MAX_BUNDLE_BYTES, ExpectedBundle
 from textveil.errors import OptionError
-from textveil.release import format_count
+from textveil.formatting import format_count
 
 from textveil_cli.console import print_message, read_word_list
 
@@ -284,7 +284,7 @@ class SamplingOptions:
         if self.corpus_key is not None:
             if self.consistent is not None:
                 raise OptionError("--corpus-key cannot be combined with --consistent or --no-consistent")
-            from textveil.ledger import read_key
+            from textveil.storage import read_key
 
             keywords |= {"consistent": "corpus", "key": read_key(self.corpus_key, "the key of the corpus", create=True)}
         return _drop_missing(keywords)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from textveil.release import format_count
+from textveil.formatting import format_count
 from textveil.vector import Encoder, LabelRelease, TextLabelEncoder, VectorRelease
 
 from textveil_cli.console import (

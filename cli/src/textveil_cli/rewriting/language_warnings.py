@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from textveil.release import KeptWords, format_count
+from textveil.formatting import format_count
+from textveil.release import KeptWords
 from textveil.text import Options, Result, Sanitizer
 
 from textveil_cli.console import print_message

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textveil.errors import OptionError
-from textveil.release import format_count
+from textveil.formatting import format_count
 from textveil.text import Options, Result, Sanitizer
 
 from textveil_cli.console import (

@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from textveil.errors import OptionError
-from textveil.release import KeptWords, format_count
+from textveil.formatting import format_count
+from textveil.release import KeptWords
 from textveil.text import Options, PrivacyTerms, Sanitizer
 
 from textveil_cli.column_names import find_personal_columns, list_columns

@@ -10,7 +10,7 @@ from http import HTTPStatus
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
-from textveil.release import format_count
+from textveil.formatting import format_count
 
 from textveil_cli.serve.access import Refusal
 from textveil_cli.serve.limits import RequestLimits

@@ -15,7 +15,7 @@ from threading import Timer
 from types import FrameType
 from typing import Any, ClassVar
 
-from textveil.bundle import open_atomic_text
+from textveil.storage import open_atomic_text
 
 from textveil_cli.errors import ExtraMissing, ServeError
 from textveil_cli.serve.access import AccessRule

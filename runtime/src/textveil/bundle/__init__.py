@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 from textveil.lazy import AttributeGetter, make_lazy_getattr
 
 if TYPE_CHECKING:
-    from textveil.bundle.atomic import open_atomic_bytes, open_atomic_folder, open_atomic_text
     from textveil.bundle.base import MAX_BUNDLE_BYTES, ExpectedBundle
     from textveil.bundle.components import EntityTypeFile, TemplateFiles
     from textveil.bundle.defaults import DEFAULT_BUNDLE, find_artifact
     from textveil.bundle.files import make_unique_dict, read_hashed_file
     from textveil.bundle.held_out import HeldOutCounts
-    from textveil.bundle.kept import ProtectedPaths
     from textveil.bundle.label_bundle import LabelBundle, StaticExtractorData
     from textveil.bundle.open import open_bundle
     from textveil.bundle.safetensors import FLOAT_TYPES, parse_tensors
@@ -33,7 +31,6 @@ __all__ = [
     "LabelBundle",
     "MeasuredEffects",
     "OnnxExtractorData",
-    "ProtectedPaths",
     "StaticExtractorData",
     "TemplateFiles",
     "TextBundle",
@@ -41,9 +38,6 @@ __all__ = [
     "find_artifact",
     "make_signed_message",
     "make_unique_dict",
-    "open_atomic_bytes",
-    "open_atomic_folder",
-    "open_atomic_text",
     "open_bundle",
     "parse_tensors",
     "read_hashed_file",
@@ -59,8 +53,6 @@ __getattr__: AttributeGetter = make_lazy_getattr(
     "safetensors",
     "signer",
     "open",
-    "kept",
-    "atomic",
     "components",
     "text_bundle",
     "held_out",

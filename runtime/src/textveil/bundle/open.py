@@ -16,7 +16,7 @@ from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
 from textveil.bundle.files import MAX_JSON_BYTES, BundleFiles, parse_json, read_bundle_files, read_file
 from textveil.bundle.layout import FORMAT, FORMAT_VERSION, MANIFEST
 from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, ContentHashMismatch, OptionError, WrongBundle
-from textveil.lazy import format_path_name
+from textveil.formatting import format_path_name
 
 if TYPE_CHECKING:
     from textveil.bundle.label_bundle import LabelBundle

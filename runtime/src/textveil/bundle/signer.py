@@ -9,8 +9,8 @@ from pathlib import Path
 
 from textveil.bundle.files import read_file
 from textveil.bundle.layout import SIGNATURE
-from textveil.bundle.signatures import check_cryptography, is_valid_signature
 from textveil.errors import BundleDamaged, OptionError, WrongSigner
+from textveil.storage.cryptography import check_cryptography, is_valid_signature
 
 _MESSAGE_PREFIX = b"textveil bundle, version 1\n"
 _KEY, _SIGNATURE = re.compile(r"[0-9a-f]{64}"), re.compile(rb"[0-9a-f]{128}\n?")
@@ -51,7 +51,10 @@ def check_signer(path: Path, manifest_sha256: str, key: str) -> None:
     try:
         content = read_file(path / SIGNATURE, _MAX_SIGNATURE_BYTES)
     except BundleDamaged as error:
-        raise WrongSigner(f"the bundle has no signature ({SIGNATURE}): get the signed bundle from its maker") from error
+        raise WrongSigner(
+            f"the bundle has no signature ({SIGNATURE}): get the signed bundle from its maker: get the signed bundle "
+            "from its maker"
+        ) from error
     signature, message = content.decode("latin-1").strip(), make_signed_message(manifest_sha256)
     if not _SIGNATURE.fullmatch(content) or not is_valid_signature(
         bytes.fromhex(key.strip()), bytes.fromhex(signature), message

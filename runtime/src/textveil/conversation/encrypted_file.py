@@ -8,12 +8,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from textveil.bundle.atomic import open_atomic_bytes
-from textveil.bundle.kept import is_inside
-from textveil.bundle.signatures import check_cryptography
 from textveil.errors import ConversationChanged, InputError, KeyFileError
-from textveil.ledger import crypto
-from textveil.ledger.keys import read_key
+from textveil.storage.atomic_writes import open_atomic_bytes
+from textveil.storage.cryptography import NONCE_BYTES, check_cryptography, decrypt_bytes, encrypt_bytes
+from textveil.storage.keys import read_key
+from textveil.storage.protected_paths import is_inside
 
 try:
     import fcntl
@@ -27,7 +26,7 @@ _OLD_HEADERS = tuple(f"textveil-conversation {version}\n".encode() for version i
 _MAX_BYTES = 1 << 28
 #: Number of list entries encoded in one step; size of a conversation that is encoded in one step, in characters.
 _STEP_ENTRIES, _STEP_CHARACTERS = 1 << 10, 1 << 16
-_STAMP_BYTES = len(HEADER) + crypto.NONCE_BYTES
+_STAMP_BYTES = len(HEADER) + NONCE_BYTES
 #: The flags keep a pipe in place of the file from blocking the process.
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _KEY_NAME = "the key of the conversation"
@@ -97,7 +96,7 @@ def write_conversation(path: Path, key_file: str | Path, content: bytes, stamp: 
                 "another process or conversation has written the file: load the file to continue from it, or save to "
                 "another file"
             )
-        sealed = HEADER + crypto.encrypt_bytes(key, content, HEADER)
+        sealed = HEADER + encrypt_bytes(key, content, HEADER)
         with open_atomic_bytes(path, private=True) as file:
             file.write(sealed)
     return sealed[:_STAMP_BYTES]
@@ -153,9 +152,7 @@ def read_conversation(path: Path, key_file: str | Path) -> tuple[bytes, bytes]:
     if not sealed.startswith(HEADER) or len(sealed) > _MAX_BYTES:
         raise InputError("the conversation: not a file that this version of textveil wrote")
     key = _read_conversation_key(path, key_file, make=False)
-    return crypto.decrypt_bytes(key, sealed[len(HEADER) :], HEADER, "the file of the conversation"), sealed[
-        :_STAMP_BYTES
-    ]
+    return decrypt_bytes(key, sealed[len(HEADER) :], HEADER, "the file of the conversation"), sealed[:_STAMP_BYTES]
 
 
 def conversation_matches_key(path: Path, key_file: str | Path) -> bool:

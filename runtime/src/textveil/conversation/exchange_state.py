@@ -24,8 +24,8 @@ from textveil.conversation.model_strings import find_hidden_strings
 from textveil.conversation.reply_records import ConversationPlace, RecordedFields, ReplyRecords
 from textveil.conversation.reply_roles import CallIds
 from textveil.conversation.tool_guesses import ToolGuesses
-from textveil.ledger.keys import compute_tag
 from textveil.release import KeptWords
+from textveil.storage.cryptography import compute_tag
 from textveil.text.inflections import SurrogatePair
 from textveil.text.names.conversation_state import ConversationDraws
 from textveil.text.reply_numbers import find_numbers

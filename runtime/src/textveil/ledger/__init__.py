@@ -6,7 +6,7 @@ from textveil.lazy import AttributeGetter, make_lazy_getattr
 
 if TYPE_CHECKING:
     from textveil.ledger.account import Account, Budget
-    from textveil.ledger.keys import get_key_path, read_key
+    from textveil.ledger.keys import get_key_path
     from textveil.ledger.ledger import DEFAULT_PRIVACY_UNIT, Ledger
     from textveil.ledger.receipt import MAX_RECEIPT_BYTES, Receipt, ReceiptWriter, read_receipt
     from textveil.ledger.release_sources import (
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         serialize_options,
         serialize_request,
     )
-    from textveil.ledger.spend_entries import SpendEntry, SpendOutcome
+    from textveil.ledger.transaction import SpendEntry, SpendOutcome
 
 __all__ = [
     "DEFAULT_PRIVACY_UNIT",
@@ -31,7 +31,6 @@ __all__ = [
     "SpendOutcome",
     "get_key_path",
     "make_text_source",
-    "read_key",
     "read_receipt",
     "serialize_document",
     "serialize_options",
@@ -39,5 +38,5 @@ __all__ = [
 ]
 
 __getattr__: AttributeGetter = make_lazy_getattr(
-    __name__, __all__, "account", "spend_entries", "keys", "receipt", "release_sources", "ledger"
+    __name__, __all__, "account", "keys", "receipt", "release_sources", "transaction", "ledger"
 )

@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import Any, cast
 
 from textveil.errors import BudgetError, LedgerError, OptionError
-from textveil.release import DELTA_UNITS, EPSILON_UNITS, Spend, format_count
+from textveil.formatting import format_count
+from textveil.release import DELTA_UNITS, EPSILON_UNITS, Spend
 
 #: Largest sum of units. SQLite stores signed integers of 64 bits.
 _MAX_UNITS = 1 << 62

@@ -1,4 +1,6 @@
-"""SQLite database of the privacy ledger: its schema and the only functions that open it.
+"""SQLite database of the privacy ledger: its schema, creation and reset, and the only functions that open it.
+
+No key exists before its ledger is on the disk.
 
 Every transaction has its own connection. No connection survives a fork: a fork of this process waits until no
 connection is open. A commit returns after the data, the removal of the journal and the folder entry are on the disk
@@ -13,9 +15,13 @@ from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
-from textveil.bundle.kept import LEDGER_APPLICATION_ID
 from textveil.errors import LedgerBusy, LedgerDamaged, LedgerError
-from textveil.lazy import format_path_name
+from textveil.formatting import format_path_name
+from textveil.ledger import queries
+from textveil.ledger.keys import DEVICE_KEY, check_distinct_files, check_replaceable_key, get_key_path
+from textveil.storage.atomic_writes import open_atomic_bytes
+from textveil.storage.keys import read_key
+from textveil.storage.protected_paths import KEY_BYTES, LEDGER_APPLICATION_ID
 
 APPLICATION_ID, VERSION = LEDGER_APPLICATION_ID, 2
 LEDGER_MISSING = (
@@ -224,3 +230,50 @@ def _translate_error(error: sqlite3.Error) -> LedgerError:
     return LedgerError(
         f"the ledger cannot be used ({getattr(error, 'sqlite_errorname', 'unknown')}); nothing was released"
     )
+
+
+def create_ledger(path: Path, key_path: Path, wait_s: float) -> bool:
+    """Create a ledger if there is none; return whether this call created the file.
+
+    The schema is on the disk before the key exists, even if the process is killed in between. A key without a ledger
+    therefore means that the ledger is lost.
+
+    Raises:
+        LedgerDamaged: The key exists without a ledger, or the file is not a ledger.
+        LedgerError, LedgerBusy: The ledger cannot be created.
+        KeyFileError: The key cannot be read.
+    """
+    if os.path.lexists(key_path):  # checked first: another process may create both
+        if is_blank(path):
+            read_key(key_path, DEVICE_KEY, create=False)
+            raise LedgerDamaged(LEDGER_MISSING)
+        return False
+    if path.exists() and is_blank(path) and path.stat().st_size:  # SQLite treats it as an empty database
+        raise LedgerDamaged("this file is not a textveil ledger")
+    created = create_file(path)
+    with open_transaction(path, wait_s=wait_s, create_schema=True):
+        return created
+
+
+def reset_ledger(path: Path, key: str | Path | None) -> None:
+    """Delete the whole content of a ledger and replace its device key: ``Ledger.rotate``.
+
+    Args:
+        path: The ledger.
+        key: Path of its key; ``None`` is the default path beside it.
+
+    Raises:
+        LedgerError: Neither a ledger nor a key exists.
+        KeyFileError: The key's path has another kind of file, or ``key`` is the key of another ledger.
+    """
+    key_path = get_key_path(path, key)
+    check_distinct_files(path, key_path)
+    if is_blank(path):
+        if not key_path.exists():
+            raise LedgerError("the ledger does not exist")
+        create_file(path)
+    with open_transaction(path, create_schema=True) as connection:
+        check_replaceable_key(key_path, None if key is None else queries.read_key_checks(connection)[0])
+        queries.delete_all_rows(connection)
+        with open_atomic_bytes(key_path, private=True, allow_key=True) as file:
+            file.write(os.urandom(KEY_BYTES))

@@ -1,73 +1,20 @@
-"""Key files of a privacy ledger: 32 random bytes, made at first use, private to the owner.
+"""Keys of a privacy ledger: their files, and the tags and encryption that they serve.
 
-The device key derives tags of requests and of names of privacy units: HMAC-SHA256 with one label per use. No key is a
-source of the random numbers of a mechanism.
+The device key derives tags of requests and of names of privacy units: HMAC-SHA256 with one label per use.
 """
 
-import hashlib
-import hmac
 import os
-import stat
+import unicodedata
 from pathlib import Path
+from typing import Any
 
-from textveil.bundle.atomic import open_atomic_bytes
-from textveil.bundle.kept import KEY_BYTES, get_file_id, list_sqlite_files, make_key_path
-from textveil.errors import KeyFileError
-from textveil.lazy import format_path_name
+from textveil.errors import KeyFileError, OptionError
+from textveil.storage.cryptography import compute_tag, decrypt_bytes, encrypt_bytes
+from textveil.storage.keys import read_key
+from textveil.storage.protected_paths import get_file_id, list_sqlite_files, make_key_path
 
 #: Names of the keys in error messages.
 DEVICE_KEY, REPLAY_CACHE_KEY = "the key of the ledger", "the key of the memo"
-#: Opening a pipe does not block; ``read_key`` then refuses it.
-_OPEN_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-
-
-def read_key(path: Path, name: str, *, create: bool) -> bytes:
-    """Read a key file; create it first if ``create`` is true and the file is missing.
-
-    Args:
-        path: The file.
-        name: Name of the key in error messages ("the device key").
-        create: Whether to create a missing file. Creation is atomic and never replaces an existing file.
-
-    Raises:
-        KeyFileError: The file is missing, is not a key, or has permissions for others than its owner.
-        OutputError: The file cannot be created.
-
-    Example:
-        >>> key = read_key(Path("device.key"), "the device key", create=True)
-        >>> len(key), read_key(Path("device.key"), "the device key", create=False) == key
-        (32, True)
-    """
-    given_path, path = path, Path(os.path.realpath(path))
-    if create and not path.exists():
-        with open_atomic_bytes(path, private=True, allow_key=True, replace=False) as file:
-            file.write(os.urandom(KEY_BYTES))  # an existing key of another process stays and is read below
-    try:
-        with open(os.open(path, os.O_RDONLY | _OPEN_FLAGS), "rb") as file:
-            status = os.fstat(file.fileno())
-            content = file.read(KEY_BYTES + 1) if stat.S_ISREG(status.st_mode) else b""
-    except OSError as error:
-        printed_name = path.exists() and format_path_name(
-            given_path
-        )  # a path without a file may be a mistyped password
-        raise KeyFileError(f"{name}: no readable file {printed_name or 'there'}") from error
-    if len(content) != KEY_BYTES:
-        raise KeyFileError(f"{name}: a key file must have {KEY_BYTES} bytes")
-    if os.name == "posix" and status.st_mode & 0o077:
-        raise KeyFileError(f"{name}: other users can read it: run chmod 600 on it")
-    return content
-
-
-def compute_tag(key: bytes, use: str, *parts: bytes) -> bytes:
-    """Return the HMAC-SHA256 (32 bytes) of ``parts``; each ``use`` is a separate function.
-
-    The length of each part precedes it, so that different lists of parts never have equal bytes.
-    """
-    mac = hmac.new(key, digestmod=hashlib.sha256)
-    for part in (use.encode(), *parts):
-        mac.update(len(part).to_bytes(8, "big"))
-        mac.update(part)
-    return mac.digest()
 
 
 def get_key_path(ledger: Path, key: str | Path | None) -> Path:
@@ -113,3 +60,59 @@ def check_replaceable_key(path: Path, check: bytes | None) -> None:
                 f"{DEVICE_KEY}: this is the key of another ledger: delete it if no ledger needs it, or choose "
                 "another name"
             )
+
+
+class LedgerTags:
+    """Keys of one open ledger.
+
+    Args:
+        key: The device key.
+        replay_cache_key: Encryption key of the replay cache; ``None`` without a replay cache.
+    """
+
+    def __init__(self, key: bytes, replay_cache_key: bytes | None) -> None:
+        self._device_key, self._replay_cache_key = key, replay_cache_key
+
+    @property
+    def has_replay_cache(self) -> bool:
+        """Return whether the ledger stores outputs."""
+        return self._replay_cache_key is not None
+
+    @property
+    def key_checks(self) -> tuple[bytes, bytes | None]:
+        """Return the check values of both keys: each identifies its key without revealing it."""
+        return compute_tag(self._device_key, "check"), None if self._replay_cache_key is None else compute_tag(
+            self._replay_cache_key, "check"
+        )
+
+    def tag_unit(self, name: Any) -> bytes:
+        """Return the tag of a privacy unit: 32 bytes, from its name in NFC.
+
+        Raises:
+            OptionError: The name is not a string.
+        """
+        if not isinstance(name, str):
+            raise OptionError("a privacy unit must be a string")
+        return compute_tag(
+            self._device_key, "scope", unicodedata.normalize("NFC", name).encode("utf-8", "surrogatepass")
+        )
+
+    def tag_request(self, unit_tag: bytes, request: bytes) -> bytes:
+        """Return the tag of a request in a privacy unit; it differs between privacy units."""
+        return compute_tag(self._device_key, "request", unit_tag, request)
+
+    def tag_cache_entry(self, unit_tag: bytes, cache_key: bytes) -> bytes:
+        """Return the tag of a cache entry: one position of a whole call (``make_cache_keys``)."""
+        return compute_tag(self._device_key, "whole", unit_tag, cache_key)
+
+    def encrypt_output(self, output: bytes, context: bytes) -> bytes | None:
+        """Encrypt an output; return ``None`` without a replay cache."""
+        return None if self._replay_cache_key is None else encrypt_bytes(self._replay_cache_key, output, context)
+
+    def decrypt_output(self, encrypted: bytes, context: bytes) -> bytes | None:
+        """Decrypt an output; return ``None`` without a replay cache.
+
+        Raises:
+            KeyFileError: The bytes are altered, or the key or ``context`` differs.
+        """
+        return None if self._replay_cache_key is None else decrypt_bytes(self._replay_cache_key, encrypted, context)

@@ -11,15 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from textveil.bundle.kept import is_inside
-from textveil.bundle.signatures import check_cryptography
 from textveil.errors import BudgetError, KeyFileError, OptionError
 from textveil.ledger import queries
 from textveil.ledger.account import Account, Budget
-from textveil.ledger.creation import create_ledger, reset_ledger
-from textveil.ledger.database import WAIT_S, open_transaction
+from textveil.ledger.database import WAIT_S, create_ledger, open_transaction, reset_ledger
 from textveil.ledger.group_commit import GroupCommit
-from textveil.ledger.keys import DEVICE_KEY, REPLAY_CACHE_KEY, check_distinct_files, get_key_path, read_key
+from textveil.ledger.keys import DEVICE_KEY, REPLAY_CACHE_KEY, LedgerTags, check_distinct_files, get_key_path
 from textveil.ledger.release_sources import (
     RecordedRelease,
     ReleaseSource,
@@ -31,10 +28,11 @@ from textveil.ledger.release_sources import (
     serialize_options,
     serialize_request,
 )
-from textveil.ledger.spend_entries import SpendEntry, SpendOutcome
-from textveil.ledger.tags import LedgerTags
-from textveil.ledger.transaction import find_stored_output, record_in_transaction
+from textveil.ledger.transaction import SpendEntry, SpendOutcome, find_stored_output, record_in_transaction
 from textveil.sequences import list_items
+from textveil.storage.cryptography import check_cryptography
+from textveil.storage.keys import read_key
+from textveil.storage.protected_paths import is_inside
 
 if TYPE_CHECKING:
     from textveil.text.options import Options

@@ -14,12 +14,12 @@ from typing import Any
 
 from textveil.bundle.files import parse_json
 from textveil.bundle.json_checks import parse_array, parse_choice, parse_integer, parse_object, parse_record, parse_text
-from textveil.bundle.signatures import check_cryptography, is_valid_signature
 from textveil.errors import BundleDamaged, BundleError, ReceiptError
-from textveil.ledger import crypto
+from textveil.formatting import format_count
 from textveil.ledger.account import format_exact
-from textveil.ledger.keys import compute_tag, read_key
-from textveil.release import DELTA_UNITS, EPSILON_UNITS, ReleaseStatement, format_count
+from textveil.release import DELTA_UNITS, EPSILON_UNITS, ReleaseStatement
+from textveil.storage.cryptography import check_cryptography, compute_tag, is_valid_signature, sign_bytes
+from textveil.storage.keys import read_key
 
 FORMAT, VERSION = "textveil-receipt", 2
 _MAX_VERSION = 999
@@ -179,7 +179,7 @@ class ReceiptWriter:
     def format_signed(self) -> str:
         """Return the receipt as JSON, with public key and signature (Ed25519)."""
         content = {"format": FORMAT, "format_version": VERSION, **asdict(self.make_receipt())}
-        public_key, signature = crypto.sign_bytes(self._seed, _make_signed_bytes(content))
+        public_key, signature = sign_bytes(self._seed, _make_signed_bytes(content))
         return json.dumps({**content, "key": public_key.hex(), "signature": signature.hex()}, indent=1) + "\n"
 
 

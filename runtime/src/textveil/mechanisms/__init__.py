@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from textveil.lazy import AttributeGetter, make_lazy_getattr
 
 if TYPE_CHECKING:
+    from textveil.mechanisms.arrays import Floats, Integers
     from textveil.mechanisms.coin import ReplacementCoin
     from textveil.mechanisms.distribution import UNKNOWN_SYMBOL, OutputDistribution
     from textveil.mechanisms.entropy import RandomUint64, random_uint64
-    from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, draw_uniform_below
-    from textveil.mechanisms.metric import Floats, WordMetric, iterate_squared_distances
+    from textveil.mechanisms.integer_sampling import MAX_TOTAL, draw_uniform_below
+    from textveil.mechanisms.metric import WordMetric, iterate_squared_distances
     from textveil.mechanisms.protocol import IsolatedSlots, Mechanism, SlotlessMechanism, Slots
     from textveil.mechanisms.randomizer import Randomizer, ScoreRandomizer
     from textveil.mechanisms.scores import EqualityScores, MetricScores
@@ -43,6 +44,7 @@ __all__ = [
 __getattr__: AttributeGetter = make_lazy_getattr(
     __name__,
     __all__,
+    "arrays",
     "randomizer",
     "coin",
     "distribution",

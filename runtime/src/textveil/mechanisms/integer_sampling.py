@@ -21,9 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.errors import EntropyFailed
+from textveil.mechanisms.arrays import Integers
 from textveil.mechanisms.entropy import RandomUint64
-
-Integers = NDArray[np.int64]
 
 #: Upper bound of the total of a row: sums and products below stay inside a signed 64-bit integer.
 MAX_TOTAL = 1 << 62

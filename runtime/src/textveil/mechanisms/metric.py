@@ -13,9 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.mechanisms.integer_sampling import Integers
-
-Floats = NDArray[np.float64]
+from textveil.mechanisms.arrays import Floats, Integers
 
 #: Rows of the distance matrix in one block.
 BLOCK = 256

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.errors import OptionError
+from textveil.mechanisms.arrays import Integers
 from textveil.mechanisms.entropy import RandomUint64
-from textveil.mechanisms.integer_sampling import Integers
 
 if TYPE_CHECKING:
     from textveil.mechanisms.randomizer import Randomizer

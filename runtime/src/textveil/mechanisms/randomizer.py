@@ -15,9 +15,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.mechanisms.integer_sampling import Integers
-from textveil.mechanisms.metric import Floats
-from textveil.mechanisms.scores import BLOCK, Ids, PairScoring
+from textveil.mechanisms.arrays import Floats, Ids, Integers
+from textveil.mechanisms.scores import BLOCK, PairScoring
 
 
 class Randomizer(ABC):

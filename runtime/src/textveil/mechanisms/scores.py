@@ -9,10 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.mechanisms.integer_sampling import Integers
+from textveil.mechanisms.arrays import Ids, Integers
 from textveil.mechanisms.metric import WordMetric
-
-Ids = NDArray[np.intp]
 
 #: Inputs or outputs of one block: about 40 MB of doubles for 20,000 symbols.
 BLOCK = 256

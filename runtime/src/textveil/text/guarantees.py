@@ -8,17 +8,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from textveil.formatting import format_count
 from textveil.lazy import STATEMENTS, load_data
-from textveil.release import (
-    UNBOUNDED_SPEND,
-    PerDistance,
-    PerToken,
-    PrivacyLoss,
-    Spend,
-    compute_largest_odds,
-    format_count,
-    round_up,
-)
+from textveil.release import UNBOUNDED_SPEND, PerDistance, PerToken, PrivacyLoss, Spend, compute_largest_odds, round_up
 from textveil.text.statement import CERTIFIED, PURE_LDP, PrivacyTerms
 
 #: Basis of a certified epsilon: a bundle or signer that the caller specified, or the unverified certificate.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from textveil.bundle.files import parse_json
 from textveil.errors import BundleDamaged, BundleTooLarge, InputError
-from textveil.release import format_count
+from textveil.formatting import format_count
 from textveil.sequences import check_string
 from textveil.text.inflections import SurrogateForm, SurrogatePair, fold_text, inflect_original, iterate_forms
 from textveil.text.restore_policy import PROSE_POLICY, RestorePolicy

@@ -13,8 +13,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from textveil.errors import OptionError
+from textveil.formatting import format_count
 from textveil.lazy import STATEMENTS, load_data
-from textveil.release import KeptWords, PrivacyLoss, ReleaseStatement, Spend, format_count
+from textveil.release import KeptWords, PrivacyLoss, ReleaseStatement, Spend
 
 if TYPE_CHECKING:
     from textveil.text.restore import Restorer

@@ -16,7 +16,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from textveil.bundle import TextBundle, open_atomic_text
+from textveil.bundle import TextBundle
+from textveil.storage import open_atomic_text
 from textveil.text import PrivacyTerms
 from textveil_cli.errors import FileChanged, ResumeError
 from textveil_cli.files import RunCounts, get_manifest_path

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 from textveil import Sanitizer
-from textveil.bundle import MAX_BUNDLE_BYTES, open_atomic_text
+from textveil.bundle import MAX_BUNDLE_BYTES
+from textveil.storage import open_atomic_text
 from textveil.text import Options
 from textveil_cli.file_shards import FileShard, get_shard_path, sanitize_shard, split_file
 from textveil_cli.files import BlockSanitizer, ColumnSelection, RejectedRowsFile, RunCounts, SourceFile

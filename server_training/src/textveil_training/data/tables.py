@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from textveil.release import format_count
+from textveil.formatting import format_count
 from textveil_cli.column_names import suggest_column
 
 from textveil_training.data.examples import LabeledExample

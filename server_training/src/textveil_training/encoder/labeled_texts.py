@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from textveil.formatting import format_count
 from textveil.mechanisms.staircase import MAX_LABELS
-from textveil.release import format_count
 
 from textveil_training.data import LabeledExample
 from textveil_training.data.splits import TextGroups, group_texts, split_groups

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
-from textveil.bundle import open_atomic_bytes, open_atomic_text
+from textveil.storage import open_atomic_bytes, open_atomic_text
 from textveil_cli.errors import ResumeError
 
 from textveil_training.engine.run import hash_run_key
@@ -106,5 +106,6 @@ class ResumeCache:
         if found != self._key:
             raise ResumeError(
                 "the unfinished run of this bundle has other data or other settings: repeat its command, or start "
+                "again with --force: repeat its command, or start "
                 "again with --force"
             )

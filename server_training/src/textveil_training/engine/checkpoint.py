@@ -13,7 +13,7 @@ from typing import Any
 
 from safetensors import SafetensorError
 from safetensors.torch import save
-from textveil.bundle import open_atomic_bytes, open_atomic_folder, open_atomic_text
+from textveil.storage import open_atomic_bytes, open_atomic_folder, open_atomic_text
 from torch import Tensor, nn
 
 from textveil_training.errors import CheckpointError
@@ -78,7 +78,8 @@ class CheckpointLayout:
                 self._write_encoder(folder, *encoder)
         except OSError as error:
             raise CheckpointError(
-                f"the folder of the {self.noun} cannot be written: check its path and its permissions"
+                f"the folder of the {self.noun} cannot be written: check its path and its permissions: check its "
+                "path and its permissions"
             ) from error
         for name, content in tensors.items():
             write_tensors(folder / name, content)

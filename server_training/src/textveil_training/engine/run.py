@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from textveil.bundle import open_atomic_text
+from textveil.storage import open_atomic_text
 from textveil_cli.errors import ResumeError
 
 from textveil_training.engine.loop import TrainingLoop, TrainingPosition

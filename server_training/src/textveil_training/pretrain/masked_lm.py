@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from textveil.bundle import open_atomic_bytes, open_atomic_text
+from textveil.storage import open_atomic_bytes, open_atomic_text
 from torch import Tensor, nn
 from torch.nn import functional
 

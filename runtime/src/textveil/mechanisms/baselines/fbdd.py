@@ -24,10 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.errors import OptionError
+from textveil.mechanisms.arrays import Floats, Integers
 from textveil.mechanisms.baselines.table import SANTEXT_OUTPUT_ROLE, SanTextTable
 from textveil.mechanisms.entropy import RandomUint64
-from textveil.mechanisms.integer_sampling import Integers
-from textveil.mechanisms.metric import Floats, WordMetric
+from textveil.mechanisms.metric import WordMetric
 
 #: Largest epsilon. Words of a bundle are at least 0.1 apart: at this epsilon the noise is far below that distance.
 MAX_FBDD_EPSILON = 100_000

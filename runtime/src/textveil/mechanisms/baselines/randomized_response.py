@@ -10,9 +10,10 @@ from functools import cached_property
 import numpy as np
 
 from textveil.errors import OptionError
+from textveil.mechanisms.arrays import Integers
 from textveil.mechanisms.baselines.table import SANTEXT_OUTPUT_ROLE, SanTextTable
 from textveil.mechanisms.entropy import RandomUint64
-from textveil.mechanisms.integer_sampling import Integers, WeightRows, draw_from_inputs
+from textveil.mechanisms.integer_sampling import WeightRows, draw_from_inputs
 from textveil.mechanisms.randomizer import ScoreRandomizer
 from textveil.mechanisms.scores import EqualityScores
 

@@ -15,9 +15,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from textveil.mechanisms import integer_sampling
+from textveil.mechanisms.arrays import Integers
 from textveil.mechanisms.baselines.table import LevelParameters, SanTextTable
 from textveil.mechanisms.entropy import RandomUint64
-from textveil.mechanisms.integer_sampling import Integers, WeightRows
+from textveil.mechanisms.integer_sampling import WeightRows
 from textveil.mechanisms.metric import WordMetric
 from textveil.mechanisms.randomizer import ScoreRandomizer
 from textveil.mechanisms.scores import MetricScores, PairScoring

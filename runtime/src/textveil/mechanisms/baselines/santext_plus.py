@@ -12,10 +12,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from textveil.mechanisms.arrays import Integers
 from textveil.mechanisms.baselines.santext import SanText
 from textveil.mechanisms.coin import ReplacementCoin
 from textveil.mechanisms.entropy import RandomUint64
-from textveil.mechanisms.integer_sampling import Integers
 from textveil.mechanisms.protocol import Slots
 from textveil.mechanisms.randomizer import ScoreRandomizer
 

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers
+from textveil.mechanisms.arrays import Integers
+from textveil.mechanisms.integer_sampling import MAX_TOTAL
 
 #: Bit masks of a symbol's roles.
 SANTEXT_OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT_ROLE, KEPT_ROLE = 1, 2, 4

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.errors import OptionError
+from textveil.mechanisms.arrays import Integers
 
-Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 WORD_BITS = 64

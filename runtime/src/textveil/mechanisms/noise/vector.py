@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 
 from textveil.errors import OptionError
 from textveil.mechanisms import entropy
+from textveil.mechanisms.arrays import Integers
 from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.noise import zcdp
 from textveil.mechanisms.noise.discrete import (
-    Integers,
     NoiseTable,
     Words,
     bound_total_variation,

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers
+from textveil.mechanisms.arrays import Integers
+from textveil.mechanisms.integer_sampling import MAX_TOTAL
 from textveil.mechanisms.staircase.staircase import BASE_UNIT, Staircase, StaircaseLevel
 from textveil.mechanisms.staircase.staircase_randomizer import make_staircase_randomizer
 from textveil.mechanisms.staircase.tables import StaircaseTable

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from textveil.mechanisms.arrays import Integers
 from textveil.mechanisms.entropy import RandomUint64
-from textveil.mechanisms.integer_sampling import Integers
 from textveil.mechanisms.staircase.staircase import Staircase
 
 if TYPE_CHECKING:

@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.errors import BundleDamaged
+from textveil.mechanisms.arrays import Integers
 from textveil.mechanisms.entropy import RandomUint64
-from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, draw_uniform_below
+from textveil.mechanisms.integer_sampling import MAX_TOTAL, draw_uniform_below
 from textveil.mechanisms.staircase.tables import StaircaseTable
 
 #: Units of the sample space for one unit of base; ``F`` is an integer, so ``F / G`` is a multiple of ``1 / G``.

@@ -5,10 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from textveil.mechanisms.integer_sampling import Integers
-from textveil.mechanisms.metric import Floats
+from textveil.mechanisms.arrays import Floats, Ids, Integers
 from textveil.mechanisms.randomizer import Randomizer
-from textveil.mechanisms.scores import Ids
 from textveil.mechanisms.staircase.staircase import Staircase
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from textveil.formatting import format_count
 from textveil.lazy import STATEMENTS, load_data
-from textveil.release import UNBOUNDED_SPEND, PrivacyLoss, Spend, format_count
+from textveil.release import UNBOUNDED_SPEND, PrivacyLoss, Spend
 from textveil.text.options import CONSISTENT_CAP
 from textveil.text.statement import PrivacyTerms
 

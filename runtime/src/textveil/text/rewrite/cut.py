@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from textveil.mechanisms.integer_sampling import Integers
+from textveil.mechanisms.arrays import Integers
 from textveil.text import segmentation
 from textveil.text.rewrite.plan import SanitizingPlan
 from textveil.text.segmentation import LOWER, MAX_WORD_LENGTH, apply_case, find_case_pattern, is_gap

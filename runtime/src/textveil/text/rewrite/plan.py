@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.bundle.text_bundle import TextBundle
-from textveil.mechanisms.integer_sampling import Integers
+from textveil.mechanisms.arrays import Integers
 from textveil.text import segmentation
 from textveil.text.segmentation import LOWER, TITLE, UPPER, apply_case, is_gap
 from textveil.text.skeleton import ClassifiedToken, EntityType, TokenRole, TokenRule, begins_sentence

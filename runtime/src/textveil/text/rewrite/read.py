@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.errors import DocumentTooLong
-from textveil.mechanisms.integer_sampling import Integers
+from textveil.mechanisms.arrays import Integers
 from textveil.text.rewrite.cut import (
     KEPT_ENTRY,
     RANDOMIZED,

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.mechanisms import entropy
-from textveil.mechanisms.integer_sampling import Integers, draw_uniform_below
+from textveil.mechanisms.arrays import Integers
+from textveil.mechanisms.integer_sampling import draw_uniform_below
 from textveil.text import segmentation
 from textveil.text.rewrite.cut import KEPT, RANDOMIZED, REPLACED, SegmentReader
 from textveil.text.rewrite.plan import SanitizingPlan

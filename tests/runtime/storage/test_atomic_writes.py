@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textveil.bundle import atomic, leftovers, open_atomic_bytes, open_atomic_folder, open_atomic_text
-from textveil.bundle.exchange import exchange_names
 from textveil.errors import OutputError
+from textveil.storage import atomic_writes, open_atomic_bytes, open_atomic_folder, open_atomic_text
+from textveil.storage.atomic_writes import swap_names
 
 
 def names(folder: Path) -> list[str]:
@@ -87,7 +87,7 @@ def test_what_fails_inside_leaves_everything_as_it_was(
 
 def test_a_rename_that_fails_puts_the_old_folder_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where two names cannot be exchanged."""
-    monkeypatch.setattr("textveil.bundle.atomic.exchange_names", lambda first, second: False)
+    monkeypatch.setattr("textveil.storage.atomic_writes.swap_names", lambda first, second: False)
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "kept").write_text("1")
@@ -110,7 +110,7 @@ def test_a_folder_changes_places_with_the_one_it_replaces(tmp_path: Path, monkey
     """At no moment there is nothing: no other rename is made, and the old one has gone in the end."""
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
-    if not exchange_names(tmp_path / "one", tmp_path / "other"):
+    if not swap_names(tmp_path / "one", tmp_path / "other"):
         pytest.skip("this system cannot exchange two names")
     folder = tmp_path / "one"
     (folder / "old").write_text("1")
@@ -121,12 +121,12 @@ def test_a_folder_changes_places_with_the_one_it_replaces(tmp_path: Path, monkey
     assert (renamed, names(folder), names(tmp_path)) == ([], ["new"], ["one", "other"])
 
 
-def test_names_that_cannot_be_exchanged_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_that_cannot_be_swapped_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "one").mkdir()
-    assert not exchange_names(tmp_path / "one", tmp_path / "nothing")
+    assert not swap_names(tmp_path / "one", tmp_path / "nothing")
     (tmp_path / "other").mkdir()
     monkeypatch.setattr("sys.platform", "another")
-    assert not exchange_names(tmp_path / "one", tmp_path / "other")
+    assert not swap_names(tmp_path / "one", tmp_path / "other")
     assert names(tmp_path) == ["one", "other"]
 
 
@@ -153,7 +153,7 @@ def killed_while(write: str, folder: Path) -> None:
 
 
 def test_an_unnamed_file_leaves_nothing(tmp_path: Path) -> None:
-    descriptor = leftovers.open_unnamed_file(tmp_path)
+    descriptor = atomic_writes.open_unnamed_file(tmp_path)
     if descriptor is None:
         pytest.skip("this file system has no unnamed files")
     os.close(descriptor)
@@ -164,15 +164,15 @@ def test_an_unnamed_file_leaves_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["file", "folder"])
 def test_what_was_left_is_removed_at_the_next_start(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where there are no unnamed files, and of no other name, user or form."""
-    monkeypatch.setattr("textveil.bundle.atomic.open_unnamed_file", lambda folder: None)
+    monkeypatch.setattr("textveil.storage.atomic_writes.open_unnamed_file", lambda folder: None)
     killed_while(kind, tmp_path)
     (left,) = names(tmp_path)
     assert re.fullmatch(r"\.textveil-[0-9a-f]{16}-[0-9a-f]{16}\.partial", left)
     others = [".out.template", ".out.abcdefgh", f"{left}.txt", left.upper(), left.replace(".partial", ".old")]
-    others.append(leftovers.make_temporary_name(tmp_path / "other").name)
+    others.append(atomic_writes.make_temporary_name(tmp_path / "other").name)
     for name in others:
         (tmp_path / name).write_text("theirs")
-    (link := leftovers.make_temporary_name(tmp_path / "out")).symlink_to(tmp_path / others[0])
+    (link := atomic_writes.make_temporary_name(tmp_path / "out")).symlink_to(tmp_path / others[0])
     with open_atomic_bytes(tmp_path / "out") as file:
         file.write(b"whole")
     assert names(tmp_path) == sorted([*others, link.name, "out"])
@@ -180,7 +180,7 @@ def test_what_was_left_is_removed_at_the_next_start(tmp_path: Path, kind: str, m
 
 def test_a_folder_that_stepped_aside_is_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed between two renames, there is no other copy of it."""
-    monkeypatch.setattr("textveil.bundle.atomic.exchange_names", lambda first, second: False)
+    monkeypatch.setattr("textveil.storage.atomic_writes.swap_names", lambda first, second: False)
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "kept").write_text("1")
     rename = os.rename
@@ -203,7 +203,7 @@ def test_a_folder_that_stepped_aside_is_not_removed(tmp_path: Path, monkeypatch:
 
 
 def test_what_is_being_written_is_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textveil.bundle.atomic.open_unnamed_file", lambda folder: None)
+    monkeypatch.setattr("textveil.storage.atomic_writes.open_unnamed_file", lambda folder: None)
     with open_atomic_bytes(tmp_path / "out") as first:
         first.write(b"first")
         with open_atomic_bytes(tmp_path / "out") as second:
@@ -212,7 +212,7 @@ def test_what_is_being_written_is_not_removed(tmp_path: Path, monkeypatch: pytes
     assert (tmp_path / "out").read_bytes() == b"first"
     with open_atomic_folder(tmp_path / "folder") as partial:
         (partial / "a").write_text("a")
-        leftovers.remove_abandoned(tmp_path / "folder")
+        atomic_writes.remove_abandoned(tmp_path / "folder")
         assert (partial / "a").exists()
     assert names(tmp_path) == ["folder", "out"]
 
@@ -241,7 +241,7 @@ STEPS = {
     "file": ["lock_temporary", "duplicate_lock", "name_file", "os.fsync", "os.replace"],
     "file with a name": ["os.open", "lock_temporary", "duplicate_lock", "os.fsync", "os.replace"],
     "folder": ["os.mkdir", "os.open", "lock_temporary", "os.chmod", "os.rename"],
-    "folder that is there": ["os.mkdir", "os.open", "lock_temporary", "os.chmod", "exchange_names"],
+    "folder that is there": ["os.mkdir", "os.open", "lock_temporary", "os.chmod", "swap_names"],
     "new file": ["lock_temporary", "duplicate_lock", "name_file", "os.fsync"],
     "new file with a name": ["os.open", "lock_temporary", "duplicate_lock", "os.fsync", "os.link"],
 }
@@ -258,7 +258,7 @@ def test_a_writer_that_comes_at_any_step_takes_nothing_away(
     if way == "folder that is there":
         place.mkdir()
     elif way.endswith(" with a name"):
-        monkeypatch.setattr(atomic, "open_unnamed_file", lambda folder: None)
+        monkeypatch.setattr(atomic_writes, "open_unnamed_file", lambda folder: None)
     came: list[str] = []
 
     def interrupted(real: Callable, *given: object, **options: object) -> object:
@@ -276,9 +276,7 @@ def test_a_writer_that_comes_at_any_step_takes_nothing_away(
         real = getattr(owner, name)
         monkeypatch.setattr(owner, name, lambda *given, **options: interrupted(real, *given, **options))
 
-    owners = [os] if step.startswith("os.") else [module for module in (atomic, leftovers) if hasattr(module, step)]
-    for owner in owners:
-        hook(owner, step.removeprefix("os."))
+    hook(os if step.startswith("os.") else atomic_writes, step.removeprefix("os."))
     write(place, b"first")
     monkeypatch.undo()
     assert came == [step]
@@ -293,7 +291,7 @@ def test_many_writers_of_one_place(way: str, monkeypatch: pytest.MonkeyPatch) ->
     """8 processes, 2,000 rounds each: none fails, and a reader sees whole contents of one of them."""
     kind = way.removesuffix(" with a name")
     if kind != way:
-        monkeypatch.setattr(atomic, "open_unnamed_file", lambda folder: None)
+        monkeypatch.setattr(atomic_writes, "open_unnamed_file", lambda folder: None)
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:
         place = Path(name) / "out"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from textveil.errors import OutputError
-from textveil.lazy import format_path_name
+from textveil.formatting import format_path_name
 
 #: SQLite application id of a ledger: "TVLG".
 LEDGER_APPLICATION_ID = 0x54564C47

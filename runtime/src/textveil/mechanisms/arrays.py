@@ -1,0 +1,9 @@
+"""Types of arrays: signed 64-bit integers, doubles, and row numbers."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+#: Row numbers of inputs or outputs in a table.
+Ids = NDArray[np.intp]
