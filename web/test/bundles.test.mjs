@@ -205,7 +205,7 @@ test("contents that break a rule of the format are refused, with hashes that fit
     lawOf((found) => void (found.staircase.levels[0].epsilon = 4)),
     lawOf((found) => void (found.staircase.levels[0].share = "2")),
     lawOf((found) => void (found.staircase.levels[0].share = "1/0")),
-    lawOf((found) => void (found.staircase.levels[0].own_share = "3/2")),
+    lawOf((found) => void (found.staircase.levels[0].own_share = "1")),
     lawOf((found) => void (found.defaults.staircase.level = "no")),
     lawOf((found) => void (found.defaults.staircase.mode = "names")),
     lawOf((found) => void (found.files["vocabulary.tsv"] = "0".repeat(64))),

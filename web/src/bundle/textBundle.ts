@@ -287,24 +287,17 @@ function parseStaircaseLevels(entry: Json | undefined, sum: bigint): StaircaseLe
     MECHANISM_FILE,
     MAX_LEVELS,
   ).map((value): StaircaseLevel => {
-    const level = parseRecord(value, ["name", "epsilon", "share", "own_share"], MECHANISM_FILE);
+    const level = parseRecord(value, ["name", "epsilon", "share"], MECHANISM_FILE);
     const epsilon = Decimal.parse(parseText(level.get("epsilon"), MECHANISM_FILE, DECIMAL)) as Decimal;
     const share = Ratio.parse(parseText(level.get("share"), MECHANISM_FILE, RATIO));
-    const ownShare = Ratio.parse(parseText(level.get("own_share"), MECHANISM_FILE, RATIO));
-    if (
-      epsilon.units < 1n ||
-      epsilon.toNumber() > MAX_EPSILON ||
-      share.numerator < 1n ||
-      share.exceedsOne ||
-      ownShare.exceedsOne
-    ) {
+    if (epsilon.units < 1n || epsilon.toNumber() > MAX_EPSILON || share.numerator < 1n || share.exceedsOne) {
       throw new BundleDamaged(`${MECHANISM_FILE}: a level of the staircase is out of range`);
     }
     const budget = share.multiplyDown(sum);
     if (UNIT * sum + computeFactor(epsilon, UNIT) * (budget > 1n ? budget : 1n) >= MAX_TOTAL) {
       throw new BundleDamaged(`${STAIRCASE}: the weights of a level sum to too large a number`);
     }
-    return { name: parseText(level.get("name"), MECHANISM_FILE), epsilon, share, ownShare };
+    return { name: parseText(level.get("name"), MECHANISM_FILE), epsilon, share };
   });
   const isAscending = levels.every(
     (level, index) => index === 0 || level.epsilon.exceeds((levels[index - 1] as StaircaseLevel).epsilon),

@@ -87,12 +87,11 @@ def parse_staircase_levels(table: StaircaseTable, entries: object) -> tuple[Stai
 
 
 def _parse_level(entry: object) -> StaircaseLevel:
-    level = parse_record(entry, {"name", "epsilon", "share", "own_share"}, MECHANISM_FILE)
+    level = parse_record(entry, {"name", "epsilon", "share"}, MECHANISM_FILE)
     return StaircaseLevel(
         name=parse_text(level["name"], MECHANISM_FILE),
         epsilon=Decimal(parse_text(level["epsilon"], MECHANISM_FILE, _DECIMAL)),
         share=Fraction(parse_text(level["share"], MECHANISM_FILE, _FRACTION)),
-        own_share=Fraction(parse_text(level["own_share"], MECHANISM_FILE, _FRACTION)),
     )
 
 
