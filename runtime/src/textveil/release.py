@@ -67,7 +67,7 @@ class PrivacyLoss:
     __ge__ = __gt__
 
     def __float__(self) -> float:
-        raise MixedLossTypes(f"this is an epsilon for {self.about}: a bare number does not say so")
+        raise MixedLossTypes(f"this is an epsilon for {self.about}: a plain number has no such unit")
 
     def __format__(self, spec: str) -> str:
         if spec:
@@ -86,7 +86,7 @@ class PrivacyLoss:
 class WholeText(PrivacyLoss):
     """Between any two texts: local differential privacy."""
 
-    about = "the whole text, whatever it says"
+    about = "the whole text (any two texts)"
 
 
 class PerCoordinate(PrivacyLoss):

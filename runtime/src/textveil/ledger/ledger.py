@@ -289,7 +289,7 @@ class Ledger:
             OptionError: ``budget`` is not a ``Budget``.
         """
         if not isinstance(cast(object, budget), Budget | None):
-            raise OptionError("a budget is a Budget: Budget(60) is 60 nats")
+            raise OptionError("a budget is a Budget: Budget(60) allows an epsilon of 60")
         if not any(groups):
             return [[] for _ in groups]
         return self._group_commit.run(
