@@ -12,4 +12,4 @@ texts = ["My doctor in Boston said the biopsy was clean.", "The invoice from the
 for doc in nlp.pipe(texts):
     print(doc._.sanitized)  # which doc.text is too; None where the component was left out
 
-print(nlp.get_pipe("textveil").sanitizer.terms)  # what every drawn word is promised
+print(nlp.get_pipe("textveil").sanitizer.terms)  # the guarantee of every randomized word

@@ -173,7 +173,7 @@ def record(
     made["previews"] = [[digest(sanitizer.preview(text, **options)) for text in document] for document in documents]
     if options["protect"] == "names":
         told = [skeleton(sanitizer, document, options) for document in documents]
-        made["skeletons"] = [[digest(text) for text in document] for document in told]
+        made["templates"] = [[digest(text) for text in document] for document in told]
     return made
 
 
@@ -204,7 +204,7 @@ def of_index(encoder: TextLabelEncoder, asked: Sequence[str]) -> Iterator[dict[s
                 "options": in_camel(options),
                 "texts": asked,
                 "lines": [release.line for release in encoder.encode_batch(asked, **options)],
-                "codes": [encoder.compute_true_label(text) for text in asked],
+                "class_labels": [encoder.compute_true_label(text) for text in asked],
                 "facts": [statement.to_dict()],
                 "said": [str(statement)],
             }

@@ -86,7 +86,7 @@ class PrivacyLoss:
 class WholeText(PrivacyLoss):
     """Between any two texts: local differential privacy."""
 
-    about = "the whole text, whatever it says"
+    about = "the whole text (any two texts)"
 
 
 class PerCoordinate(PrivacyLoss):

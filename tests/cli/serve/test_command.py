@@ -81,7 +81,7 @@ def test_the_example_runs(tmp_path: Path) -> None:
     done = subprocess.run(example, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("My ")
-    assert done.stdout.count("nats per drawn word: 10.0") == 2
+    assert done.stdout.count("epsilon per randomized word: 10.0") == 2
 
 
 def test_vectors_are_released(tmp_path: Path) -> None:

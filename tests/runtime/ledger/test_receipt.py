@@ -50,7 +50,7 @@ def test_a_receipt_says_what_was_promised(small: Sanitizer, key: Path) -> None:
         "6",
     )
     assert "confirm the guess by its hash" in receipt.note
-    assert str(receipt) == "staircase, level 6: 2 documents, 3 randomized words, 18 nats"
+    assert str(receipt) == "staircase, level 6: 2 documents, 3 randomized words, epsilon 18"
     receipt.check_output([output[:5], output[5:]])
     with pytest.raises(ReceiptError, match=r"^the receipt belongs to another output$"):
         receipt.check_output([output, b"\n"])
@@ -186,4 +186,4 @@ def test_numbers_of_a_receipt_are_exact() -> None:
         delta=str(Decimal("1e-6")),
         output_sha256="h",
     )
-    assert str(receipt) == "vector l2: 1 document, 0.00000095367431640625 nats, delta 1e-06"
+    assert str(receipt) == "vector l2: 1 document, epsilon 0.00000095367431640625, delta 1e-06"

@@ -156,7 +156,7 @@ class Account:
                 needed = Account(
                     unit_tag=b"", epsilon_units=epsilon - before.epsilon_units, delta_units=delta - before.delta_units
                 )
-                detail = f"{before} are spent, and it needs at least {needed}"
+                detail = f"{before} is spent, and the release needs at least {needed}"
                 raise before._make_error(f"this release exceeds the budget of its privacy unit: {detail}")
         return replace(self, epsilon_units=epsilon, delta_units=delta, unbounded_releases=unbounded)
 
@@ -201,7 +201,7 @@ class Account:
             if self.unbounded_releases
             else ""
         )
-        return f"{self.displayed_epsilon}{limit} nats{delta}{unbounded}"
+        return f"epsilon {self.displayed_epsilon}{limit}{delta}{unbounded}"
 
 
 def format_exact(units: int, units_per_one: int) -> str:

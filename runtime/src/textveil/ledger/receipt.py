@@ -102,7 +102,7 @@ class Receipt:
         documents = format_count(self.documents, "document")
         unit = "randomized word" if self.mechanism == "staircase" else "token"
         tokens = "" if self.tokens is None else f", {format_count(self.tokens, unit)}"
-        epsilon = "no finite epsilon" if self.epsilon is None else f"{self.epsilon} nats"
+        epsilon = "no finite epsilon" if self.epsilon is None else f"epsilon {self.epsilon}"
         delta = "" if self.delta == "0" else f", delta {float(self.delta):.3g}"
         return f"{self.mechanism}{level}: {documents}{tokens}, {epsilon}{delta}{self._describe_table()}"
 

@@ -14,33 +14,38 @@ from textveil.release import UNBOUNDED_SPEND, PerDistance, PerToken, PrivacyLoss
 from textveil.text.statement import CERTIFIED, PURE_LDP, PrivacyTerms
 
 #: Basis of a certified epsilon: a bundle or signer that the caller specified, or the unverified certificate.
-EXPECTED_BUNDLE, NOT_RECOMPUTED = "of the pinned bundle", "certificate not recomputed"
+EXPECTED_BUNDLE, NOT_RECOMPUTED = "of the expected bundle", "certificate not recomputed"
+_TEXTS, _PARTS = load_data(STATEMENTS)["words"], load_data(STATEMENTS)["revealed_parts"]
 #: Full name of the privacy notion of the staircase mechanism.
-_TEXTS, _PARTS = load_data(STATEMENTS)["words"], load_data(STATEMENTS)["visible"]
-NOTION: str = _TEXTS["notion"]
-CONSISTENT_NOTION: str = _TEXTS["consistent_notion"]
+NOTION: str = _TEXTS["guarantee"]
+CONSISTENT_NOTION: str = _TEXTS["guarantee_consistent"]
 
 _ALWAYS_REVEALED = (
     "the number of tokens, their order and their boundaries",
     "that the text was sanitized, and with what parameters",
 )
-_GAPS_REVEALED = "white space and punctuation between the words, passed through unchanged"
+_GAPS_REVEALED = "white space and punctuation between the words, which the output has unchanged"
 _CASE_REVEALED = "the case pattern of each word: lower, Title or UPPER"
-_KEPT_REVEALED = "common words that were kept: what comes out from outside the sensitive set is the original word"
+_KEPT_REVEALED = "kept common words: an output word outside the sensitive set is the original word"
 _UNCHANGED_REVEALED = (
-    "words that came out unchanged: a changed word is practically a random one, so those that fit can be believed"
+    "unchanged words: a changed word is practically a random one, so a word that fits its context is probably the "
+    "original one"
 )
 _TIMING_REVEALED = (
-    "to whoever can time the device: something about the words, whose draws take from 1.5 to 12 rounds on average"
+    "some information about the words, against an observer who can time the device: sampling a word takes 1.5 to 12 "
+    "rounds on average"
 )
 _FLOATING_POINT = (
-    "the noise is floating point: the bound is proven for real numbers, and what rounding adds is not known"
+    "rounding: the noise is floating point, the bound is proven for real numbers, and the loss that rounding adds is "
+    "not known"
 )
 #: Public part of a text whose words and punctuation are all randomized.
 _WORD_ORDER_PHRASE = _PARTS["order"]
 _WHOLE_TEXT_NOTE = "The text as a whole is not protected."
 _DISTANCE_NOTE = "; d is the distance of two words"
-_REPETITION_NOTE = "repetition: every call and every mention of a word draws afresh, and is one more release of it"
+_REPETITION_NOTE = (
+    "repetition: every call and every occurrence of a word is sampled anew, and is one more release of it"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,10 +145,10 @@ class TokenGuarantee:
         """Return the summary paragraph, for ``PrivacyGuarantee.summary``."""
         token_count = format_count(tokens, "token")
         if self.epsilon == 0:
-            return f"{terms.mechanism}: every token is replaced by a uniform draw; {token_count}"
+            return f"{terms.mechanism}: every token is replaced by a uniformly random one; {token_count}"
         distance, distance_note = ("", "") if self.epsilon_kind == PURE_LDP else (" d", _DISTANCE_NOTE)
         document_extra = f" + {_format_rounded_up(tokens * self.constant_loss, 1)}" if self.constant_loss else ""
-        kept_note = "; common words that are kept reveal themselves" if self.replacement_probability is not None else ""
+        kept_note = "; kept common words are not protected" if self.replacement_probability is not None else ""
         return (
             f"{terms.mechanism}: {self._loss_text} per token "
             f"({self._format_epsilon_kind(terms)}{distance_note}); {token_count}: "
@@ -154,13 +159,14 @@ class TokenGuarantee:
     def format_line(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
         """Return the one-line summary, for ``PrivacyGuarantee.format_line``."""
         kept = [] if terms.sanitize_punctuation else ["punctuation"]
-        kept += ["common words that a coin keeps"] if self.replacement_probability is not None else []
-        opening = f"Shown: {', '.join(kept) or _WORD_ORDER_PHRASE}. {format_count(tokens, 'token')} drawn"
+        kept += ["common words chosen at random"] if self.replacement_probability is not None else []
+        kept_phrase = f"Kept: {', '.join(kept)}" if kept else f"Revealed: {_WORD_ORDER_PHRASE}"
+        opening = f"{kept_phrase}. Randomized: {format_count(tokens, 'token')}, "
         if self.epsilon == 0:
-            return f"{opening} uniformly, whatever the text says."
+            return f"{opening}uniformly, independently of the text."
         distance = "" if self.epsilon_kind == PURE_LDP else _DISTANCE_NOTE
-        loss = f"{self._loss_text}{_format_each(tokens)}"
-        return f"{opening} at {loss} ({self._format_epsilon_kind(terms)}{distance}). {_WHOLE_TEXT_NOTE}"
+        kind = f"{self._format_epsilon_kind(terms)}{distance}"
+        return f"{opening}{self._loss_text} per token ({kind}). {_WHOLE_TEXT_NOTE}"
 
     @property
     def _loss_text(self) -> str:
@@ -217,7 +223,7 @@ class StaircaseGuarantee:
 
     def name_privacy_unit(self, terms: PrivacyTerms) -> str:
         """Return the privacy unit, for ``PrivacyGuarantee.name_privacy_unit``."""
-        return _TEXTS["consistent_unit" if terms.consistent else "unit"]
+        return _TEXTS["unit_consistent" if terms.consistent else "unit"]
 
     def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:
         """Return the figures of the guarantee, for ``PrivacyGuarantee.list_figures``."""
@@ -240,30 +246,31 @@ class StaircaseGuarantee:
 
     def list_unprotected(self, terms: PrivacyTerms) -> tuple[str, ...]:
         """Return the sentences on unprotected information, for ``PrivacyGuarantee.list_unprotected``."""
-        visible = ", ".join(terms.revealed_parts)
-        *items, last = (item.format(visible=visible) for item in _TEXTS["not_protected"])
+        revealed = ", ".join(terms.revealed_parts)
+        *items, last = (item.format(revealed=revealed) for item in _TEXTS["not_protected"])
         if terms.protect == "words":
-            items.append(_TEXTS["habits"])
+            items.append(_TEXTS["not_protected_style"])
         if terms.consistent:
-            items.append(_TEXTS["cipher"])
+            items.append(_TEXTS["not_protected_equal"])
         return (*items, last)
 
     def summary(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
         """Return the summary paragraph, for ``PrivacyGuarantee.summary``."""
         return _TEXTS["summary"].format(
-            epsilon=_with_unit(self.epsilon),
+            epsilon=_format_decimal(self.epsilon),
             unit=terms.privacy_unit,
             odds=f"{self.largest_odds:,}",
-            visible=", ".join(terms.revealed_parts),
-            mentions=format_count(tokens, terms.privacy_unit),
-            document=_with_unit(tokens * self.epsilon),
+            revealed=", ".join(terms.revealed_parts),
+            count=format_count(tokens, terms.privacy_unit),
+            total=_format_decimal(tokens * self.epsilon),
         )
 
     def format_line(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
         """Return the one-line summary, for ``PrivacyGuarantee.format_line``."""
-        line = _TEXTS["lines"][f"{terms.protect}_bare" if terms.sanitize_punctuation else terms.protect]
-        words = format_count(tokens, _TEXTS["other_distinct" if terms.consistent else "other"])
-        return line.format(words=words, epsilon=_with_unit(self.epsilon), each=_format_each(tokens))
+        line = _TEXTS["lines"][f"{terms.protect}_with_punctuation" if terms.sanitize_punctuation else terms.protect]
+        suffix = "_consistent" if terms.consistent else ""
+        count = format_count(tokens, _TEXTS[f"line_count{suffix}"])
+        return line.format(count=count, epsilon=_format_decimal(self.epsilon), unit=_TEXTS[f"line_unit{suffix}"])
 
 
 def round_guess_gain(exact: float) -> float:
@@ -278,14 +285,6 @@ def _format_rounded_up(value: float, decimals: int) -> str:
 
 def _format_figure(value: float) -> str:
     return f"{math.ceil(value - 1e-6):,}" if value >= 1000 else f"{value:g}"
-
-
-def _format_each(count: int) -> str:
-    return "" if count == 1 else " each"
-
-
-def _with_unit(value: Decimal) -> str:
-    return f"{_format_decimal(value)} {'nat' if value == 1 else 'nats'}"
 
 
 def _format_decimal(value: Decimal) -> str:

@@ -129,11 +129,11 @@ class PrivacyTerms:
         names = ["function_words"] if self.protect == "words" else []
         names += [] if self.sanitize_punctuation else ["gaps"]
         names += ["case"] if self.case == "carry" and not self.sanitize_punctuation else []
-        names += ["kinds"] if self.protect is not None else []
+        names += ["entity_types"] if self.protect is not None else []
         names += ["order"]
-        names += ["number_sizes", "endings"] if self.protect == "names" else []
-        names += ["equal"] if self.consistent else []
-        return tuple(_TEXTS["visible"][name] for name in names)
+        names += ["digit_counts", "endings"] if self.protect == "names" else []
+        names += ["equal_words"] if self.consistent else []
+        return tuple(_TEXTS["revealed_parts"][name] for name in names)
 
     def statement(self, tokens: int, randomized_words: int = 0) -> "PrivacyStatement":
         """Return the privacy statement for one text.

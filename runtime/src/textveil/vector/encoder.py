@@ -42,7 +42,7 @@ class VectorRelease:
         >>> encoder = Encoder.load("my-encoder", expect_id=open_bundle(Path("my-encoder")).content_hash)
         >>> release = encoder.encode("The doctor said so.", epsilon=4)
         >>> release
-        <VectorRelease, vector l1: epsilon 4 for the whole text, whatever it says>
+        <VectorRelease, vector l1: epsilon 4 for the whole text (any two texts)>
         >>> sorted(release.to_dict())
         ['integers', 'statement', 'vector']
     """
@@ -95,7 +95,7 @@ class Encoder:
         >>> release.vector.shape
         (4,)
         >>> print(release.statement.whole_text)
-        epsilon 4 for the whole text, whatever it says
+        epsilon 4 for the whole text (any two texts)
     """
 
     kind: ClassVar[str] = "vector"

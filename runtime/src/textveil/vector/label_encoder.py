@@ -43,7 +43,7 @@ class LabelRelease:
     Example:
         >>> release = TextLabelEncoder.load().encode("Stocks fell on Friday.", epsilon=4)
         >>> release
-        <LabelRelease, index counts: epsilon 4 for the whole text, whatever it says>
+        <LabelRelease, class label (counts): epsilon 4 for the whole text (any two texts)>
         >>> label_id, bundle, epsilon, randomizer = release.line.split()
         >>> epsilon, randomizer
         ('4', 'counts')
@@ -99,7 +99,7 @@ class TextLabelEncoder:
         >>> release.label_id in range(4)
         True
         >>> print(release.statement.whole_text)
-        epsilon 4 for the whole text, whatever it says
+        epsilon 4 for the whole text (any two texts)
     """
 
     kind: ClassVar[str] = "labels"
@@ -210,7 +210,7 @@ class TextLabelEncoder:
         """Return all parameters of the output distribution, with the bundle's content hash."""
         statement = self.statement(as_text=as_text, **options)
         text = {"as_text": True} if as_text else {}
-        return {"channel": statement.randomizer, "epsilon": statement.epsilon, "bundle": statement.bundle, **text}
+        return {"randomizer": statement.randomizer, "epsilon": statement.epsilon, "bundle": statement.bundle, **text}
 
     def distribution(
         self, label: str, *, epsilon: float | str | None = None, randomizer: str | None = None

@@ -87,7 +87,7 @@ def train_encoder(
         >>> texts = [f"{word} film number {number}" for word in ("warm", "dull") for number in range(60)]
         >>> trained = train_encoder(texts, 60 * ["good"] + 60 * ["bad"], "my-bundle", progress=False)
         >>> print(trained.encoder.encode("A warm film.", epsilon=4).statement.whole_text)
-        epsilon 4 for the whole text, whatever it says
+        epsilon 4 for the whole text (any two texts)
     """
     try:
         from textveil_export.index import write_index_bundle

@@ -15,7 +15,7 @@ from textveil.text.options import CONSISTENT_CAP
 from textveil.text.statement import PrivacyTerms
 
 _TEXTS = load_data(STATEMENTS)["names"]
-NOTION: str = _TEXTS["notion"]
+NOTION: str = _TEXTS["guarantee"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ class RandomizedListFigures:
     guess_gain: float
 
     def __str__(self) -> str:
-        return f"{self.nats.normalize():f} nat{'' if self.nats == 1 else 's'}"
+        return f"epsilon {self.nats.normalize():f}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +112,7 @@ class NamesGuarantee:
             "protect": terms.protect,
             "epsilon_text": None,
             "epsilon_notion": self.epsilon_kind,
-            "guarantee": NOTION if draw is None else f"{NOTION}; {draw} for each drawn word that differs",
+            "guarantee": NOTION if draw is None else f"{NOTION}; {draw} for each randomized word that differs",
             "style": "tag" if self.style.tags else "surrogate",
             "consistent": "corpus" if self.style.linked else self.style.consistent,
             "consistent_cap": self.style.effective_cap,
@@ -134,35 +134,36 @@ class NamesGuarantee:
         """Return the exclusions as in ``PrivacyGuarantee.list_unprotected``."""
         items = [*_TEXTS["not_protected"]]
         if self.style.keep:
-            items.append(_TEXTS["kept"].format(kinds=", ".join(sorted(self.style.keep))))
+            items.append(_TEXTS["not_protected_types"].format(types=", ".join(sorted(self.style.keep))))
         if self.allow:
-            items.append(_TEXTS["allowed"])
+            items.append(_TEXTS["not_protected_allowed"])
         if self.draw is not None:
-            items.append("that a word of the list stood where a drawn one comes out, and what the words around it tell")
+            items.append("of a randomized word: that it is on the list, and what the words around it reveal about it")
         if self.style.linked:
-            items.append("which strings of all documents under one key are equal; the key undoes the protection")
+            items.append("which replaced words of all documents under one key are equal; the key undoes the protection")
         elif self.style.consistent:
-            items.append(_TEXTS["equal"])
+            items.append(_TEXTS["not_protected_equal"])
         return tuple(items)
 
     def format_line(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
         """Return the privacy statement as in ``PrivacyGuarantee.format_line``."""
         kept_types = sorted(self.style.keep)
         kept_phrase = (
-            _TEXTS["kept_types" if len(kept_types) > 1 else "kept_type"].format(kinds=", ".join(kept_types))
+            _TEXTS["kept_types" if len(kept_types) > 1 else "kept_type"].format(types=", ".join(kept_types))
             if kept_types
             else ""
         )
-        kept_phrase += _TEXTS["allowed_words"] if self.allow else ""
+        kept_phrase += _TEXTS["kept_allowed"] if self.allow else ""
         linked_phrase = " Documents under one key are linked." if self.style.linked else ""
         draw = self.draw
         randomized_phrase = ""
         if draw is not None:
             randomized_phrase = (
-                f"{format_count(randomized_words, 'word')} of a public list of {draw.words:,} drawn at {draw} each. "
+                f"Randomized: {format_count(randomized_words, 'word')} of a public list of {draw.words:,}, "
+                f"{draw} per word. "
             )
         return (
-            _TEXTS["line"].format(more=kept_phrase, drawn=randomized_phrase, others=self._replacement_phrase)
+            _TEXTS["line"].format(more=kept_phrase, randomized=randomized_phrase, replacements=self._replacement_phrase)
             + linked_phrase
         )
 
@@ -170,24 +171,24 @@ class NamesGuarantee:
     def _replacement_phrase(self) -> str:
         """Description of the replacement of a word that is neither kept nor randomized."""
         style = self.style
-        types_by_treatment = {"tags": () if style.tags else style.tag, "left out": style.drop}
+        types_by_treatment = {"tags": () if style.tags else style.tag, "removed": style.drop}
         exceptions = "; ".join(
             f"{way}: {', '.join(sorted(kinds))}" for way, kinds in types_by_treatment.items() if kinds
         )
-        return _TEXTS["tags" if style.tags else "surrogates"] + (f" ({exceptions})" if exceptions else "")
+        return _TEXTS["by_tags" if style.tags else "by_surrogates"] + (f" ({exceptions})" if exceptions else "")
 
     def summary(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
         """Return the summary as in ``PrivacyGuarantee.summary``: one paragraph."""
         equality_phrase, kept_phrase = (
-            _TEXTS["equal_strings"] if self.style.consistent else "",
+            _TEXTS["revealed_equal"] if self.style.consistent else "",
             format_count(tokens, _TEXTS["unit"]),
         )
         cap_phrase = (
-            "" if self.style.effective_cap is None else _TEXTS["beyond_cap"].format(cap=f"{self.style.effective_cap:,}")
+            "" if self.style.effective_cap is None else _TEXTS["cap"].format(cap=f"{self.style.effective_cap:,}")
         )
         return (
             _TEXTS["summary"].format(
-                line=self.format_line(terms, tokens, randomized_words), equal=equality_phrase, shown=kept_phrase
+                line=self.format_line(terms, tokens, randomized_words), equal=equality_phrase, kept=kept_phrase
             )
             + cap_phrase
         )
