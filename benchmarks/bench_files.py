@@ -59,7 +59,7 @@ class Unchanged(Sanitizer):
     """Gives back every text as it is."""
 
     def sanitize_batch(self, texts: Iterable[str], **options: Any) -> Any:
-        return [SimpleNamespace(text=text, tokens=0) for text in texts]
+        return [SimpleNamespace(text=text, tokens=0, randomized_words=0, replaced_words=0) for text in texts]
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""A classifier that learns from sanitized texts.
+"""Train a classifier on sanitized texts.
 
     pip install ./runtime './cli[sklearn]'
 
