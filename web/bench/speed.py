@@ -67,7 +67,10 @@ def main() -> None:
     given, best = texts(), [dict[str, float](), dict[str, float]()]
     for _ in range(ROUNDS):
         python = [sys.executable, __file__, "--python"]
-        found = [json.loads(subprocess.run(python, capture_output=True, check=True).stdout), of_node(given)]
+        found: list[dict[str, float]] = [
+            json.loads(subprocess.run(python, capture_output=True, check=True).stdout),
+            of_node(given),
+        ]
         for known, new in zip(best, found, strict=True):
             for name, value in new.items():
                 before = known.get(name, value)

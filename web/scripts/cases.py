@@ -27,8 +27,8 @@ from textveil.text.unicode_compat import NO_SWAP, find_swap
 
 from inputs import ROOT, characters, odd, of_names, of_words, real_lines, texts  # isort: skip; it finds the fixtures
 from replies import OPTION_SETS, make_reply  # isort: skip
-import damaged  # pyright: ignore[reportMissingImports]
-import written_replies  # pyright: ignore[reportMissingImports]
+import damaged
+import written_replies
 
 BUNDLE, ENCODER = ROOT / "artifacts" / "english-v4", ROOT / "artifacts" / "ag-static"
 #: Texts of a record, and every so many records one whose documents have several texts.

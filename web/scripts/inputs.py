@@ -13,7 +13,7 @@ from textveil.bundle.text_bundle import TextBundle
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "fixtures"))
-import names_soup  # noqa: E402  # pyright: ignore[reportMissingImports]
+import names_soup  # noqa: E402
 
 DATA = ROOT.parent / "shared" / "data"
 DATA = DATA if DATA.is_dir() else ROOT / "shared" / "data"
