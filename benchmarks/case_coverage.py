@@ -3,8 +3,8 @@
     python benchmarks/case_coverage.py [--data DIR]
 
 DIR has `pii/records.jsonl`, `ag_news/train.tsv` (the first 3,000 texts) and `sst2/dev.tsv`. The first table covers all
-words that are kept or randomized by themselves, in percent, as the texts are and as they would be in another case. The
-second one covers the words with a capital at the start of a sentence.
+words except strings such as numbers and addresses, in percent, as the texts are and as they would be in another case.
+The second one covers the words with a capital at the start of a sentence.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def texts(data: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def words(plan: SanitizingPlan, text: str) -> Iterator[tuple[str, bool, str]]:
-    """Yield each word of a text outside spans, whether it starts a sentence, and its role."""
+    """Yield each word of a text, whether it starts a sentence, and its role or type; skip numbers and the like."""
     gap: str | None = None
     for segment in split_text(text):
         if is_gap(segment):
