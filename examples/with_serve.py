@@ -1,8 +1,8 @@
-"""A client of the local service, with nothing but the standard library.
+"""Call the local service with the standard library alone.
 
     pip install ./runtime './cli[serve]'
 
-It starts the service on a free port, asks it, and ends it. A program of yours would find it running.
+This script starts the service on a free port, sends a request, and stops it. Other programs would call a running one.
 """
 
 import json

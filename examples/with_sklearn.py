@@ -1,4 +1,4 @@
-"""A transformer for scikit-learn, and a classifier that learns from sanitized texts.
+"""Sanitize texts in a transformer for scikit-learn, and train a classifier on them.
 
     pip install ./runtime ./cli scikit-learn
 

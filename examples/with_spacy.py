@@ -1,4 +1,4 @@
-"""A spaCy pipeline whose documents have the sanitized text, and nothing of the one that was given.
+"""Run a spaCy pipeline whose documents contain the sanitized text and nothing of the original.
 
 pip install ./runtime './cli[spacy]'
 """

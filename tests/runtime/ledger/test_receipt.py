@@ -119,6 +119,19 @@ def test_everything_that_is_altered_is_found(small: Sanitizer, key: Path) -> Non
     read_receipt(json.dumps(sound, sort_keys=True).encode())  # layout is not signed
 
 
+@pytest.mark.parametrize("version", [1, 3])
+def test_a_receipt_of_another_version_is_refused_by_its_version(small: Sanitizer, key: Path, version: int) -> None:
+    """The version is checked first: keys of another version must not read as an altered receipt."""
+    other = {**json.loads(signed(key, [small.sanitize("doctor")])), "format_version": version}
+    other["nats"] = other.pop("epsilon")
+    with pytest.raises(ReceiptError) as refused:
+        read_receipt(json.dumps(other).encode())
+    assert str(refused.value) == (
+        f"the receipt has format version {version}, but this release reads version 2: "
+        "verify it with the release that wrote it"
+    )
+
+
 @pytest.mark.parametrize(
     "wrong", [b"", b"null", b"[]", b"\xff", b"{}", b'{"a": NaN}', b"[" * 100_000, b" " * (1 << 21)]
 )
