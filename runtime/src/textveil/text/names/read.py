@@ -37,7 +37,7 @@ _ESCAPE = re.compile(r"\\(?:u([dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-
 _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 #: Number of distinct chunks between single blanks in one cache generation of a call. A full generation replaces the
 #: previous one, whose entries are then dropped.
-_MAX_CHUNKS = 1 << 12
+_MAX_CHUNKS = 1 << 11
 #: Length of the longest JSON part that is cached, since short parts repeat.
 _MAX_CACHED_LENGTH = 64
 #: Number of characters that are split at a time.
