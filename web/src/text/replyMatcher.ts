@@ -12,7 +12,6 @@ import {
   type SurrogateForm,
   type SurrogatePair,
 } from "./inflections.js";
-import type { JsonRole, Region } from "./openRegion.js";
 import {
   cutBefore,
   getFirst,
@@ -21,6 +20,7 @@ import {
   LOOKAHEAD_CHARACTERS,
   type QuotationIndex,
 } from "./quotations.js";
+import type { JsonRole, Region } from "./regionState.js";
 import { RegionScanner } from "./regions.js";
 import { isAddressLike, ReplyChunk } from "./replyChunk.js";
 import { NumberFinder } from "./replyNumbers.js";
