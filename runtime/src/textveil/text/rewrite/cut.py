@@ -165,7 +165,7 @@ class SegmentTable:
         return first
 
     def _add_special(self, alternatives: list[list[TokenRow]], *, gap: bool = False) -> int:
-        """Add the entry of a special segment.
+        """Add the rows of a special segment, and return its entry.
 
         Args:
             alternatives: The rows of its tokens inside a sentence, then those at the start of one if they differ.
