@@ -473,7 +473,7 @@ def _iterate_context_pairs(
 
 
 def _iterate_date_pairs(elements: Sequence[RewrittenElement], index: int) -> Iterator[SurrogatePair]:
-    """Yield the pair of a date that begins at an index and has several mentions, if there is one."""
+    """Yield the pair of the date that begins at an index, if several mentions form one."""
     for length in (5, 3):
         date_elements = elements[index : index + length]
         entity_types = tuple(piece.mention.entity_type for piece in date_elements[::2] if piece.mention is not None)

@@ -303,7 +303,7 @@ class SpanFinder:
         return capitalized[::-1]
 
     def _attach_full_stop(self, index: int) -> None:
-        """Move the full stop after a legal form (``Inc.``) into its token, unless it ends a sentence."""
+        """Move the full stop after a legal form (``Inc.``) into its token if it ends no sentence."""
         gap, after = self._gaps[index + 1], self._words[index + 1 : index + 2]
         goes_on = gap == ". " and after and after[0].case == LOWER and after[0].token_class not in (DIGITS, CAPITALIZED)
         if goes_on or gap.startswith((".,", ".)")):
@@ -334,7 +334,7 @@ class SpanFinder:
         self._hide_group(group, end)
 
     def _follows_particle_or_initials(self, index: int) -> bool:
-        """Return whether a particle or initials precede a word: then it is a name, even in a headline."""
+        """Return whether a particle or initials precede a word, so that it is a name in any line."""
         if index == 0:
             return False
         before, gap = self._words[index - 1], self._gaps[index]

@@ -89,7 +89,7 @@ class ChunkTokenizer:
         self._lone_clitic = re.compile(rf"(['\u2019\u2018](?:{after}))([.,;:!?\")]*)")
 
     def tokenize_chunk(self, chunk: str) -> ChunkTokens:
-        """Return the tokens of the text between two spaces, which may have other blanks such as tabs."""
+        """Return the tokens of the text between two spaces, which may have tabs and other blanks."""
         if chunk.split() == [chunk]:
             return pack_tokens("", self.tokenize(chunk), "")
         cached_parts: dict[str, Sequence[NamesToken]] = {}
