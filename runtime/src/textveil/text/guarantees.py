@@ -1,6 +1,7 @@
 """Privacy guarantees per randomized token, and the sentences that state them.
 
-SanText and FBDD give metric DP; the staircase mechanism and randomized response give pure local DP.
+SanText and FBDD give metric differential privacy. The staircase mechanism and randomized response give pure local
+differential privacy (LDP).
 """
 
 import math
@@ -13,7 +14,7 @@ from textveil.lazy import STATEMENTS, load_data
 from textveil.release import UNBOUNDED_SPEND, PerDistance, PerToken, PrivacyLoss, Spend, compute_largest_odds, round_up
 from textveil.text.statement import CERTIFIED, PURE_LDP, PrivacyTerms
 
-#: Basis of a certified epsilon: a bundle or signer that the caller specified, or the unverified certificate.
+#: What a certified epsilon relies on: a bundle or signer that the caller specified, or only the bundle's own claim.
 EXPECTED_BUNDLE, NOT_RECOMPUTED = "of the expected bundle", "certificate not recomputed"
 _TEXTS, _PARTS = load_data(STATEMENTS)["words"], load_data(STATEMENTS)["revealed_parts"]
 #: Full name of the privacy notion of the staircase mechanism.
@@ -52,21 +53,21 @@ _REPETITION_NOTE = (
 class TokenGuarantee:
     """Guarantee of SanText, SanText+, FBDD and randomized response for each token.
 
-    For two tokens at the scaled distance ``d`` the odds of any output differ by a factor of at most ``exp`` of
-    ``epsilon * d + epsilon_0 + rounding_slack`` (``epsilon`` alone for pure local DP). An output word outside
-    SanText+'s sensitive set is an exception: it reveals its input by design.
+    For two tokens at the scaled distance ``d``, the odds of any output differ by a factor of at most ``exp`` of
+    ``epsilon * d + epsilon_0 + rounding_slack`` (``epsilon`` alone for pure LDP). An output word outside SanText+'s
+    sensitive set is an exception: it reveals its input by design.
 
     Attributes:
-        epsilon: Loss per token; per unit of scaled distance for metric DP.
+        epsilon: Loss per token; per unit of scaled distance for metric differential privacy.
         epsilon_kind: ``TEXTBOOK``, ``CERTIFIED`` or ``PURE_LDP``.
-        rounding_slack: Additional loss per token, at any distance, from integer rounding. 0 for ``fbdd``, for whose
+        rounding_slack: Additional loss per token, at any distance, from rounding to integers. 0 for ``fbdd``, for whose
             floating-point rounding no bound is claimed.
-        epsilon_0: Additional loss per token where one of two words is common (SanText+, UMLDP), else 0.
-        replacement_probability: SanText+'s ``p``, or ``None``.
-        pure_level: Loss per token for any two words, rounded up; ``None`` where it is infinite (``santext+``) or not
+        epsilon_0: Additional loss per token if one of the two words is common (SanText+, UMLDP), else 0.
+        replacement_probability: SanText+'s ``p``, the probability that a common word is replaced, or ``None``.
+        pure_level: Loss per token for any two words, rounded up. ``None`` if it is infinite (``santext+``) or not
             proven (``fbdd``).
-        pinned: Whether the caller specified the bundle's content hash or its signer. Otherwise a certified epsilon is
-            the bundle's own claim: this module does not recompute it.
+        pinned: Whether the caller specified the bundle's content hash or its signer. If not, a certified epsilon is
+            only the bundle's own claim, because this module does not recompute it.
     """
 
     epsilon: float
@@ -79,7 +80,7 @@ class TokenGuarantee:
 
     @property
     def certificate_basis(self) -> str | None:
-        """Basis of a certified epsilon; ``None`` for other kinds."""
+        """What a certified epsilon relies on; ``None`` for other kinds of epsilon."""
         if self.epsilon_kind != CERTIFIED:
             return None
         return EXPECTED_BUNDLE if self.pinned else NOT_RECOMPUTED
@@ -91,22 +92,22 @@ class TokenGuarantee:
 
     @property
     def losses(self) -> tuple[PrivacyLoss, ...]:
-        """Losses: ``epsilon`` by its kind, and the constant loss at any distance."""
+        """The losses of one token: ``epsilon`` by its kind, and the constant loss at any distance."""
         if self.epsilon_kind == PURE_LDP:
             return (PerToken(Decimal(self.epsilon)),)
         constant = Decimal(self.epsilon_0) + Decimal(self.rounding_slack)
         return (PerDistance(Decimal(self.epsilon)), *([PerToken(constant)] if constant else []))
 
     def compute_spend(self, tokens: int) -> Spend:
-        """Return the spend: the pure level per token; unbounded for SanText+ and FBDD."""
+        """Return the spend of ``tokens`` tokens: without a bound for SanText+ and FBDD."""
         return UNBOUNDED_SPEND if self.pure_level is None else Spend.from_loss(PerToken(self.pure_level), tokens)
 
     def name_privacy_unit(self, terms: PrivacyTerms) -> str:
-        """Return the privacy unit, for ``PrivacyGuarantee.name_privacy_unit``."""
+        """Return what one spend is for (``PrivacyGuarantee.name_privacy_unit``)."""
         return "token"
 
     def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:
-        """Return the figures of the guarantee, for ``PrivacyGuarantee.list_figures``."""
+        """Return the figures of the guarantee (``PrivacyGuarantee.list_figures``)."""
         return {
             "epsilon": self.epsilon,
             "epsilon_notion": self.epsilon_kind,
@@ -117,7 +118,7 @@ class TokenGuarantee:
         }
 
     def list_totals(self, tokens: int, randomized_words: int) -> dict[str, Any]:
-        """Return the token count and the summed losses of a document, for ``PrivacyGuarantee.list_totals``."""
+        """Return the tokens and summed losses of a document (``PrivacyGuarantee.list_totals``)."""
         return {
             "tokens": tokens,
             "epsilon_text": tokens * self.epsilon,
@@ -125,7 +126,7 @@ class TokenGuarantee:
         }
 
     def list_unprotected(self, terms: PrivacyTerms) -> tuple[str, ...]:
-        """Return the sentences on unprotected information, for ``PrivacyGuarantee.list_unprotected``."""
+        """Return sentences on unprotected information (``PrivacyGuarantee.list_unprotected``)."""
         revealed: list[str] = list(_ALWAYS_REVEALED)
         if not terms.sanitize_punctuation:
             revealed.append(_GAPS_REVEALED)
@@ -142,7 +143,7 @@ class TokenGuarantee:
         return (*revealed, _REPETITION_NOTE)
 
     def summary(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
-        """Return the summary paragraph, for ``PrivacyGuarantee.summary``."""
+        """Return the guarantee as one paragraph (``PrivacyGuarantee.summary``)."""
         token_count = format_count(tokens, "token")
         if self.epsilon == 0:
             return f"{terms.mechanism}: every token is replaced by a uniformly random one; {token_count}"
@@ -157,7 +158,7 @@ class TokenGuarantee:
         )
 
     def format_line(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
-        """Return the one-line summary, for ``PrivacyGuarantee.format_line``."""
+        """Return the guarantee as one line (``PrivacyGuarantee.format_line``)."""
         kept = [] if terms.sanitize_punctuation else ["punctuation"]
         kept += ["common words chosen at random"] if self.replacement_probability is not None else []
         kept_phrase = f"Kept: {', '.join(kept)}" if kept else f"Revealed: {_WORD_ORDER_PHRASE}"
@@ -182,19 +183,20 @@ class TokenGuarantee:
 
 @dataclass(frozen=True, kw_only=True)
 class StaircaseGuarantee:
-    """Guarantee of the staircase mechanism per word, between texts of the same template.
+    """Guarantee of the staircase mechanism per word, between texts with the same template.
 
-    The staircase mechanism is the extremal mechanism for local DP of Kairouz, Oh and Viswanath (2014). The odds of any
-    output differ by a factor of at most ``exp(L)`` for each randomized word that differs (with ``consistent``: each
-    distinct randomized word). A change between two surrogates of one pool, or between two unknown words, adds no loss
+    The staircase mechanism is the extremal mechanism for LDP of Kairouz, Oh and Viswanath (2014). For each randomized
+    word that differs, the odds of any output differ by a factor of at most ``exp(epsilon)``. With ``consistent``, each
+    distinct word counts once. If two texts differ only in an entity of one type, or in two unknown words, the loss is 0
     (docs/proofs/staircase.md).
 
     Attributes:
-        epsilon: ``L``: epsilon per randomized word.
-        share: ``h``: the budget as a fraction of the base, as stored in the bundle.
-        near: ``p_near``: probability that the output is in the word's neighborhood, rounded up. Where outputs depend on
-            the case of their slot, the larger of two values; the same holds for ``guess_gain``.
-        guess_gain: ``C``: largest average growth of the probability of a correct guess, rounded up.
+        epsilon: Epsilon per randomized word (``L`` in the proof).
+        share: Fraction of the outputs, by base weight, that get the higher probability, as stored in the bundle (``h``
+            in the proof).
+        near: Probability that the output is in the word's neighborhood, rounded up (``p_near``). If outputs depend on
+            the case in which they are written, the larger of two values; the same holds for ``guess_gain``.
+        guess_gain: Largest average factor by which the probability of a correct guess grows, rounded up (``C``).
     """
 
     epsilon: Decimal
@@ -204,29 +206,29 @@ class StaircaseGuarantee:
 
     @property
     def epsilon_kind(self) -> str:
-        """Kind of the epsilon, for ``PrivacyGuarantee.epsilon_kind``."""
+        """Kind of the epsilon (``PrivacyGuarantee.epsilon_kind``)."""
         return PURE_LDP
 
     @property
     def losses(self) -> tuple[PrivacyLoss, ...]:
-        """Losses, for ``PrivacyGuarantee.losses``."""
+        """The loss of one word (``PrivacyGuarantee.losses``)."""
         return (PerToken(self.epsilon),)
 
     @property
     def largest_odds(self) -> int:
-        """``e**L``, rounded up: the largest factor between the odds of an output for two words."""
+        """``exp(epsilon)``, rounded up: largest factor between the odds of an output for two words."""
         return compute_largest_odds(self.epsilon)
 
     def compute_spend(self, tokens: int) -> Spend:
-        """Return the spend: ``L`` per word (with ``consistent``: per distinct word)."""
+        """Return the spend: ``epsilon`` per word (with ``consistent``, per distinct word)."""
         return Spend.from_loss(PerToken(self.epsilon), tokens)
 
     def name_privacy_unit(self, terms: PrivacyTerms) -> str:
-        """Return the privacy unit, for ``PrivacyGuarantee.name_privacy_unit``."""
+        """Return what one spend is for (``PrivacyGuarantee.name_privacy_unit``)."""
         return _TEXTS["unit_consistent" if terms.consistent else "unit"]
 
     def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:
-        """Return the figures of the guarantee, for ``PrivacyGuarantee.list_figures``."""
+        """Return the figures of the guarantee (``PrivacyGuarantee.list_figures``)."""
         return {
             "epsilon_per_word": float(self.epsilon),
             "epsilon_notion": PURE_LDP,
@@ -241,11 +243,11 @@ class StaircaseGuarantee:
         }
 
     def list_totals(self, tokens: int, randomized_words: int) -> dict[str, Any]:
-        """Return the word count and the summed epsilon of a document, for ``PrivacyGuarantee.list_totals``."""
+        """Return the words and summed epsilon of a document (``PrivacyGuarantee.list_totals``)."""
         return {"randomized_words": tokens, "epsilon_text": float(tokens * self.epsilon)}
 
     def list_unprotected(self, terms: PrivacyTerms) -> tuple[str, ...]:
-        """Return the sentences on unprotected information, for ``PrivacyGuarantee.list_unprotected``."""
+        """Return sentences on unprotected information (``PrivacyGuarantee.list_unprotected``)."""
         revealed = ", ".join(terms.revealed_parts)
         *items, last = (item.format(revealed=revealed) for item in _TEXTS["not_protected"])
         if terms.protect == "words":
@@ -255,7 +257,7 @@ class StaircaseGuarantee:
         return (*items, last)
 
     def summary(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
-        """Return the summary paragraph, for ``PrivacyGuarantee.summary``."""
+        """Return the guarantee as one paragraph (``PrivacyGuarantee.summary``)."""
         return _TEXTS["summary"].format(
             epsilon=_format_decimal(self.epsilon),
             unit=terms.privacy_unit,
@@ -266,7 +268,7 @@ class StaircaseGuarantee:
         )
 
     def format_line(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
-        """Return the one-line summary, for ``PrivacyGuarantee.format_line``."""
+        """Return the guarantee as one line (``PrivacyGuarantee.format_line``)."""
         line = _TEXTS["lines"][f"{terms.protect}_with_punctuation" if terms.sanitize_punctuation else terms.protect]
         suffix = "_consistent" if terms.consistent else ""
         count = format_count(tokens, _TEXTS[f"line_count{suffix}"])
@@ -274,7 +276,7 @@ class StaircaseGuarantee:
 
 
 def round_guess_gain(exact: float) -> float:
-    """Return ``C`` rounded up to one decimal."""
+    """Return a guess gain rounded up to one decimal."""
     return round_up(exact * (1 + 1e-12), 1)
 
 

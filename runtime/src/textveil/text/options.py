@@ -19,13 +19,13 @@ class Options(TypedDict, total=False):
     Keys:
         mechanism: ``staircase``, ``santext+``, ``santext``, ``fbdd``, ``krr`` or ``random``; the bundle's default if
             omitted.
-        epsilon: Selects a level by its epsilon, exactly as the bundle states it; the bundle's default if omitted. Any
-            number in (0, 30] for ``krr`` and in (0, 100000] for ``fbdd``; required for both.
+        epsilon: Epsilon of a level, exactly as the bundle states it; the bundle's default if omitted. For ``krr`` any
+            number in (0, 30], for ``fbdd`` any in (0, 100000]; both require it.
         protect: Protection mode. ``"words"`` keeps function words, replaces names, places, numbers and similar entities
-            by surrogates of the same type, and randomizes all other words; ``"all"`` randomizes function words too;
+            by surrogates of the same type, and randomizes all other words. ``"all"`` randomizes function words too.
             ``"names"`` keeps the words of a public list, and replaces all others by surrogates of their types. The
             bundle's default if omitted.
-        consistent: Whether equal words of a document get equal outputs (``staircase``); the default of ``names``,
+        consistent: Whether equal words of a document get equal outputs (``staircase``). It is the default of ``names``,
             which also accepts ``"corpus"``: equal strings of all documents get equal outputs, derived from a key.
         key: At least 16 secret bytes, for ``consistent="corpus"``.
         consistent_cap: With ``consistent``, the largest number of randomized words, names and numbers of a document,
@@ -39,10 +39,11 @@ class Options(TypedDict, total=False):
         keep, tag, drop: Entity types that are kept, become tags, or are removed (``names``).
         allow: Words that are kept at every position (``names``). The list is public: a reader who has it learns more
             from the output.
-        randomize: Words that are randomized where they are in lower case, over all words of this list, at ``epsilon``
-            (``names``): at least 100 words with a row of the bundle's staircase mechanism. The list is public.
+        randomize: Words that become random words of this list, at ``epsilon``, wherever they are in lower case
+            (``names``). At least 100 of them must be in the vocabulary of the bundle's staircase mechanism. The list is
+            public.
         case: ``"carry"`` transfers the case pattern of each word (the default), ``"drop"`` removes it.
-        sanitize_punctuation: Whether punctuation is sanitized as tokens; then case is dropped, and white space becomes
+        sanitize_punctuation: Whether punctuation is sanitized as tokens. Then case is dropped, and white space becomes
             single spaces.
 
     >>> options: Options = {"protect": "words", "epsilon": 10}
@@ -109,11 +110,11 @@ _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
 
 
 def check_options(options: Mapping[str, object]) -> dict[str, object]:
-    """Return the options whose values are not ``None``, after a check of their names and types.
+    """Check the names and types of options, and return those whose values are not ``None``.
 
     Raises:
-        OptionError: An option has an unknown name, a value of a wrong type, or a value outside its choices; the
-            message does not repeat the value.
+        OptionError: An option has an unknown name, a value of a wrong type, or a value outside its choices. The message
+            does not repeat the value.
     """
     if not set(options) <= set(Options.__annotations__):
         raise OptionError(f"unknown option; there are {', '.join(Options.__annotations__)}")
@@ -129,7 +130,7 @@ def check_options(options: Mapping[str, object]) -> dict[str, object]:
 
 
 def make_cache_key(options: Options) -> tuple[object, ...]:
-    """Return a hashable key that two sets of options share only if they have the same meaning.
+    """Return a hashable key. Two sets of options have the same key only if they mean the same.
 
     Raises:
         OptionError: See ``check_options``.

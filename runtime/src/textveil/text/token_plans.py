@@ -30,7 +30,7 @@ _MechanismChoice = tuple[Mechanism, str | None, TokenGuarantee]
 
 
 class TokenPlanFactory:
-    """Factory of all plans of one bundle that randomize every token.
+    """Creates the plans of one bundle that randomize every token.
 
     Args:
         bundle: The bundle.
@@ -53,11 +53,11 @@ class TokenPlanFactory:
         }
 
     def make_plan(self, checked: Mapping[str, Any]) -> RandomizingPlan:
-        """Return the plan for checked options (see ``options.check_options``).
+        """Create the plan for checked options (see ``options.check_options``).
 
         Raises:
             UnknownMechanism, UnknownLevel, OptionError: The bundle or the mechanism does not support the value of an
-                option; the message lists the supported values.
+                option. The message lists the supported values.
         """
         mechanism = checked.get("mechanism", self.bundle.default_mechanism)
         self._check_options(mechanism, checked)
@@ -149,12 +149,15 @@ class TokenPlanFactory:
 
 
 def compute_pure_epsilon(bundle: TextBundle, level: SanTextLevel, mechanism: str) -> Decimal:
-    """Return the pure LDP level of a mechanism at a level.
+    """Return the loss per token of SanText for any two words, as pure LDP.
 
-    The certificate of a pinned bundle has it; otherwise the result is a bound:
-    ``ln Pr[M(x) = y] - ln Pr[M(x') = y] <= 2 ln (max W / min W)``: with ``Pr[M(x) = y] = q(y) W[c] / Z(x)`` both the
-    weight of the output and the total ``Z`` change by that factor at most (docs/proofs/ledger.md). The certificate of a
-    bundle that is not pinned is a claim of its author, and no privacy ledger relies on it.
+    If the caller specified the bundle or its signer, the certificate has the figure. The certificate of any other
+    bundle is only a claim of its author, and no privacy ledger relies on it. The result is then a bound, rounded up:
+    ``ln Pr[M(x) = y]
+    - ln Pr[M(x') = y] <= 2 ln (max W / min W)``, where ``Pr[M(x) = y] = q(y) W[c] / Z(x)``. Here ``W`` are the weights
+      by
+    cell of the distance, ``q`` the prior of the output and ``Z`` the total. Between two inputs both the weight and the
+    total change by at most that factor (docs/proofs/ledger.md).
 
     Args:
         bundle: The bundle.
@@ -162,7 +165,7 @@ def compute_pure_epsilon(bundle: TextBundle, level: SanTextLevel, mechanism: str
         mechanism: ``"santext"``.
 
     Returns:
-        The level per token; a bound is rounded up.
+        The loss per token.
     """
     proven: Any = (bundle.certificate or {}).get("levels") if bundle.is_expected else None
     for key in (level.name, mechanism, "epsilon_pure_ldp"):

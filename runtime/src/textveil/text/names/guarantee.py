@@ -1,6 +1,6 @@
-"""Options of the mode ``names`` for replacements, and its guarantee under them.
+"""Options for replacements in the mode ``names``, and the guarantee of the mode under them.
 
-Replaced words reveal only the public template. Kept words have no bound.
+Replaced words reveal only the public template. For kept words there is no bound.
 """
 
 import math
@@ -25,10 +25,11 @@ class ReplacementStyle:
     Attributes:
         tags: Whether all types are written as tags, ``[city 1]``.
         consistent: Whether equal strings of a document get equal surrogates.
-        keep: Types that are kept where a list has the string, or its shape gives the type.
-        tag: Types that are written as tags, whatever the style of other types.
+        keep: Types whose strings are kept, if a list has the string or its shape gives the type.
+        tag: Types that are written as tags, even if ``tags`` is false.
         drop: Types that are removed without a replacement.
-        cap: Largest number of distinct strings of a document with surrogates of their own. Further strings become tags.
+        cap: Largest number of distinct strings of a document that get surrogates of their own. Further strings become
+            tags.
         linked: Whether equal strings of all documents under one key get equal surrogates.
     """
 
@@ -48,9 +49,12 @@ class ReplacementStyle:
 
 @dataclass(frozen=True)
 class RandomizedListFigures:
-    """Data of a randomized list: number of words, epsilon per word, and gain of a guess.
+    """Figures of a randomized word list, for statements.
 
-    ``nats`` is epsilon per word. ``guess_gain`` is the factor by which a guess of a word improves.
+    Attributes:
+        words: Number of words of the list.
+        nats: Epsilon per word.
+        guess_gain: Factor by which the output improves an attacker's guess of the word.
     """
 
     words: int
@@ -65,15 +69,15 @@ class RandomizedListFigures:
 class NamesGuarantee:
     """Guarantee of the mode ``names``.
 
-    Two texts with one template have the same output distribution: a privacy loss of 0. Texts with different templates
-    have no bound, so a text has no finite epsilon, and statements give none.
+    Two texts with the same template have the same output distribution: a privacy loss of 0. Between texts with
+    different templates there is no bound. So a text has no finite epsilon, and statements give none.
 
     Attributes:
         style: Options for the replacement of spans.
-        allow: Whether words of the user's own list are kept.
-        deny: Whether words of the user's own list are replaced.
+        allow: Whether a list of the user adds words that are kept.
+        deny: Whether a list of the user adds words that are replaced.
         also: Whether an outside detector hides further parts of the output.
-        draw: Data of the randomized words of a public list, or ``None``.
+        draw: Figures of the randomized word list, or ``None``.
     """
 
     style: ReplacementStyle
@@ -84,29 +88,32 @@ class NamesGuarantee:
 
     @property
     def epsilon(self) -> float:
-        """Epsilon as in ``PrivacyGuarantee.epsilon``: infinite, since no bound holds for all pairs of texts."""
+        """Infinite (``PrivacyGuarantee.epsilon``), since no bound holds for all pairs of texts."""
         return math.inf
 
     @property
     def epsilon_kind(self) -> str:
-        """Implementation of ``PrivacyGuarantee.epsilon_kind``."""
+        """Kind of epsilon (``PrivacyGuarantee.epsilon_kind``)."""
         return _TEXTS["epsilon_kind"]
 
     @property
     def losses(self) -> tuple[PrivacyLoss, ...]:
-        """Implementation of ``PrivacyGuarantee.losses``: none is finite."""
+        """No finite privacy loss (``PrivacyGuarantee.losses``)."""
         return ()
 
     def compute_spend(self, tokens: int) -> Spend:
-        """Return the spend as in ``PrivacyGuarantee.compute_spend``: no finite one bounds kept words."""
+        """Return a spend without a bound (``PrivacyGuarantee.compute_spend``): words are kept."""
         return UNBOUNDED_SPEND
 
     def name_privacy_unit(self, terms: PrivacyTerms) -> str:
-        """Return the unit as in ``PrivacyGuarantee.name_privacy_unit``."""
+        """Return what one spend is for (``PrivacyGuarantee.name_privacy_unit``)."""
         return _TEXTS["unit"]
 
     def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:
-        """Return the facts as in ``PrivacyGuarantee.list_figures``; ``epsilon_text`` is null, never 0."""
+        """Return the figures of a statement (``PrivacyGuarantee.list_figures``).
+
+        ``epsilon_text`` is null, never 0.
+        """
         draw = self.draw
         return {
             "protect": terms.protect,
@@ -127,11 +134,11 @@ class NamesGuarantee:
         }
 
     def list_totals(self, tokens: int, randomized_words: int) -> dict[str, Any]:
-        """Return the totals as in ``PrivacyGuarantee.list_totals``."""
+        """Return the counts of a statement (``PrivacyGuarantee.list_totals``)."""
         return {"kept_words": tokens} | ({} if self.draw is None else {"randomized_words": randomized_words})
 
     def list_unprotected(self, terms: PrivacyTerms) -> tuple[str, ...]:
-        """Return the exclusions as in ``PrivacyGuarantee.list_unprotected``."""
+        """Return what the guarantee does not protect (``PrivacyGuarantee.list_unprotected``)."""
         items = [*_TEXTS["not_protected"]]
         if self.style.keep:
             items.append(_TEXTS["not_protected_types"].format(types=", ".join(sorted(self.style.keep))))
@@ -146,7 +153,7 @@ class NamesGuarantee:
         return tuple(items)
 
     def format_line(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
-        """Return the privacy statement as in ``PrivacyGuarantee.format_line``."""
+        """Return the privacy statement as one line (``PrivacyGuarantee.format_line``)."""
         kept_types = sorted(self.style.keep)
         kept_phrase = (
             _TEXTS["kept_types" if len(kept_types) > 1 else "kept_type"].format(types=", ".join(kept_types))
@@ -169,7 +176,7 @@ class NamesGuarantee:
 
     @property
     def _replacement_phrase(self) -> str:
-        """Description of the replacement of a word that is neither kept nor randomized."""
+        """Phrase of a statement for words that are neither kept nor randomized."""
         style = self.style
         types_by_treatment = {"tags": () if style.tags else style.tag, "removed": style.drop}
         exceptions = "; ".join(
@@ -178,7 +185,7 @@ class NamesGuarantee:
         return _TEXTS["by_tags" if style.tags else "by_surrogates"] + (f" ({exceptions})" if exceptions else "")
 
     def summary(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
-        """Return the summary as in ``PrivacyGuarantee.summary``: one paragraph."""
+        """Return the privacy statement as one paragraph (``PrivacyGuarantee.summary``)."""
         equality_phrase, kept_phrase = (
             _TEXTS["revealed_equal"] if self.style.consistent else "",
             format_count(tokens, _TEXTS["unit"]),

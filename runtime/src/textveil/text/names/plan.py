@@ -47,7 +47,7 @@ STYLES = ("surrogate", "tag")
 REQUIRED_LISTS, REQUIRED_POOLS = (frozenset(load_data(ENTITY_TYPES)[name]) for name in ("lists", "pools"))
 #: Minimum length in bytes of the key that links equal strings of a corpus.
 MIN_KEY_BYTES = 16
-#: Number of characters up to which documents share one call of the random generator.
+#: Documents share one call of the random generator until they have this many characters together.
 _BATCH_CHARACTERS = 1 << 15
 _KEPT_COUNT, _REPLACED_WORDS = attrgetter("kept_count"), attrgetter("replaced_words")
 _WORD_OR_GAP = re.compile(r"\w+(?:['\u2019\u2018]\w+)*|\W+|_+")
@@ -62,7 +62,7 @@ _RewrittenDocument = tuple[list[str], int, Restorer | None, int, int]
 
 
 class NamesRewriter:
-    """Rewriter of the documents of one call.
+    """Rewrites the documents of one call.
 
     Args:
         reader: Reader of texts.
@@ -145,7 +145,7 @@ class NamesRewriter:
 
 @dataclass(frozen=True, kw_only=True)
 class NamesPlan:
-    """Rewriting of texts under one set of options.
+    """All that the rewriting of texts under one set of options needs.
 
     Attributes:
         lists: The lists of the bundle.
@@ -195,7 +195,7 @@ class NamesPlan:
         return NamesReader(self._tokenizer, self._classifier, self.lists.rules)
 
     def hide_context_words(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
-        """Yield the entries of a text that was read, with all parts hidden that only context keeps."""
+        """Yield the elements of a text, with all words hidden that only their context keeps."""
         return hide_context_words(entries, self._lexicon)
 
     def make_rewriter(self) -> NamesRewriter:
@@ -210,7 +210,7 @@ class NamesPlan:
         )
 
     def preview(self, text: str) -> list[tuple[str, str]]:
-        """Return each piece of a text with its state (``Sanitizer.preview``)."""
+        """Return each part of a text with its treatment (``Sanitizer.preview``)."""
         treated_parts = []
         for entry in self.make_reader().read_texts([text])[0].elements:
             if not isinstance(entry, str):
@@ -243,7 +243,7 @@ class NamesPlan:
 
 
 class NamesPlanFactory:
-    """Factory of plans of the mode, with their common parts.
+    """Creates plans of the mode ``names`` for one bundle. The plans share their lists and pools.
 
     Args:
         bundle: A bundle with the lists of the mode.
