@@ -52,7 +52,10 @@ def test_a_signed_bundle_is_its_makers(tmp_path: Path, write: Any, load: Any) ->
     assert load(folder, signer=signer)
     assert load(folder, signer=f" {signer.upper()}\n")
     other = sign_bundle(folder, key_file(tmp_path / "other.pem"))
-    with pytest.raises(WrongSigner, match="not signed by this signer"):
+    with pytest.raises(
+        WrongSigner,
+        match="the bundle was signed with another key, or changed after signing: get it again, or correct --signer",
+    ):
         load(folder, signer=signer)
     assert load(folder, signer=other)
 

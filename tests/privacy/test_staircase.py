@@ -175,7 +175,7 @@ def test_a_word_stored_twice_loses_more_and_is_refused() -> None:
 
 
 def test_a_factor_that_claims_less_than_it_loses_is_refused() -> None:
-    with pytest.raises(BundleDamaged, match="claims less"):
+    with pytest.raises(BundleDamaged, match="the privacy loss of a level exceeds its stated epsilon"):
         built(SETTINGS[2], faulty("the factor is rounded up"))
 
 

@@ -237,7 +237,7 @@ def test_a_staircase_that_draws_otherwise_is_seen(tmp_path: Path, monkeypatch: p
     """A factor twice as large in what is drawn, and the certificate of the smaller one."""
     bundle = open_bundle(small_staircase(tmp_path), TextBundle)
     monkeypatch.setattr(verify, "make_staircase_randomizer", lambda staircase: _twice(staircase, 2 * staircase.factor))
-    with pytest.raises(BundleDamaged, match="the staircase loses more than the stated epsilon"):
+    with pytest.raises(BundleDamaged, match="the privacy loss of the staircase exceeds the stated epsilon"):
         verify_text(bundle)
 
 

@@ -52,7 +52,7 @@ def wrap_texts(texts: Iterable[str]) -> list[tuple[str]]:
     items = list_items(texts)
     for number, text in enumerate(items, 1):
         if not isinstance(text, str):
-            raise InputError(f"text {number} of {len(items)} is not a string")
+            raise InputError(f"text {number} of {len(items)} must be a string")
     return list(zip(items, strict=True))
 
 

@@ -228,7 +228,10 @@ def test_a_key_is_no_file_of_its_ledger_and_no_other_key(place: Path) -> None:
         with pytest.raises(KeyFileError, match=r"a key file has 32 bytes$"):
             Ledger.rotate("books/ledger", key=key)
     for key in ("books/named", "memo"):
-        with pytest.raises(KeyFileError, match="this is the key of another ledger; remove it first"):
+        with pytest.raises(
+            KeyFileError,
+            match="this is the key of another ledger: delete it if no ledger needs it, or choose another name",
+        ):
             Ledger.rotate("books/ledger", key=key)
     assert held(place) == before
     pytest.importorskip("cryptography")

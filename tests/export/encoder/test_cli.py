@@ -129,7 +129,7 @@ def test_weights_scrambled_by_quantization_do_not_ship(
         (["--levels", "2,2.0"], "export: a level occurs twice"),
         (["--levels", "0"], "option: --epsilon"),
         (["--levels", "two"], "option: --epsilon is not a decimal"),
-        (["--default-level", "3"], "export: the default level is not one of the levels"),
+        (["--default-level", "3"], "export: the default level must be one of the levels"),
         (["--delta", "1e-6"], "option: l2 needs a delta"),
         (["--grid", "100000"], "option: the grid"),
         (["--keep-pieces", "5"], "--keep-pieces must be between"),

@@ -196,7 +196,9 @@ def test_arguments_are_restored_for_named_tools_alone(sanitizer: Sanitizer) -> N
 
 @pytest.mark.parametrize("reply", [None, 5, b"x", {}, {"content": "x"}, [5], {"choices": []}], ids=repr)
 def test_what_is_not_a_reply(sanitizer: Sanitizer, reply: Any) -> None:
-    with pytest.raises(InputError, match=r"^a reply must be a text"):
+    with pytest.raises(
+        InputError, match=r"a reply must be a string, a dictionary with a role, or a list of parts \(dictionaries\)"
+    ):
         Conversation(sanitizer).incoming(reply)
 
 

@@ -283,7 +283,7 @@ def test_a_file_of_one_byte_is_no_empty_ledger(folder: Path) -> None:
     (folder / "ledger").write_bytes(b"x")
     with pytest.raises(LedgerDamaged, match=r"^this file is not a textveil ledger$"):
         Ledger(folder / "ledger")
-    with pytest.raises(LedgerError, match=r"^there is no ledger$"):
+    with pytest.raises(LedgerError, match=r"^the ledger does not exist$"):
         Ledger.rotate(folder / "ledger")
     assert (folder / "ledger").read_bytes() == b"x"
 

@@ -172,7 +172,7 @@ def test_recipients_have_keys_of_their_own(small: Sanitizer, tmp_path: Path) -> 
     assert len(keys) == 2
     assert (tmp_path / "a").stat().st_mode & 0o777 == 0o600
     (tmp_path / "a").write_bytes(b"short")
-    with pytest.raises(KeyFileError, match=r"^the key of the receipt: a key file has 32 bytes$"):
+    with pytest.raises(KeyFileError, match=r"^the key of the receipt: a key file must have 32 bytes$"):
         signed(tmp_path / "a", [result])
 
 

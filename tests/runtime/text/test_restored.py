@@ -47,7 +47,10 @@ def test_a_restored_reply_acts_as_its_text() -> None:
 )
 def test_json_raises_a_named_error_that_says_what_to_use(write: Any) -> None:
     restored = HIDDEN.restore("Gomez")
-    with pytest.raises(RestoredNotJson, match=re.escape("use its .text, or .to_dict()")) as error:
+    with pytest.raises(
+        RestoredNotJson,
+        match=re.escape("a Restored object cannot be written to JSON: use .text, or .to_dict() for text and report"),
+    ) as error:
         write(restored)
     assert isinstance(error.value, TextveilError)
     assert isinstance(error.value, TypeError)

@@ -161,9 +161,9 @@ def test_any_text_is_sanitized(tiny: Sanitizer, text: str, options: dict[str, An
 
 @pytest.mark.parametrize("value", [None, b"the", 5, ["the"], object()])
 def test_what_is_not_a_string_is_refused(tiny: Sanitizer, value: object) -> None:
-    with pytest.raises(InputError, match=r"^the text is not a string; sanitize_batch takes"):
+    with pytest.raises(InputError, match=r"^the text must be a string: for a list of texts use sanitize_batch"):
         tiny.sanitize(value)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"^text 2 of 3 is not a string$"):
+    with pytest.raises(InputError, match=r"^text 2 of 3 must be a string$"):
         tiny.sanitize_batch(["the", value, "a"])  # type: ignore[list-item]
 
 

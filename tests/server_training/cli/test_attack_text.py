@@ -96,7 +96,10 @@ def test_without_a_model_two_attacks_are_left_out(run: Run) -> None:
 def test_a_mechanism_without_weights_is_attacked_as_far_as_it_goes(run: Run) -> None:
     options = ("-m", "fbdd", "-e", "20", "--model", "lm", "--max-tokens", 32, "--json")
     code, out, err = run(*ATTACK, *options)
-    assert (code, err.count("fbdd has no table of weights")) == (0, 4)
+    assert (code, err.count("fbdd has no table of probabilities: estimate its output distribution from samples")) == (
+        0,
+        4,
+    )
     result = json.loads(out)["result"]
     assert set(result["skipped"]) == {"bayes", "repeated", "frequent", "contextual", "words"}
     assert {"nearest", "mask"} <= set(result)
@@ -154,13 +157,13 @@ def test_an_interrupted_run_keeps_what_is_done(run: Run, tmp_path: Path, monkeyp
     assert found["finished"] is None
     assert set(found["result"]) >= {"nearest", "bayes"}
     assert "repeated" not in found["result"]
-    assert run(*ATTACK, "-o", record)[0] == 1, "nothing is overwritten"
+    assert run(*ATTACK, "-o", record)[0] == 1, "the record exists already: choose another file with -o"
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--attacks", "nearest,guess"), "setting: the attacks are nearest, bayes"),
+        (("--attacks", "nearest,guess"), "setting: --attacks must list names among nearest, bayes"),
         (("--attacks", ""), "setting: the attacks are"),
         (("--attacks", "mask"), "setting: mask and contextual need a masked language model"),
         (

@@ -233,6 +233,8 @@ def test_a_killed_run_is_known_and_resumed(place: Path, run: Run, refused: Refus
     assert sorted(os.listdir(tmp_path)) == ["out"]
     for path in (hashes, get_manifest_path(out)):  # left by a run that was killed between its record and its end
         path.write_text("{}")
-    assert "complete: there is nothing to resume" in refused(*command, "--protect", "names", "--resume")
+    assert "the corpus in the output folder is complete: omit --resume" in refused(
+        *command, "--protect", "names", "--resume"
+    )
     assert sorted(os.listdir(tmp_path)) == ["out"]
     assert run("finetune", out / "more.tsv", "--format", "tsv", "-o", tmp_path / "model", *FINETUNE)[0] == 0

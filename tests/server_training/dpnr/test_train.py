@@ -310,5 +310,5 @@ def test_texts_without_labels_and_classes_that_training_has_not(place: Path, tmp
 
 
 def test_a_start_that_the_recipe_has_no_use_for_is_refused(place: Path) -> None:
-    with pytest.raises(CheckpointError, match="leave --start out"):
+    with pytest.raises(CheckpointError, match="this recipe does not start from a checkpoint: omit --start"):
         run(place, recipe_text(source=str(place / "encoder")), "started", start=place / "clean")

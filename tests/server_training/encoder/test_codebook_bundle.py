@@ -73,9 +73,9 @@ def test_no_code_is_of_a_few_texts() -> None:
 
 
 def test_copies_are_one_text() -> None:
-    with pytest.raises(InvalidClasses, match="8 codes are learned from 1000 different texts: there are 905"):
+    with pytest.raises(InvalidClasses, match="8 codes need 1000 different texts, but the data have 905"):
         deduplicate_texts(texts(900) * 3, 8)
-    with pytest.raises(InvalidClasses, match="60 codes are learned from 1200 different texts: there are 1105"):
+    with pytest.raises(InvalidClasses, match="60 codes need 1200 different texts, but the data have 1105"):
         deduplicate_texts(texts(), 60)
     for codes in (7, 257):
         with pytest.raises(InvalidClasses, match="from 8 to 256"):

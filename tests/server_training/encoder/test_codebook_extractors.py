@@ -104,10 +104,22 @@ def test_a_bundle_has_the_model_and_no_label(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--teacher", "none"), "--teacher is for codes of static rows"),
-        (("--teacher", "minilm"), "--teacher is for codes of static rows"),
-        (("--learning-rate", "0.1"), "learned without tuning"),
-        (("--num-epochs", "2"), "learned without tuning"),
+        (
+            ("--teacher", "none"),
+            "--teacher needs --extractor static; with --extractor minilm pass the model with --encoder",
+        ),
+        (
+            ("--teacher", "minilm"),
+            "--teacher needs --extractor static; with --extractor minilm pass the model with --encoder",
+        ),
+        (
+            ("--learning-rate", "0.1"),
+            "with --extractor minilm, --codes trains no weights: omit --learning-rate and --num-epochs",
+        ),
+        (
+            ("--num-epochs", "2"),
+            "with --extractor minilm, --codes trains no weights: omit --learning-rate and --num-epochs",
+        ),
     ],
 )
 def test_options_that_codes_of_minilm_do_not_have(

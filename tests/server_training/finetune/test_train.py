@@ -221,7 +221,13 @@ def test_the_release_of_a_sanitized_corpus_is_found(corpus: Path, monkeypatch: p
 def test_raw_text_beside_a_record_is_not_taken_for_sanitized(corpus: Path) -> None:
     raw = corpus.parent / "raw"
     (corpus / "copy-1" / "train.tsv").write_bytes((raw / "train.tsv").read_bytes())
-    with pytest.raises(ReleaseMismatch, match="not as the record"):
+    with pytest.raises(
+        ReleaseMismatch,
+        match=(
+            "a file differs from the record that sanitize-corpus wrote in this folder or above it, so its privacy "
+            "is unknown: restore the file, or, if it is raw text, move it to a folder without that record"
+        ),
+    ):
         read_release_terms("sst2", corpus / "copy-1")
     assert read_release_terms("sst2", corpus / "copy-1" / "dev.tsv") is not None
     (corpus / "copy-2" / "more.tsv").write_text("sentence\tlabel\nraw\t1\n")

@@ -22,13 +22,13 @@ def plans(names: Path) -> NamesPlanFactory:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"keep": ["persn"]}, "no such kind: persn; did you mean person?"),
+        ({"keep": ["persn"]}, "no such entity type: persn; did you mean person?"),
         ({"keep": ["city"], "drop": ["city"]}, "an entity type may be in only one of keep, tag and drop"),
         ({"style": "x"}, "style must be one of surrogate, tag"),
         ({"consistent": "corpus"}, 'consistent="corpus" and key need each other'),
         ({"key": KEY}, 'consistent="corpus" and key need each other'),
-        ({"consistent": "corpus", "key": KEY[1:]}, "the key of consistent draws has at least 16 bytes"),
-        ({"epsilon": "8"}, "protect names does not take epsilon without randomize: leave that out"),
+        ({"consistent": "corpus", "key": KEY[1:]}, "key must have at least 16 bytes"),
+        ({"epsilon": "8"}, "the mode names does not support epsilon without randomize: omit it"),
     ],
     ids=str,
 )
@@ -55,7 +55,7 @@ def test_a_bundle_that_lacks_a_list_is_refused(names: Path, lists: str) -> None:
     found = Sanitizer.load(names).bundle.get_names_lists()
     left = {name: of for name, of in getattr(found, lists).items() if name != "city"}
     bundle: Any = SimpleNamespace(get_names_lists=lambda: replace(found, **{lists: left}))
-    with pytest.raises(BundleDamaged, match=r"^mechanism\.json: the mode names lacks the list city$"):
+    with pytest.raises(BundleDamaged, match=r"^mechanism\.json: the list city of the mode names is missing$"):
         NamesPlanFactory(bundle)
 
 
