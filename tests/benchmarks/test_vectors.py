@@ -174,6 +174,7 @@ def _stored() -> list[dict[str, Any]]:
     return [found for _, found in read_objects(path)]
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_stored_figures_follow_from_stored_counts(run: ModuleType) -> None:
     records = _stored()

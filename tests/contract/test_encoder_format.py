@@ -81,6 +81,7 @@ def table_of(mode: str, dimension: int, grid: int, epsilon: int, encoder: Encode
     return counts, margin
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.parametrize(("mode", "delta"), MODES)
 def test_a_release_by_the_document(

@@ -108,6 +108,7 @@ def in_frames(plan: NamesPlan, frames: Iterable[str]) -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("case", [title, str.upper], ids=["Title", "UPPER"])
 def test_every_name_in_a_sentence_is_as_any_other(plan: NamesPlan, case: Callable[[str], str]) -> None:
     """Common words, and names with an apostrophe or an initial, too."""
@@ -141,6 +142,7 @@ def test_every_name_is_as_the_first_of_its_kind_between_random_neighbors(plan: N
                 assert one == other, kind
 
 
+@pytest.mark.full
 def test_every_name_in_lower_case_is_as_any_other(plan: NamesPlan) -> None:
     """In a text without a capital a name of one word has the kind of its list."""
     for kind, found in names(plan):

@@ -77,6 +77,7 @@ def test_a_number_that_stayed_is_one_of_the_mapping(here: Callable[..., Any], tm
     assert (ran.text, ran.message) == ("9923 and 12 make 4730.\n", f"textveil: 1 mention restored; {numbers}\n")
 
 
+@pytest.mark.full
 def test_active_content_at_the_end_counts_for_the_whole_reply(
     here: Callable[..., Any], mapping: Path, tmp_path: Path
 ) -> None:

@@ -180,6 +180,7 @@ for command in COMMANDS:
 """
 
 
+@pytest.mark.full
 def test_a_command_imports_no_other_command() -> None:
     pytest.importorskip("uvicorn")
     done = subprocess.run([sys.executable, "-c", _EACH], capture_output=True, text=True, check=True)

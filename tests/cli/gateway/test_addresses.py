@@ -146,6 +146,7 @@ def test_deep_nesting_is_named(passing: Server, up: Upstream, place: str, bracke
     assert "nested" in reply["error"]["message"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("depth", [90, 900, 100_000])
 def test_deep_json_in_a_text_is_no_fault(gate: Server, depth: int) -> None:
     """Results and arguments of tools are texts that hold JSON."""

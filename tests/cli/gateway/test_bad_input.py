@@ -198,6 +198,7 @@ def test_when_the_client_goes_the_upstream_learns_of_it(gate: Server, up: Upstre
         assert up.gone.wait(30)
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_a_client_that_does_not_read_holds_the_upstream_back(up: Upstream, tmp_path: Path) -> None:
     """And is let go in the end."""

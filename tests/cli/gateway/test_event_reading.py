@@ -30,6 +30,7 @@ class Counting:
         return self.pattern.finditer(content, start)
 
 
+@pytest.mark.full
 def test_a_long_event_in_single_bytes_is_looked_at_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(events_module._EVENT_END)
     monkeypatch.setattr(events_module, "_EVENT_END", counting)

@@ -14,6 +14,9 @@ from serving import Server
 from upstream_replies import said_last
 from upstreams import FAULTS, Upstream
 
+#: Too long for each push: `make nightly` runs these tests.
+pytestmark = pytest.mark.full
+
 ORIGINAL = "Zqxwvina"
 MESSAGE = f"I am {ORIGINAL} Novak."
 PATHS = (CHAT, RESPONSES, ANTHROPIC)

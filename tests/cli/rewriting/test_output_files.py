@@ -93,6 +93,7 @@ def test_a_disk_that_fails(
     assert os.listdir(folder) == ["out.txt"]
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @posix
 def test_a_disk_that_is_full(tiny_path: Path, tmp_path: Path, folder: Path) -> None:

@@ -22,7 +22,7 @@ from textveil_export.encoder.int8_recipes import (
 )
 from textveil_export.encoder.onnx_graph import DeviceSession, TorchReference
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.full]
 
 LAYERS, HEAD = 2, 2
 DEFAULT = Int8Recipe()

@@ -25,6 +25,9 @@ from textveil_export.text.level_weights import LevelSetting, fits_integers, make
 from textveil_export.text.word_vectors import WordVectors
 from textveil_export.text.write import write_bundle
 
+#: Too long for each push: `make nightly` runs these tests.
+pytestmark = pytest.mark.full
+
 GEOMETRIES = {
     "scattered": (small_bundles.scattered(24, 6, 1), ("4", "7")),
     "clusters": (small_bundles.clusters(4), ("3", "6.5")),

@@ -45,6 +45,7 @@ def test_no_role_or_type_of_a_reply_makes_its_text_read_the_mapping(reply: Any) 
     assert surrogate not in sent
 
 
+@pytest.mark.full
 def test_it_would_be_seen_if_roles_were_believed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "claim_reply", lambda reply, *ways: reply)
     for reply in (REPLIES[0], REPLIES[5], call_and_output()):

@@ -151,6 +151,7 @@ def test_addresses_of_common_words_are_one_token(english: Sanitizer) -> None:
         assert law.symbol == "<unk>"
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_the_law_of_a_canary_is_that_of_the_unknown(english: Sanitizer) -> None:
     """Not a draw but the exact law: every canary holds an unknown token, and none is among the outputs."""

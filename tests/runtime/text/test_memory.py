@@ -18,6 +18,9 @@ from textveil import Sanitizer
 from textveil.text.rewrite import rewriter
 from textveil_cli.files import detect_tables
 
+#: Too long for each push: `make nightly` runs these tests.
+pytestmark = pytest.mark.full
+
 _GROWING = "emoji", "U+FDFA", "U+FDFA apart", "U+FDFA in long words", "all that expand"
 #: What lines consist of. Of some a line is one segment, of others every character is one.
 UNITS = {

@@ -173,6 +173,7 @@ def test_a_bare_tag_stays_and_is_reported(bare: str) -> None:
     assert restored.report.not_restored == ((bare, "word"),)
 
 
+@pytest.mark.full
 def test_a_result_restores_what_a_conversation_does() -> None:
     text = "Dr. Mara K. Quell paid $1,250 for order 48213 on 12 March 2024. She is 43 and has 7 chairs."
     for _ in range(20):

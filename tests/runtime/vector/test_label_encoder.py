@@ -154,6 +154,7 @@ def test_an_extractor_that_fails_changes_nothing_about_the_promise(
     assert not recwarn.list  # a warning would tell something of the text
 
 
+@pytest.mark.full
 @pytest.mark.statistical
 def test_indices_have_the_shares_that_the_channel_says(encoder: TextLabelEncoder) -> None:
     for epsilon in ("1", "4"):

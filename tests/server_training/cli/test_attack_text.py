@@ -80,6 +80,7 @@ def test_all_attacks_stand_in_one_record(place: Path, run: Run, tmp_path: Path) 
     assert not any(word in record.read_text() + out for word in ("quokka", str(place)))
 
 
+@pytest.mark.full
 def test_without_a_model_two_attacks_are_left_out(run: Run) -> None:
     code, out, err = run(*ATTACK, "--json", "--tokens", 10, "--known", "known.tsv")
     assert code == 0
@@ -132,6 +133,7 @@ def test_the_staircase_is_attacked_by_naming_words(run: Run, tmp_path: Path) -> 
     assert "quokka" not in out
 
 
+@pytest.mark.full
 def test_a_network_starts_from_vectors_that_are_named(run: Run, tmp_path: Path) -> None:
     vectors = tmp_path / "vectors.txt"
     rows = np.random.default_rng(1).integers(-9, 10, (len(SAID), 8)).tolist()

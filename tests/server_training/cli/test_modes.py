@@ -191,6 +191,7 @@ sanitize_corpus([Path("rows.tsv"), Path("more.tsv")], Path(sys.argv[1]), "tsv", 
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("done", [0, 1], ids=["at the start", "after a file"])
 def test_a_killed_run_is_known_and_resumed(place: Path, run: Run, refused: Refused, tmp_path: Path, done: int) -> None:
     (place / "more.tsv").write_text((place / "rows.tsv").read_text())

@@ -91,6 +91,7 @@ def test_twenty_steps_lower_the_loss_and_reach_every_layer_of_the_encoder(place:
     assert loss() < before - 0.1
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "values",
@@ -128,6 +129,7 @@ def test_an_interrupted_run_goes_on_to_the_same_result(place: Path, tmp_path: Pa
         assert first == second
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_a_run_that_broke_down_goes_on_from_its_last_state(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "SAVE_EVERY_S", 0.0)

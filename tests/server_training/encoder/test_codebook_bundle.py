@@ -178,6 +178,7 @@ def test_a_codebook_from_a_file(run: Run, tmp_path: Path, labeled: bool) -> None
     assert "The rows were chosen" not in card
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_a_taught_codebook_goes_on_where_it_was_interrupted(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -91,6 +91,7 @@ def test_labels_without_meaning_are_not_learned(encoder: Path, tmp_path: Path) -
     assert 0.3 <= sum(accuracies) / 4 <= 0.7
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.parametrize("learns", [True, False], ids=["tuned", "frozen"])
 def test_scores_of_pairs_are_learned(encoder: Path, tmp_path: Path, learns: bool) -> None:
@@ -105,6 +106,7 @@ def test_scores_of_pairs_are_learned(encoder: Path, tmp_path: Path, learns: bool
         predict(tmp_path / "model", [("one",)])
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_an_interrupted_run_goes_on_to_the_same_result(encoder: Path, tmp_path: Path) -> None:
     chosen, task = settings(encoder, num_epochs=3, dropout=0.1), classes()

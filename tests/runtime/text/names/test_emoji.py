@@ -72,6 +72,7 @@ def _written(parts: Iterator[tuple[str, ...]]) -> Iterator[str]:
         yield "\u200d".join(chosen)
 
 
+@pytest.mark.full
 def test_nothing_else_is_listed() -> None:
     """Of all joins of two, three and some of four parts of listed sequences; U+FE0F may be left out."""
     bare = {sequence.replace("\ufe0f", "") for sequence in LISTED}

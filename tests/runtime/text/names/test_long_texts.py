@@ -17,6 +17,9 @@ from textveil.text.names.conversation_state import ConversationDraws
 from textveil.text.names.tokens import NamesToken
 from textveil.work_limits import limit_work
 
+#: Too long for each push: `make nightly` runs these tests.
+pytestmark = pytest.mark.full
+
 UNITS = [
     "x y ", "&amp;", "&amp; ", "a", "4711, ", "12 ", "[", "[a 1] ", '"', '"a" ', "a.b.c.", "a.b.c ", "@", "@ab ",
     "https://www.example.com/a?b=c ", "\n", "a b\nAnna\n", "Anna ", "ABC DEF ", "'", "don't ", "\U0001f600 ", "a\tb",

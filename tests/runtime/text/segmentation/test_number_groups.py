@@ -7,6 +7,9 @@ from exchanged import BRACKETS, MARKS, MEMBERS, MORE, QUOTES, TOKENS, Cut, Searc
 from textveil.text.segmentation import segments, split_text
 from textveil.text.segmentation.segments import _NumberJoiner
 
+#: Too long for each push: `make nightly` runs these tests.
+pytestmark = pytest.mark.full
+
 #: Parts, how many of them a text has, and how many texts are left out after each one.
 SOME = [
     (BRACKETS, 4, 1),
