@@ -19,7 +19,7 @@ from textveil.errors import DocumentTooLong, TextveilError
 from textveil.text import Options, Sanitizer
 
 from textveil_cli.errors import WorkerFailed
-from textveil_cli.files.rows import TOO_LONG, DocumentBlock, RewrittenDocuments
+from textveil_cli.files.blocks import TOO_LONG, DocumentBlock, RewrittenDocuments
 from textveil_cli.processes import exit_with_parent, ignore_ctrl_c, limit_threads, run_guarded
 
 # A run with one process does not wait for the imports that several need.
