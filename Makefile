@@ -2,7 +2,7 @@
 
 PYTEST = .venv/bin/pytest -q -n 2 --dist loadfile
 RESULTS = benchmarks/results
-EXTRAS = presidio spacy datasets pandas langchain agents mcp sklearn serve gateway
+EXTRAS = presidio spacy datasets pandas langchain agents mcp serve gateway
 CLIENTS = openai anthropic langchain-openai langchain-anthropic cryptography
 NODE_CLIENTS = ai@6 @ai-sdk/openai@3 @ai-sdk/anthropic@3
 
@@ -42,7 +42,7 @@ integrations: $(EXTRAS:%=integration-%) integration-ray
 
 integration-%:
 	python3 -m venv .envs/$*
-	.envs/$*/bin/pip install -q ./runtime './cli[$*]' pytest hypothesis safetensors $(if $(filter presidio,$*),presidio-analyzer) $(if $(filter sklearn,$*),pandas) $(if $(filter gateway,$*),$(CLIENTS))
+	.envs/$*/bin/pip install -q ./runtime './cli[$*]' pytest hypothesis safetensors $(if $(filter presidio,$*),presidio-analyzer) $(if $(filter gateway,$*),$(CLIENTS))
 	$(if $(filter gateway,$*),command -v npm > /dev/null && npm install --silent --prefix .envs/gateway $(NODE_CLIENTS) || echo "the AI SDK is not there: its test is skipped")
 	.envs/$*/bin/python -m pytest -q -m "full or not full" $(if $(filter serve gateway,$*),tests/cli/$*,tests/cli/integrations/test_$**.py)
 

@@ -1,10 +1,10 @@
-"""Puts the lists of the mode names beside the staircase of english-v4, and what changes with them into the pages.
+"""Put the lists of the mode `names` into english-v4, and update the pages that quote the bundle.
 
     .venv/bin/python artifacts/put_names.py LISTS
 
-LISTS is a folder that artifacts/names-lists/build.py wrote. All other files of the bundle stay byte for byte. The
-identity is replaced wherever git knows the old one; what ``textveil info`` and ``textveil verify`` say of the bundle
-is written anew where a page has it.
+LISTS is a folder that artifacts/names-lists/build.py wrote. All other files of the bundle stay byte for byte. The new
+content hash replaces the old one in every tracked file, and the output of ``textveil info`` and ``textveil verify`` is
+rewritten on every page that quotes it.
 """
 
 import re
@@ -28,7 +28,7 @@ _VERIFY = re.compile(
 
 
 def main() -> int:
-    """Makes the bundle anew in its place, and brings all files up to it that git knows."""
+    """Rebuild the bundle in place, then update the tracked files that quote it."""
     (lists,) = sys.argv[1:]
     pinned = re.search(r'DEFAULT_BUNDLE_ID = "([0-9a-f]{64})"', DEFAULTS.read_text("utf-8"))
     assert pinned is not None

@@ -1,9 +1,9 @@
-"""One text to one vector before anything is drawn, on one core: a static extractor against int8 MiniLM.
+"""Time the vector of one text on one core, by the static extractor and by int8 MiniLM.
 
     python benchmarks/bench_extractors.py STATIC MINILM
 
 Both are bundles of ``textveil-train encoder``. They take turns in one process, and processor time is counted, so that
-whatever else the machine does hits both alike. Cutting a text into words or pieces is part of both. Read the ratio.
+other load on the machine affects both alike. Tokenization is included. Read the ratio.
 """
 
 import json
@@ -27,7 +27,7 @@ _FEATURES = ("avx2", "avx_vnni", "avx512f", "avx512_vnni", "avx512_bf16", "amx_i
 
 
 def features() -> list[str]:
-    """Returns which of the processor's features that matter are there; nothing where Linux does not say."""
+    """Return the processor's features that make int8 fast, or nothing where Linux lists none."""
     path = Path("/proc/cpuinfo")
     lines = path.read_text("utf-8").splitlines() if path.exists() else []
     flags = next(
@@ -37,7 +37,7 @@ def features() -> list[str]:
 
 
 def main() -> None:
-    """Measures both bundles named on the command line."""
+    """Measure both bundles named on the command line."""
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     from textveil.bundle import LabelBundle

@@ -1,9 +1,9 @@
-"""Rows per second of files with columns, as a share of the same cells sanitized as lines of plain text, in one run.
+"""Compare the rows per second of table formats with those of the same cells as plain text, in one run.
 
     python benchmarks/bench_files.py sst2.txt [BUNDLE]
 
-Each line of the file is a cell between an id and a label. In processor time of one process, reading and writing
-included. The limit is to cut and write the table with nothing drawn.
+Each line of the file is a cell between an id and a label. Processor time of one process, reading and writing included.
+The limit reads and writes the table with every text unchanged.
 """
 
 import csv
@@ -32,7 +32,7 @@ Run = Callable[[], object]
 
 
 def write_tables(lines: list[str], folder: Path) -> dict[str, tuple[str, Path]]:
-    """Writes the same cells as tables of all formats; gives the format and the path of each."""
+    """Write the same cells as tables of all formats, and return the format and the path of each."""
     rows = [(number, line, f"label {number % 7}") for number, line in enumerate(lines)]
     tables = {"CSV": ("csv", folder / "t.csv"), "CSV, all cells in quotes": ("csv", folder / "quoted.csv")}
     for (_, path), quoting in zip(tables.values(), (csv.QUOTE_MINIMAL, csv.QUOTE_ALL), strict=True):
@@ -56,14 +56,15 @@ def write_tables(lines: list[str], folder: Path) -> dict[str, tuple[str, Path]]:
 
 
 class Unchanged(Sanitizer):
-    """Gives back every text as it is."""
+    """Return every text unchanged: the limit."""
 
     def sanitize_batch(self, texts: Iterable[str], **options: Any) -> Any:
-        return [SimpleNamespace(text=text, tokens=0) for text in texts]
+        """Return the texts as results without randomized words."""
+        return [SimpleNamespace(text=text, tokens=0, randomized_words=0, replaced_words=0) for text in texts]
 
 
 def main() -> None:
-    """Runs the benchmark."""
+    """Run the benchmark."""
     source, bundle = Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else None
     lines = source.read_text("utf-8").splitlines()
     sanitizer = Sanitizer.load(bundle)
@@ -86,7 +87,7 @@ def main() -> None:
 
 
 def sanitize_plain(sanitizer: Sanitizer, path: Path, out: Path) -> None:
-    """Sanitizes lines as ``textveil sanitize FILE -o OUT`` does."""
+    """Sanitize lines as ``textveil sanitize FILE -o OUT`` does."""
     descriptor = os.open(path, os.O_RDONLY)
     with open_atomic_text(out) as write:
         for lines, ended, _ in read_lines(descriptor, "input 1"):
@@ -95,7 +96,7 @@ def sanitize_plain(sanitizer: Sanitizer, path: Path, out: Path) -> None:
 
 
 def processor_times(runs: dict[str, Run]) -> dict[str, float]:
-    """Median processor seconds of each run; they take turns, so that what else the machine does meets all of them."""
+    """Return the median processor seconds of each run; runs take turns, so that other load affects all of them."""
     times: dict[str, list[float]] = {name: [] for name in runs}
     for repetition in range(REPETITIONS + 1):
         for name, run in runs.items():

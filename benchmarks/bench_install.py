@@ -1,10 +1,10 @@
-"""What the README's first command takes beyond installing numpy, regex and typer.
+"""Time the README's first command, beyond the installation of numpy, regex and typer.
 
     python benchmarks/bench_install.py [ROUNDS]
 
-Two environments are made in each round and thrown away: in one pip installs numpy, regex and typer, in the other
-``./runtime ./cli``, which need the same, and a sentence is rewritten. pip keeps what it has downloaded, so the first
-round is not counted. Seconds by the clock, and of processor time, which other programs disturb less.
+Each round creates two environments and deletes them: in one, pip installs numpy, regex and typer; in the other,
+``./runtime ./cli``, which depend on the same, and a sentence is rewritten. pip caches its downloads, so the first round
+is not counted. The table has wall time and processor time; other programs disturb the latter less.
 """
 
 import resource
@@ -26,7 +26,7 @@ Seconds = tuple[float, float]
 
 
 def main() -> None:
-    """Runs the benchmark."""
+    """Run the benchmark."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
     found: dict[str, list[Seconds]] = {"limit: numpy, regex, typer": [], "./runtime ./cli": [], "and a sentence": []}
     for number in range(rounds + 1):
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def _installed(folder: Path, *wanted: str) -> Seconds:
-    """Makes an environment; returns how long pip takes to install something there."""
+    """Create an environment, and return the time that pip takes to install some packages there."""
     _seconds(Path(sys.executable), "-m", "venv", str(folder))
     return _seconds(folder / "bin" / "pip", "install", "-q", "--disable-pip-version-check", *wanted)
 

@@ -1,7 +1,7 @@
-"""What a charge costs by how many releases its scope has, each charge with its look at the sums; in one run.
+"""Time one spend by the number of earlier releases of its privacy unit.
 
-A ledger that stays open looks at what came since its last charge; one that was just opened looks at all releases of the
-scope. Of a scope without releases there is nothing to look at: the limit.
+Before each spend the ledger compares the stored sums with the releases. An open ledger reads only the releases since
+its last spend; a newly opened one reads all releases of the unit. A unit without releases is the limit.
 
     python benchmarks/bench_ledger.py
 """
@@ -21,7 +21,7 @@ SIZES = (0, 1_000, 10_000, 100_000)
 
 
 def create_ledger(folder: Path, releases: int) -> Path:
-    """Create a ledger with a number of releases of one privacy unit, and as many of another one."""
+    """Create a ledger with `releases` releases of one privacy unit, and as many of another one."""
     path = folder / "ledger"
     ledger = Ledger(path)
     ledger.record_spends(
@@ -43,7 +43,7 @@ def create_ledger(folder: Path, releases: int) -> Path:
 
 
 def milliseconds(work: Callable[[int], object]) -> float:
-    """The median processor time of one round: flushes of the disk are not in it."""
+    """Return the median processor time of one round, which leaves out waiting for the disk."""
     times = []
     for number in range(ROUNDS):
         start = time.process_time()
@@ -53,12 +53,14 @@ def milliseconds(work: Callable[[int], object]) -> float:
 
 
 def charge(ledger: Ledger, number: int) -> None:
+    """Spend epsilon 1 of the measured privacy unit."""
     ledger.record_spends(
         [SpendEntry(privacy_unit="measured", request=b"%d" % number, mechanism="staircase", spend=Spend(1))]
     )
 
 
 def main() -> None:
+    """Print a row for each number of releases."""
     print("ms of processor time for a charge, median")
     print(f"{'releases of the unit':>22}{'stays open':>12}{'opened anew':>13}")
     for size in SIZES:

@@ -1,11 +1,11 @@
-"""One line of 50 MB through the command: time and peak memory.
+"""Measure time and peak memory of the command on one line of 50 MB.
 
     python benchmarks/bench_long_line.py [MEGABYTES [OPTION...]]
 
-Lines of English words, of one run of letters, of marks, and of what takes the most memory or grows when it is folded.
-Options go to the command: ``--sanitize-punctuation``, say. "Times" is the peak less that of a line of one word, over
-the bytes of the line. The limit is ``cat``. This process has no numpy in it: a child's peak begins at what its parent
-has.
+Lines consist of English words, of a single token, of marks, and of characters that take the most memory or grow when
+folded. Options such as ``--sanitize-punctuation`` go to the command. "Times" is the peak minus the peak for a line of
+one word, divided by the bytes of the line. The limit is ``cat``. This process must not import numpy: on Linux a child's
+peak starts at its parent's memory.
 """
 
 import sys
@@ -34,7 +34,7 @@ _PATTERNS = {
 
 
 def main() -> None:
-    """Runs the benchmark."""
+    """Run the benchmark."""
     size = int(sys.argv[1]) * 1_000_000 if len(sys.argv) > 1 else _BYTES
     rows: list[list[str | float]] = []
     with tempfile.TemporaryDirectory() as folder:

@@ -1,14 +1,14 @@
-"""Words per second, text in to text out, on one core.
+"""Measure words per second, from text to rewritten text, on one core.
 
     python benchmarks/bench_sanitize.py [--all] sst2=FILE [NAME=FILE ...]
 
-Every line of a file is a document. Rows: our batch call with the staircase, and as the limit the same text cut into
-segments and joined again with nothing replaced; with ``--all`` our command on the file too, and both with SanText+.
-Tokens are what is charged: drawn words of the staircase.
+Every line of a file is a document. Rows: our batch call with the staircase mechanism, and as the limit the same text
+tokenized and joined again without a change; with ``--all`` also our command on the file, and both with SanText+.
+Tokens are those that spend epsilon: the words that the staircase randomizes.
 
 Seconds are of the processor, of this process and its children, the median of several rounds in which every way runs
-once. The last column is the speed as a share of the limit's in the same round, the median too: what to read where the
-machine does other work.
+once. The last column is the speed as a share of the limit's in the same round, also the median: read this one where the
+machine does other work. Files need some thousand lines, or the clock is too coarse.
 """
 
 import os
@@ -34,19 +34,19 @@ LIMIT = "limit: cut and join"
 
 
 def cpu_seconds(function: Callable[[], Any]) -> float:
-    """Processor time of one call, children included."""
+    """Return the processor time of one call, children included."""
     before = sum(os.times()[:4])
     function()
     return sum(os.times()[:4]) - before
 
 
 def cut_and_join(lines: list[str]) -> list[str]:
-    """The same text with nothing replaced."""
+    """Tokenize the texts and join the tokens again without a change."""
     return ["".join(split_text(line)) for line in lines]
 
 
 def main() -> None:
-    """Runs the benchmark on the files named on the command line."""
+    """Run the benchmark on the files named on the command line."""
     arguments = [argument for argument in sys.argv[1:] if argument != "--all"]
     everything = len(arguments) < len(sys.argv) - 1
     if not arguments:

@@ -1,15 +1,14 @@
-"""The local service under load, beside the same texts through the API in this process.
+"""Measure the local service under load, and the same texts through the API in this process.
 
     python benchmarks/bench_serve.py FILE [--seconds 120]
 
-Every line of FILE is a document. Rows: ``Sanitizer.sanitize`` and ``sanitize_batch`` in this process; the service asked
-for nothing (``/health``, the limit of HTTP and the clients alone); the service with one document a request and one
-client; with 4 clients, for the time that ``--seconds`` names; with 100 documents a request; with 64 clients, without a
-ledger and with one in the working directory; bare flushes there, five of which are the limit of one client of a ledger.
-Other rows have a tenth of that time, 12 seconds at most.
+Every line of FILE is a document. Rows: ``Sanitizer.sanitize`` and ``sanitize_batch`` in this process; ``/health``, the
+limit of HTTP and the clients alone; one document per request with one client, then with 4 clients for ``--seconds``;
+100 documents per request; 64 clients, without a ledger and with one in the working directory; bare flushes there, five
+of which are the limit of one client with a ledger. Other rows take a tenth of that time, 12 seconds at most.
 
-Service and clients share the processor's cores, so the service alone could do more. Times of a request are seen by the
-client. Memory is that of the service: after the row, and the most it ever had.
+Service and clients share the processor's cores, so the service alone could do more. Clients measure the time of a
+request. Memory is that of the service: after the row, and its peak.
 """
 
 import argparse
@@ -36,13 +35,13 @@ BATCH = 100
 
 
 class Client:
-    """One connection that is kept."""
+    """Keep one connection to the service open."""
 
     def __init__(self, port: int) -> None:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
 
     def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> bytes:
-        """The answer, which must be good."""
+        """Send a request and return the body of the reply; exit unless its status is 200."""
         content = None if body is None else json.dumps(body).encode()
         self.connection.request(method, path, content, {"Content-Type": "application/json"} if body else {})
         answer = self.connection.getresponse()
@@ -54,7 +53,7 @@ class Client:
 
 @contextmanager
 def service(*options: str) -> Iterator[tuple[int, int]]:
-    """The command, on a free port: the port and the process."""
+    """Start the command on a free port, and return the port and the process."""
     command = [sys.executable, "-m", "textveil", "serve", "--port", "0", *options]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
@@ -70,7 +69,7 @@ def service(*options: str) -> Iterator[tuple[int, int]]:
 
 
 def repeat(call: Callable[[], Any], seconds: float) -> list[float]:
-    """Calls until the time is over; gives the seconds of each call."""
+    """Call until the time is over, and return the seconds of each call."""
     times, end = list[float](), time.perf_counter() + seconds
     while (start := time.perf_counter()) < end:
         call()
@@ -79,19 +78,19 @@ def repeat(call: Callable[[], Any], seconds: float) -> list[float]:
 
 
 def memory_mb(process: int, what: str) -> float:
-    """Resident memory: ``VmRSS`` now, ``VmHWM`` at most."""
+    """Return the resident memory in MB: ``VmRSS`` now, ``VmHWM`` at its peak."""
     found = re.search(rf"^{what}:\s*(\d+) kB$", Path(f"/proc/{process}/status").read_text(), re.M)
     return int(found[1]) / 1024 if found else 0.0
 
 
 def flush(file: FileIO) -> None:
-    """Writes a little, and waits until it is on the disk: a charge is five of these."""
+    """Write a few bytes and wait for the disk: a spend takes five of these."""
     file.write(bytes(4096))
     os.fsync(file.fileno())
 
 
 def row(name: str, times: list[float], seconds: float, texts: int, process: int | None) -> list[Any]:
-    """One row of the table: ``texts`` in each call."""
+    """Return one row of the table, for calls of ``texts`` texts each."""
     percentiles = statistics.quantiles(times, n=100, method="inclusive")
     memory = [None, None] if process is None else [memory_mb(process, what) for what in ("VmRSS", "VmHWM")]
     speed = len(times) / seconds
@@ -99,7 +98,7 @@ def row(name: str, times: list[float], seconds: float, texts: int, process: int 
 
 
 def main() -> None:
-    """Runs the benchmark."""
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("--seconds", type=float, default=120)
@@ -123,7 +122,7 @@ def main() -> None:
     def of_service(
         name: str, clients: int = 1, seconds: float = short, count: int = 1, path: str = "/sanitize"
     ) -> None:
-        """Adds the row of some clients of the service that runs."""
+        """Add the row of some clients of the running service."""
 
         def ask(client: Client) -> Any:
             if not count:

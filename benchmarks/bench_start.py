@@ -1,11 +1,11 @@
-"""One sentence from a cold process, and opening the table, on one core.
+"""Measure one sentence from a cold process, and the time to open the table, on one core.
 
     python benchmarks/bench_start.py
 
-Rows: the library on one sentence, and its import alone; a process that
-imports numpy and regex and nothing else (the limit); the same for the command; ``textveil --version`` beside a typer
-program that does nothing else; then, in one process, opening the table of the default bundle and loading the whole
-bundle with all hashes checked. Processes are counted in processor time, one of each in turn.
+Rows: the library on one sentence, and its import alone; a process that imports numpy and regex and nothing else (the
+limit); the same for the command; ``textveil --version`` beside a typer program that does nothing else; then, in one
+process, opening the table of the default bundle and loading the whole bundle with all hashes checked. Processes are
+measured in processor time, one of each in turn.
 """
 
 import statistics
@@ -48,7 +48,7 @@ _ROUNDS = 15
 
 
 def main() -> None:
-    """Runs the benchmark."""
+    """Run the benchmark."""
     commands = {name: [sys.executable, *arguments] for name, arguments in _PROCESSES.items()}
     times: dict[str, list[float]] = {name: [] for name in commands}
     with compiled_once():

@@ -1,14 +1,14 @@
-"""Does the time of a draw tell which branch of the staircase it took, given the word that came out?
+"""Measure whether the time of a sample reveals the branch that the staircase took, given the output.
 
     python benchmarks/bench_timing.py [DRAWS [PAIRS]]
 
-PAIRS is how the names begin of the pairs that are timed, ``staircase`` say; all if left out.
+PAIRS selects the timed pairs whose names start with it, such as ``staircase``; all by default.
 
-For an output, two inputs that it may come from: one whose budget favors it (the draw is a near one), one whose budget
-does not (the draw is a base one). Draws of one mention at a time, in turns. The advantage is the largest difference of
-the two distribution functions of time: by how much the best threshold tells near from base. Its 95 % limit is that of
-Dvoretzky, Kiefer and Wolfowitz (with Massart's constant), printed beside it: the more draws, the nearer. As controls:
-one draw twice, and SanText, whose draws are rejected more or less often.
+Each output is timed for two inputs: one favored by its own budget (the near branch), one that is not (the base branch).
+One mention is sampled at a time, in turns. The advantage is the largest difference of the two distribution functions of
+time: how well the best threshold separates near from base. Its 95 % limit by Dvoretzky, Kiefer and Wolfowitz (with
+Massart's constant) is printed beside it and falls with the number of samples. Controls: one sample twice, and SanText,
+whose rejection sampling takes more or fewer rounds.
 
 Then the marginal processor time of a word: from texts of 200 to texts of 2,000 words of six letters each, in turns, of
 20 frequent, rare or unknown words, and of all different ones: each known word has a row, all unknown ones share one.
@@ -39,7 +39,7 @@ _LIMIT = 1.3581  # sqrt(ln(2 / .05) / 2)
 
 
 def staircase_of(sanitizer: Sanitizer) -> Staircase:
-    """The built-in staircase at its default level."""
+    """Return the built-in staircase at its default epsilon."""
     bundle = sanitizer.bundle
     assert bundle.staircase_table is not None
     level = next(level for level in bundle.staircase_levels if level.name == bundle.default_staircase_level)
@@ -64,10 +64,10 @@ def make_sample_clock(mechanism: Any, one: int) -> Clock:
 
 
 def make_branch_clock(staircase: Staircase, one: int, output: int, *, near: bool) -> Clock:
-    """Return a clock of the arithmetic of samples with one output, by one branch of the staircase.
+    """Return a clock for the arithmetic of samples with one output, by one branch of the staircase.
 
-    Base draws of one rare word would take years to wait for. So the uniform integers are chosen such that the word
-    comes out, and everything after them is what every draw does.
+    A base sample of one rare word would take years to occur. So the uniform integers are chosen such that the word
+    results; the arithmetic after them is that of every sample.
     """
     inputs, row_of = np.array([one]), np.array([0])
     rows = staircase._prepare_rows(inputs)
@@ -103,7 +103,7 @@ def make_branch_clock(staircase: Staircase, one: int, output: int, *, near: bool
 
 
 def advantage(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
-    """The largest difference of two distribution functions, and its 95 % upper limit."""
+    """Return the largest difference of two distribution functions, and its 95 % upper limit."""
     places = np.sort(np.concatenate([first, second]))
     gaps = [np.searchsorted(np.sort(each), places, side="right") / len(each) for each in (first, second)]
     found = float(np.abs(gaps[0] - gaps[1]).max())
@@ -111,7 +111,7 @@ def advantage(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
 
 
 def in_turns(one: Clock, other: Clock, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Times two things in turns, each first as often as the other, so that a slower minute slows both."""
+    """Time two clocks in turns, each first equally often, so that a slower minute affects both."""
     found = np.empty((2, count))
     for number in range(count):
         for which in ((0, 1), (1, 0))[number % 2]:
@@ -120,7 +120,7 @@ def in_turns(one: Clock, other: Clock, count: int) -> tuple[np.ndarray, np.ndarr
 
 
 def marginal(sanitizer: Sanitizer, rounds: int = 41) -> list[list[str | float]]:
-    """The processor time that one more word takes, by the kind of word, and over that of a frequent one."""
+    """Return the processor time of one more word by the word's frequency, and its ratio to that of a frequent word."""
     sizes = (200, 2000)
     plain = [
         word
@@ -146,7 +146,7 @@ def marginal(sanitizer: Sanitizer, rounds: int = 41) -> list[list[str | float]]:
 
 
 def main() -> None:
-    """Runs the benchmark."""
+    """Run the benchmark."""
     draws = int(sys.argv[1]) if len(sys.argv) > 1 else DRAWS
     sanitizer, tables = Sanitizer.load(), Sanitizer.load(find_artifact("english-santext"))
     staircase, ids = staircase_of(sanitizer), sanitizer.bundle.symbol_ids

@@ -1,9 +1,9 @@
-"""Two workers on one CSV file, and what a ledger costs, beside two processes on half of the file each, in one run.
+"""Time two workers on one CSV file with and without a ledger, beside two processes on half of the file each.
 
     python benchmarks/bench_workers.py train.tsv [ROWS]
 
-Each line of the file is a cell between an id and a label. By the clock, starts of processes included: it needs two
-cores and nothing else running. Runs take turns. The limit is two processes that know nothing of each other.
+Each line of the file is a cell between an id and a label. Wall time, starts of processes included: it needs two cores
+and nothing else running. Runs take turns. The limit is two independent processes.
 """
 
 import csv
@@ -22,7 +22,7 @@ _REPETITIONS = 3
 
 
 def write_table(lines: Sequence[str], path: Path) -> Path:
-    """Writes the lines as cells of a CSV file."""
+    """Write the lines as cells of a CSV file."""
     with path.open("w", encoding="utf-8", newline="") as file:
         rows = ((number, line, f"label {number % 7}") for number, line in enumerate(lines))
         csv.writer(file).writerows([("id", "note", "label"), *rows])
@@ -30,19 +30,19 @@ def write_table(lines: Sequence[str], path: Path) -> Path:
 
 
 def command(table: Path, out: Path, *more: str) -> list[str]:
-    """Returns the command that sanitizes the column of a table."""
+    """Return the command that sanitizes the column of a table."""
     start = [sys.executable, "-m", "textveil", "sanitize", "-q", "--csv", "-c", "note"]
     return [*start, str(table), "-o", str(out), *more]
 
 
 def together(*commands: list[str]) -> None:
-    """Runs commands at the same time, and waits for all of them."""
+    """Run commands at the same time, and wait for all of them."""
     if any(process.wait() for process in [subprocess.Popen(each) for each in commands]):
         sys.exit("a command failed")
 
 
 def main() -> None:
-    """Runs the benchmark."""
+    """Run the benchmark."""
     rows = int(sys.argv[2]) if len(sys.argv) > 2 else 400_000
     lines = list(islice(cycle(Path(sys.argv[1]).read_text("utf-8").splitlines()), rows))
     with tempfile.TemporaryDirectory() as name, compiled_once():

@@ -1,10 +1,10 @@
-"""What the rule makes of words by their case: in ALL CAPS, in lower case, and at the start of sentences.
+"""Count the roles that the built-in bundle gives to words, by their case and at the start of sentences.
 
     python benchmarks/case_coverage.py [--data DIR]
 
-DIR has `pii/records.jsonl`, `ag_news/train.tsv` (of which 3,000 texts are read) and `sst2/dev.tsv`. The rule is that of
-the built-in bundle. The first table has all words that are not strings, in percent, as the texts are and as they would
-be in another case. The second one has the words that start a sentence with a capital.
+DIR has `pii/records.jsonl`, `ag_news/train.tsv` (the first 3,000 texts) and `sst2/dev.tsv`. The first table covers all
+words except strings such as numbers and addresses, in percent, as the texts are and as they would be in another case.
+The second one covers the words with a capital at the start of a sentence.
 """
 
 import argparse
@@ -34,7 +34,7 @@ _TEXTS = 3000
 
 
 def texts(data: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yields the name of each set of texts, and its texts."""
+    """Yield the name of each set of texts, and its texts."""
     records = (data / "pii" / "records.jsonl").read_text("utf-8").splitlines()
     yield "data/pii", [json.loads(line)["text"] for line in records]
     for name, folder, file in (("AG News", "ag_news", "train.tsv"), ("SST-2", "sst2", "dev.tsv")):
@@ -43,7 +43,7 @@ def texts(data: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def words(plan: SanitizingPlan, text: str) -> Iterator[tuple[str, bool, str]]:
-    """Yields the words of a text that are not strings, whether each starts a sentence, and its role."""
+    """Yield each word of a text, whether it starts a sentence, and its role or type; skip numbers and the like."""
     gap: str | None = None
     for segment in split_text(text):
         if is_gap(segment):
@@ -63,7 +63,7 @@ def words(plan: SanitizingPlan, text: str) -> Iterator[tuple[str, bool, str]]:
 
 
 def main() -> None:
-    """Prints both tables."""
+    """Print both tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
     data = parser.parse_args().data

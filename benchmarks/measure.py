@@ -1,4 +1,4 @@
-"""What the benchmark scripts share: one core, repeated timing, a table and a JSON line."""
+"""Measure on one core, repeat timings, and print a table with a JSON line: helpers of all benchmark scripts."""
 
 import json
 import os
@@ -16,7 +16,7 @@ REPETITIONS = 5
 
 
 def one_core() -> None:
-    """Pins this process and its children to one core and linear algebra to one thread. Call before numpy."""
+    """Pin this process and its children to one core, and linear algebra to one thread. Call before importing numpy."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"
     if hasattr(os, "sched_setaffinity"):
@@ -24,7 +24,7 @@ def one_core() -> None:
 
 
 def median_seconds(function: Callable[[], Any], repetitions: int = REPETITIONS) -> float:
-    """Median wall time of several calls after one that is not counted."""
+    """Return the median wall time of several calls after one that is not counted."""
     function()
     times = []
     for _ in range(repetitions):
@@ -36,9 +36,9 @@ def median_seconds(function: Callable[[], Any], repetitions: int = REPETITIONS) 
 
 @contextmanager
 def compiled_once() -> Iterator[None]:
-    """Lets children keep what they compile of Python, as an installed package does, in a folder of their own.
+    """Let children cache their compiled modules in a temporary folder, as an installed package does.
 
-    Where the environment forbids it, every start of a checkout would compile all of it again.
+    Where the environment forbids the cache, every start in a checkout would compile all modules again.
     """
     with tempfile.TemporaryDirectory() as folder:
         saved = dict(os.environ)
@@ -52,9 +52,9 @@ def compiled_once() -> Iterator[None]:
 
 
 def peak_memory_mb(command: Sequence[str]) -> float:
-    """Runs a command without output and gives the peak resident memory that the operating system counted for it.
+    """Run a command without output, and return its peak resident memory in MB by the operating system.
 
-    On Linux a child's peak starts at what its parent had in memory: the caller must be small, and not have numpy in it.
+    On Linux a child's peak starts at its parent's memory: the caller must be small, and must not have imported numpy.
 
     Raises:
         SystemExit: The command failed.
@@ -63,7 +63,7 @@ def peak_memory_mb(command: Sequence[str]) -> float:
 
 
 def processor_seconds(command: Sequence[str], repetitions: int = REPETITIONS) -> float:
-    """Median processor time of a command without output; other processes disturb it less than the clock.
+    """Return the median processor time of a command without output; other processes disturb it less than wall time.
 
     Raises:
         SystemExit: The command failed.
@@ -73,7 +73,7 @@ def processor_seconds(command: Sequence[str], repetitions: int = REPETITIONS) ->
 
 
 def _used_by(command: Sequence[str]) -> Any:
-    """What a command without output used, as the operating system counted it."""
+    """Run a command without output, and return its resource usage by the operating system."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -83,7 +83,7 @@ def _used_by(command: Sequence[str]) -> Any:
 
 
 def report(name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Prints a table and one JSON line."""
+    """Print a table and one JSON line."""
     cells = [[_cell(value) for value in row] for row in [columns, *rows]]
     widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
     for row in cells:

@@ -1,14 +1,14 @@
-"""How often what comes out misleads: texts in which a listed opposite stands in a word's place, or a word alarms.
+"""Measure how often outputs mislead: an opposite replaces a word, or an alarming word appears.
 
-Opposites are computed from the integers of the bundle, over all draws; alarming words are counted in draws.
+Probabilities of opposites are computed from the integers of the bundle; alarming words are counted in samples.
 
     python benchmarks/misleading.py --data DATA [--bundle BUNDLE] [--opposites FILE ...] [--alarming FILE ...]
 
-Files of opposites have two words a line, or words, a tab and words that are opposites of all of them; files of alarming
-words one a line. Forms are not added: list them. The lists that the built-in bundle was made with are always measured;
-others show what these lack. A text is harmless if it has no word of the list of alarming words.
-Prints the shares of train and test texts in per cent, one line per corpus, level and list; of opposites also what
-neighbors give alone, without the base, and the shares without the longest line of a list: good words and bad ones.
+Files of opposites have two words a line, or words, a tab and the opposites of all of them; files of alarming words one
+a line. Inflected forms are not added: list them. The lists that the built-in bundle was made with are always measured;
+other lists show what these lack. A text is harmless if it has no word of the list of alarming words.
+The script prints shares of train and test texts in percent, one line per corpus, epsilon and list; for opposites also
+the shares from neighbors alone, without the base, and those without the longest line of a list (good and bad words).
 """
 
 import argparse
@@ -34,12 +34,12 @@ CORPORA = ("ag", "sick", "trec", "sst2")
 
 
 def read_lines(path: Path) -> list[str]:
-    """Reads the entries of a list, without comments."""
+    """Read the entries of a list, without comments."""
     return [line for line in path.read_text("utf-8").splitlines() if line and not line.startswith("# ")]
 
 
 def pairs(path: Path, *, without_longest: bool = False) -> set[tuple[str, str]]:
-    """Reads pairs of opposites, in both orders."""
+    """Read pairs of opposites, in both orders."""
     lines = [line.split("\t") if "\t" in line else line.split() for line in read_lines(path)]
     sides = sorted(([side.split() for side in line] for line in lines), key=lambda two: len(two[0]) * len(two[1]))
     listed = sides[: len(sides) - without_longest]
@@ -51,7 +51,7 @@ def pairs(path: Path, *, without_longest: bool = False) -> set[tuple[str, str]]:
 def opposites(
     plan: Any, release: WordRelease, listed: set[tuple[str, str]], reading: ReadElements
 ) -> tuple[float, float]:
-    """Returns the chance that an opposite stands in a word's place, mean over texts, and that of neighbors alone."""
+    """Return the mean probability over texts that an opposite replaces a word, in all and from neighbors alone."""
     ids, symbol = release.words.ids, {word: number for number, word in enumerate(release.printed.tolist())}
     of: dict[int, list[int]] = {}
     for one, other in listed:
@@ -73,7 +73,7 @@ def opposites(
 
 
 def alarms(words: WordNumbers, listed: set[str], reading: ReadElements, outputs: NDArray[Any]) -> float:
-    """Returns the share of harmless texts with an alarming word in what comes out."""
+    """Return the share of harmless texts with an alarming word in their output."""
     known = [words.get_id(word) for word in listed]
     drawn = reading.role == RANDOMIZED
     had = np.unique(reading.document[np.isin(reading.word, known)])
@@ -82,7 +82,7 @@ def alarms(words: WordNumbers, listed: set[str], reading: ReadElements, outputs:
 
 
 def main() -> None:
-    """Prints the table."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
     parser.add_argument("--bundle", type=Path, help="a bundle with a staircase; the built-in one if left out")

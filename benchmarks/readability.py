@@ -1,4 +1,4 @@
-"""How surprising a real language model finds rewritten texts, beside the originals: perplexity per original word.
+"""Measure the perplexity of rewritten texts under a real language model, per original word, beside the originals.
 
     python benchmarks/readability.py GGUF [--data DIR] [--rows ROW...] [--corpora CORPUS...] [--draws N] [-o RECORD]
 
@@ -53,9 +53,9 @@ AT_ONCE, BLOCK = 8, 8192
 
 
 class Tokenizer:
-    """The tokenizer of the weights file: characters are joined, the pair with the best score first.
+    """Tokenize with the vocabulary of the weights file: join characters, the pair with the best score first.
 
-    What `transformers` reads from the file instead joins by rank, and is wrong for these weights.
+    The tokenizer that `transformers` reads from the file joins by rank instead, which is wrong for these weights.
     """
 
     def __init__(self, tokens: Sequence[str], scores: Sequence[float], begin: int) -> None:
@@ -63,7 +63,7 @@ class Tokenizer:
         self._scores, self._begin = scores, begin
 
     def __call__(self, text: str) -> list[int]:
-        """Returns the numbers of a text's tokens, that of the beginning first."""
+        """Return the numbers of a text's tokens, after the one that marks the beginning."""
         parts = list(text.replace(" ", "\u2581"))
         while True:
             found = [
@@ -85,7 +85,7 @@ class Tokenizer:
 
 
 class Model:
-    """A causal language model with its tokenizer, read from one GGUF file."""
+    """Score texts with a causal language model and its tokenizer, read from one GGUF file."""
 
     def __init__(self, path: Path) -> None:
         import torch
@@ -103,7 +103,7 @@ class Model:
         self._weights = self._model.lm_head.weight.detach().numpy()
 
     def surprise(self, texts: Sequence[str]) -> list[float]:
-        """Returns -ln of each text's probability."""
+        """Return -ln of each text's probability."""
         new = {text: self._tokenize(text) for text in texts if text not in self._known}
         by_length = sorted(new.items(), key=lambda item: len(item[1]))
         for start in range(0, len(by_length), AT_ONCE):
@@ -111,7 +111,7 @@ class Model:
         return [self._known[text] for text in texts]
 
     def _read(self, texts: Sequence[tuple[str, list[int]]]) -> None:
-        """Reads some texts at once: no token sees what fills up the shorter ones behind their ends."""
+        """Score a batch of texts; no token attends to the padding of shorter ones."""
         rows = [self._torch.tensor(numbers) for _, numbers in texts]
         with self._torch.inference_mode():
             filled = self._torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
@@ -131,14 +131,14 @@ def _places(fields: dict[str, Any], name: str) -> list[int]:
 
 
 def corpora(data: Path) -> dict[str, list[str]]:
-    """Returns 80 texts each of news, whole sentences of reviews, and made-up sentences of the half that is reported."""
+    """Return 80 news, 80 whole sentences of reviews, and 80 made-up sentences of the reported half."""
     made_up = [row.text for row in DATA_SETS["made-up"].rows(data, FETCHED, "odd")]
     found = {"ag": utility.TASKS["ag"](data).test, "sst2": utility.TASKS["sst2"](data).test, "made-up": made_up}
     return {name: random.Random(SEED).sample(texts, TEXTS) for name, texts in found.items()}
 
 
 def ratio(raw: Sequence[float], rewritten: Sequence[float], words: Sequence[int]) -> dict[str, Any]:
-    """Returns perplexities per word of the original and their ratio with its interval."""
+    """Return the perplexities per original word, and their ratio with its interval."""
     before, after, count = (np.array(values, float) for values in (raw, rewritten, words))
     rows = np.random.default_rng(SEED).integers(len(count), size=(DRAWS, len(count)))
     drawn = np.exp((after - before)[rows].sum(axis=1) / count[rows].sum(axis=1))
@@ -158,7 +158,7 @@ def measured(
     rewrite: Callable[[list[str]], list[str]],
     draws: int,
 ) -> dict[str, Any]:
-    """Returns what some draws of the texts' rewritings find."""
+    """Return the figures of several independent rewritings of the texts."""
     raw, words = surprise(texts), [len(text.split()) for text in texts]
     new = [rewrite(texts) for _ in range(draws)]
     after = np.array([surprise(part) for part in new])
@@ -170,7 +170,7 @@ def measured(
 
 
 def main() -> None:
-    """Parses the command line, measures each row of each corpus and writes the record after each."""
+    """Parse the command line, measure each row of each corpus, and write the record after each."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("model", type=Path, metavar="GGUF")
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")

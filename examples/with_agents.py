@@ -1,4 +1,4 @@
-"""An agent whose model never sees who the text is about. What it answers comes back with the user's words.
+"""Run an agent whose model never gets the user's names; its answer comes back with them.
 
 pip install ./runtime './cli[agents]'
 """
@@ -12,14 +12,14 @@ from textveil_cli.integrations.agents import ConversationMiddleware
 
 
 class Model(BaseChatModel):
-    """Stands for a model in the cloud, which prints what it gets."""
+    """Simulate a model in the cloud: print each message that it gets."""
 
     @property
     def _llm_type(self):
         return "stand-in"
 
     def bind_tools(self, tools, **kwargs):
-        """Returns itself: it knows its tool."""
+        """Return the model itself, which always calls the same tool."""
         return self
 
     def _generate(self, messages, stop=None, run_manager=None, **kwargs):
@@ -34,7 +34,7 @@ class Model(BaseChatModel):
 
 @tool
 def orders_of(name: str) -> str:
-    """Returns the orders of a person."""
+    """Return the orders of a person."""
     print("the tool got:", name)
     return "order 88213, sent to Boston"
 

@@ -1,4 +1,4 @@
-"""A column of a Hugging Face data set, sanitized in memory: nothing is written to the cache.
+"""Sanitize a column of a Hugging Face data set in memory: nothing is written to the cache.
 
 pip install ./runtime './cli[datasets]'
 """

@@ -1,8 +1,9 @@
-"""A detector hides what the mode names shows: it reads what goes out, and never the user's words.
+"""Add a detector that replaces what the mode `names` would keep, such as the name of a project.
 
     pip install ./runtime './cli[spacy]'
 
-Any callable that returns starts and ends will do: a trained pipeline of spaCy, or Presidio's analyzer.
+A detector is any callable that returns the start and end of each entity: a trained pipeline of spaCy, or Presidio's
+analyzer. It gets each output of textveil, never the original text.
 """
 
 import spacy
@@ -13,7 +14,7 @@ nlp.add_pipe("entity_ruler").add_patterns([{"label": "PROJECT", "pattern": [{"LO
 
 
 def found(text):
-    """Returns the start and end of each entity."""
+    """Return the start and end of each entity."""
     return [(entity.start_char, entity.end_char) for entity in nlp(text).ents]
 
 

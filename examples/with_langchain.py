@@ -1,4 +1,4 @@
-"""A chain that sanitizes first, whose tracer never sees the text; and messages whose replies come back with its words.
+"""Sanitize first in a chain, so that a tracer never gets the text; and restore the replies of a chat model.
 
 pip install ./runtime './cli[langchain]'
 """
@@ -14,10 +14,10 @@ from textveil_cli.integrations.langchain import ConversationRunnable, SanitizeFi
 
 
 class Tracer(BaseCallbackHandler):
-    """Prints the input of every run, as a tracing service would store it."""
+    """Print the input of every run, as a tracing service would store it."""
 
     def on_chain_start(self, serialized, inputs, **kwargs):
-        """Prints the input of a run."""
+        """Print the input of a run."""
         print("traced:", kwargs.get("name"), "|", inputs)
 
 
@@ -29,7 +29,7 @@ print(chain.invoke({"note": "My doctor in Boston said the biopsy was clean."}, c
 
 
 def answer(messages):
-    """Stands for a model in the cloud, which prints what it gets."""
+    """Simulate a model in the cloud: print the message and answer it."""
     print("the model got:", messages[-1].content)
     name = " ".join(messages[-1].content.split()[2:4]).strip(".")
     return AIMessage(f"Dear {name}, we look for it.")

@@ -1,4 +1,4 @@
-"""A client of the Model Context Protocol: what its model would read, and the file that it would write.
+"""Call textveil's server of the Model Context Protocol: read a rewritten file, and write one that is restored.
 
 pip install ./runtime './cli[mcp]'
 """
@@ -16,7 +16,7 @@ server = StdioServerParameters(command=sys.executable, args=["-m", "textveil_cli
 
 
 async def main():
-    """Reads a file and writes another one, as a model would."""
+    """Read a file and write another one, as a model would."""
     async with stdio_client(server) as streams, ClientSession(*streams) as session:
         await session.initialize()
         read = await session.call_tool("read_file", {"name": "mail.txt"})

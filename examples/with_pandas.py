@@ -1,4 +1,4 @@
-"""A column of a pandas frame, by the accessor of the frame and by that of the column.
+"""Sanitize a column of a pandas frame, by the accessor of the frame and by that of the column.
 
 pip install ./runtime './cli[pandas]'
 """

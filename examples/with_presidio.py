@@ -1,8 +1,8 @@
-"""Presidio finds what is personal; textveil draws what stands there instead, and puts it back.
+"""Let Presidio find personal data, and textveil replace it and restore it in replies.
 
     pip install ./runtime './cli[presidio]' presidio-analyzer
 
-A pattern recognizer needs no model. With ``AnalyzerEngine`` in its place names are found too.
+A pattern recognizer needs no model. Use ``AnalyzerEngine`` instead to find names too.
 """
 
 from presidio_analyzer import Pattern, PatternRecognizer

@@ -1,8 +1,8 @@
-"""A client of the local service, with nothing but the standard library.
+"""Call the local service with the standard library alone.
 
     pip install ./runtime './cli[serve]'
 
-It starts the service on a free port, asks it, and ends it. A program of yours would find it running.
+This script starts the service on a free port, sends a request, and stops it. Other programs would call a running one.
 """
 
 import json
@@ -23,6 +23,6 @@ try:
     with urllib.request.urlopen(request) as answer:
         for result in json.load(answer)["results"]:
             print(result["text"])
-            print("  nats per drawn word:", result["statement"]["epsilon"])
+            print("  epsilon per randomized word:", result["statement"]["epsilon_per_word"])
 finally:
     service.terminate()

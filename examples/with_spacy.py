@@ -1,4 +1,4 @@
-"""A spaCy pipeline whose documents have the sanitized text, and nothing of the one that was given.
+"""Run a spaCy pipeline whose documents contain the sanitized text and nothing of the original.
 
 pip install ./runtime './cli[spacy]'
 """
@@ -12,4 +12,4 @@ texts = ["My doctor in Boston said the biopsy was clean.", "The invoice from the
 for doc in nlp.pipe(texts):
     print(doc._.sanitized)  # which doc.text is too; None where the component was left out
 
-print(nlp.get_pipe("textveil").sanitizer.terms)  # what every drawn word is promised
+print(nlp.get_pipe("textveil").sanitizer.terms)  # the guarantee of every randomized word

@@ -1,4 +1,4 @@
-"""Builds the public list of words in names of fields, from published descriptions of APIs and file formats.
+"""Build the public list of words in field names, from published descriptions of APIs and file formats.
 
     python artifacts/field-words/build.py SOURCES
 
@@ -86,7 +86,7 @@ def read_members(path: Path, pattern: str) -> Iterator[tuple[str, bytes]]:
 
 
 def read_aws(path: Path) -> Iterator[tuple[str, list[Fields]]]:
-    """Yield the objects of the newest description of each service of Amazon Web Services."""
+    """Yield each service of Amazon Web Services with the objects of its newest description."""
     newest = {name.split("/")[2]: content for name, content in read_members(path, r"/service-2\.json(\.gz)?$")}
     for service, content in newest.items():
         shapes = json.loads(gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content)["shapes"]
@@ -95,28 +95,28 @@ def read_aws(path: Path) -> Iterator[tuple[str, list[Fields]]]:
 
 
 def read_google(path: Path) -> Iterator[tuple[str, list[Fields]]]:
-    """Yield the objects of the newest description of each API of Google."""
+    """Yield each API of Google with the objects of its newest description."""
     newest = {Path(name).name.split(".")[0]: content for name, content in read_members(path, r"/documents/.*\.json$")}
     for name, content in newest.items():
         yield name, list_fields(json.loads(content))
 
 
 def read_schemas(path: Path, pattern: str) -> Iterator[tuple[str, list[Fields]]]:
-    """Yield the objects of each schema of an archive, versions of a schema left out."""
+    """Yield each schema of an archive with its objects; files that carry a version in their name are skipped."""
     for name, content in read_members(path, pattern):
         if not _VERSIONED.search(name):
             yield name, list_fields(json.loads(content.decode("utf-8-sig")))
 
 
 def read_kubernetes(path: Path) -> Iterator[tuple[str, list[Fields]]]:
-    """Yield the objects of Kubernetes as one description."""
+    """Yield the objects of all Kubernetes models as one description."""
     texts = [content.decode() for _, content in read_members(path, r"^kubernetes/client/models/\w+\.py$")]
     maps = [match[1] for text in texts if (match := _ATTRIBUTES.search(text))]
     yield "kubernetes", [frozenset(re.findall(r": '([^']*)'", one)) for one in maps]
 
 
 def read_stripe(path: Path) -> Iterator[tuple[str, list[Fields]]]:
-    """Yield the interfaces of Stripe as one description: a file is an object."""
+    """Yield the interfaces of Stripe as one description; each interface is an object."""
     texts = [content.decode() for _, content in read_members(path, r"^package/esm/resources/.*\.d\.ts$")]
     blocks = [block for text in texts for block in re.split(r"\binterface \w+", text)[1:]]
     yield "stripe", [frozenset(_PROPERTY.findall(block)) for block in blocks]
@@ -137,12 +137,12 @@ READERS = {
 
 
 class WordCounts:
-    """Counts of the words of fields.
+    """Count how often each word occurs in field names.
 
     Attributes:
-        objects: In how many objects a word is in the name of a field.
-        descriptions: The descriptions that have these objects.
-        lone: The descriptions that have a field whose whole name is the word, in lower case.
+        objects: Number of objects with the word in a field name.
+        descriptions: The descriptions that contain these objects, as pairs of vendor and name.
+        lone: The descriptions with a field whose whole name is the word in lower case.
     """
 
     def __init__(self) -> None:
@@ -165,17 +165,17 @@ class WordCounts:
                 self.descriptions[word].add((vendor, name))
 
     def is_frequent(self, word: str) -> bool:
-        """Return whether enough objects have a word."""
+        """Return whether the word occurs in enough objects and descriptions."""
         count, descriptions = self.objects[word], len(self.descriptions[word])
         return count >= LEAST_OBJECTS and (descriptions >= LEAST_DESCRIPTIONS or count >= LEAST_OBJECTS_OF_ONE)
 
     def count_vendors(self, word: str) -> int:
-        """Return how many vendors have a word."""
+        """Return the number of vendors that use the word."""
         return len({vendor for vendor, _ in self.descriptions[word]})
 
 
 def choose_words(counts: WordCounts) -> list[str]:
-    """Return the words of the list: no names, except first names that many descriptions have as a field."""
+    """Return the words of the list; a name is left out unless many descriptions have a field called so."""
     lists = Sanitizer.load().names_plan(protect="names").lists
     kinds = lists.members_by_type
     never = {word for kind in ("country", "family", "group", "month", "number-word", "weekday") for word in kinds[kind]}
@@ -194,7 +194,7 @@ def choose_words(counts: WordCounts) -> list[str]:
 
 
 def is_login(word: str, kinds: Any) -> bool:
-    """Return whether a word is an initial and a family name, a first name and an initial, or both names."""
+    """Return whether a word joins a given and a family name, or an initial and one of them."""
     given, family = kinds["given"], kinds["family"]
     if word[1:] in family or word[:-1] in given:
         return len(word) > 4

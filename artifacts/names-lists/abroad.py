@@ -1,4 +1,4 @@
-"""Read first names of thirty locales. The list decides which type a replaced name has, never whether it is replaced."""
+"""Read given names of thirty locales. This list sets the type of a surrogate, never whether a word is replaced."""
 
 import importlib
 from collections.abc import Iterable, Iterator
@@ -30,14 +30,14 @@ def _flatten(names: object) -> Iterator[str]:
 
 
 def read_locale(locale: str) -> set[str]:
-    """Return the words in Latin script of the first names of a locale, each with its spelling without accents."""
+    """Return the words in Latin script of the given names of a locale, each with its spelling without accents."""
     provider = vars(importlib.import_module(f"faker.providers.person.{locale}").Provider)
     lists = (names for key, names in provider.items() if key.startswith("first_") and "abbreviated" not in key)
     return {word for names in lists for name in _flatten(names) for word in src.lists.tokens(name)}
 
 
 def choose_first_names(common: set[str], kinds: dict[str, dict[str, str]]) -> dict[str, str]:
-    """Return the first names that are neither common words nor of a list that says something else.
+    """Return the given names that are neither common words nor entries of another list.
 
     Args:
         common: Common words.

@@ -1,4 +1,4 @@
-"""Build the public lists of the mode `names`: common words, kept capitals, members of types, and surrogates.
+"""Build the public lists of the mode `names`: common words, kept capitals, entity members, and surrogates.
 
     pip install -r artifacts/names-lists/requirements.txt
     python artifacts/names-lists/build.py lists --scowl /usr/share/dict/scowl
@@ -38,7 +38,7 @@ CAPITALIZED = (
 
 
 def files(scowl: Path) -> dict[str, str]:
-    """Returns the content of every file by its name."""
+    """Return the content of every file by its name."""
     src.lists.check_versions(src.HERE)
     common = words.Common(scowl, kinds.any_case())
     for_words = pools.for_words(common)
@@ -63,7 +63,7 @@ def files(scowl: Path) -> dict[str, str]:
 
 
 def symbols() -> list[str]:
-    """Returns the symbols that are shown: single code points, no persons, flags, tones or parts of sequences."""
+    """Return the symbols that are kept: single code points, no persons, flags, skin tones or parts of sequences."""
     lines = (src.HERE / "by_hand" / "kept-symbols.txt").read_text("utf-8").splitlines()
     return sorted({symbol for line in lines if line[:1] != "#" for symbol in line.split()})
 
@@ -73,7 +73,7 @@ def _text(entries: dict[str, str]) -> str:
 
 
 def main() -> None:
-    """Writes the files."""
+    """Write the files."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scowl", type=Path, default=SCOWL, help="folder of SCOWL's files")
     parser.add_argument("folder", type=Path, help="folder for the lists")

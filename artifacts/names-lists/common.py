@@ -1,4 +1,4 @@
-"""Chooses the common words, and says where each of them is shown."""
+"""Choose the common words, and mark where each of them is kept."""
 
 from collections import defaultdict
 from functools import cache
@@ -44,16 +44,16 @@ _ENTRY = regex.compile(r"\p{Ll}+(?:'\p{Ll}+)*|'\p{Ll}+")
 
 
 class Common:
-    """The common words with their marks.
+    """Choose the common words and compute their marks.
 
     Attributes:
-        marks: The marks of every common word.
-        listed: Single words on lists of persons, places, firms and groups.
-        share: The share of the lower-case spelling by word.
+        words: The common words.
+        listed: Single words on the lists of persons, places, firms and nationalities.
+        hidden: Words that may be a name at the start of a sentence, so that they are replaced there.
     """
 
     def __init__(self, scowl: Path, never: set[str]) -> None:
-        """Chooses the words; those of `never` are left out, those of pools follow later."""
+        """Choose the words, without those of `never`; `reserve` takes out the words of pools later."""
         self.scowl = src.scowl(scowl)
         self.spelled = src.lists.spelled()
         self.mixed: dict[str, float] = defaultdict(float)
@@ -74,14 +74,14 @@ class Common:
         self.hidden |= {entry for kind in START_KINDS for entry in src.read_marked_entries(kind)}
 
     def share(self, word: str) -> float:
-        """Returns how much of the lower-case and Title spellings of a word are lower case."""
+        """Return the share of lower case among the lower-case and Title spellings of a word."""
         lower = self.spelled.get(word, 0.0)
         # Names are written in many ways (BBC, McCain), and shouting is not a sign of a name.
         others = self.mixed.get(word, 0.0) if word in self.listed else self.spelled.get(word.title(), 0.0)
         return lower / (lower + others) if lower else 0.0
 
     def upper(self, word: str) -> float:
-        """Returns the ratio of the ALL CAPS spelling of a word to its lower-case one."""
+        """Return the frequency of the ALL CAPS spelling of a word divided by that of the lower-case one."""
         return self.spelled.get(word.upper(), 0.0) / max(self.spelled.get(word, 0.0), 1e-12)
 
     def _candidates(self) -> list[str]:
@@ -110,18 +110,18 @@ class Common:
         return (chosen - self.never) | self.functions
 
     def reserve(self, words: set[str]) -> None:
-        """Takes words out that are outputs for unlisted words."""
+        """Remove words that the pools need as surrogates of unlisted words."""
         self.reserved |= words
         self.words -= words
 
     def starts(self, word: str) -> bool:
-        """Returns whether a word is shown with a capital at the start of a sentence, but for words of pools."""
+        """Return whether a capitalized word is kept at the start of a sentence; words of pools are not considered."""
         if word in self.openers or word in self.pieces or word in self.functions:
             return word not in NO_START
         return word in self.words and word not in self.hidden and self.share(word) >= SHARE_START
 
     def marks(self, no_start: set[str]) -> dict[str, str]:
-        """Returns the marks of every common word; words of `no_start` are hidden at the start of a sentence."""
+        """Return the marks of every common word; those of `no_start` get no mark for the start of a sentence."""
         found = {}
         for word in self.words:
             always = word in self.functions or word in self.openers or word in self.pieces or word in self.slang
@@ -150,7 +150,7 @@ def _census() -> dict[str, float]:
 
 
 def _rarer_names() -> set[str]:
-    """Returns names that are on no list because a frequent word has their spelling."""
+    """Return names that are on no list because a frequent word has their spelling."""
     family = src.lists.census("dist.all.last")
     given = src.lists.census("dist.female.first", "dist.male.first")
     whole, _ = src.lists.places()

@@ -1,4 +1,4 @@
-"""Makes the lists that name the kind of a word or of a run, and the closed classes of words that the rules read."""
+"""Build the lists of entity members by type, and the closed classes of words that the rules read."""
 
 import importlib
 import unicodedata
@@ -48,7 +48,7 @@ _PHRASE = regex.compile(r"[\p{Ll}']+(?: [\p{Ll}']+)+")
 
 
 def phrase(name: str) -> str:
-    """Returns a name of several words as a key: folded words joined by single blanks, without dots, accents and &."""
+    """Return the key of a name of several words: folded, joined by single blanks, without dots, accents and &."""
     plain = src.fold(name).replace(".", "").replace("-", " ").replace("&", " ").translate(src.STROKES)
     plain = "".join(c for c in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(c))
     return " ".join(plain.split())
@@ -94,7 +94,7 @@ def _countries() -> tuple[set[str], set[str], set[str]]:
 
 
 def by_list(common: set[str]) -> dict[str, Marks]:
-    """Returns the kinds by list; words that are common too are members with a capital only."""
+    """Return the members of each listed type; a common word among them needs a capital."""
     states, state_phrases = _states()
     lands, land_phrases, the = _countries()
     groups, ordinary = src.hand("group")
@@ -125,7 +125,7 @@ def by_list(common: set[str]) -> dict[str, Marks]:
 
 
 def any_case() -> set[str]:
-    """Returns the words that are hidden in any case, so that they are not common words."""
+    """Return the words that are replaced in lower case too, so that they cannot be common words."""
     groups, ordinary = src.hand("group")
     named = {
         entry: marks
@@ -139,7 +139,7 @@ def any_case() -> set[str]:
 
 
 def classes(common: set[str]) -> dict[str, Marks]:
-    """Returns the closed classes of words that the rules about runs, ages and addresses read."""
+    """Return the closed classes of words that the rules for spans, ages and addresses read."""
     existing = {name: {w for part in src.lists.by_hand(name) for w in part} for name in src.DESIGNATIONS}
     titles = {src.fold(word) for part in src.hand("titles") for word in part}
     numbers = set(src.read_marked_entries("number-word")) | set(src.hand("number-word-shown")[0])

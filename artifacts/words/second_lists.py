@@ -1,4 +1,4 @@
-"""Writes lists of opposites and of alarming words that `english-3-opposites.txt` was not built from, to check it with.
+"""Write lists of opposites and alarming words that check `english-3-opposites.txt` independently.
 
     pip install lemminflect==0.2.3
     python artifacts/words/second_lists.py artifacts/words/english-3.txt texts/second LISTS
@@ -53,23 +53,23 @@ HARMLESS = {"minor", "children"}
 
 
 def school(text: str) -> Iterator[Pair]:
-    """Yields the pairs of a list for classes, written as JavaScript."""
+    """Yield the pairs of a JavaScript list for school classes."""
     for word, antonyms in re.findall(r'word: "([^"]*)",\s*antonyms: \[([^\]]*)\]', text):
         yield from ((word, other) for other in re.findall(r'"([^"]*)"', antonyms))
 
 
 def ppdb(text: str) -> Iterator[Pair]:
-    """Yields two words a line."""
+    """Yield the two words of each line."""
     yield from ((one, other) for one, other in (line.split() for line in text.splitlines() if line.strip()))
 
 
 def eacl(text: str) -> Iterator[Pair]:
-    """Yields the lines of two words that are marked as antonyms, not as synonyms."""
+    """Yield the pairs marked as antonyms; the others are synonyms."""
     yield from ((one, other) for one, other, kind in (line.split("\t") for line in text.splitlines()) if kind == "1")
 
 
 def news(text: str) -> Iterator[str]:
-    """Yields the terms that are one word in lower case."""
+    """Yield the terms that are one word in lower case."""
     terms = (term.strip() for term in ast.literal_eval(text.split("BLOCKED_TERMS = ")[1]))
     yield from (term for term in terms if term.isalpha() and term.islower() and term not in HARMLESS)
 
@@ -80,7 +80,7 @@ def format_opposites(pairs: Iterable[Pair], forms: Forms) -> str:
 
 
 def main(words: Path, folder: Path, target: Path) -> None:
-    """Writes the lists; prints the entries of each."""
+    """Write the lists, and print the number of entries of each."""
     from textveil_export.text.word_vectors import read_list
 
     with gzip.open(

@@ -1,4 +1,4 @@
-"""How accurate any release can be: two linear programs over channels on the classes, and randomized response.
+"""Compute how accurate any release can be: two linear programs over channels on classes, and randomized response.
 
 A device releases ``z = M(text)`` and a server decides on a class ``o`` from it. Whatever the mechanism and the
 classifier are, the pair of them is a random map from texts to classes; as a function of a private release it is
@@ -52,10 +52,10 @@ _SHARES = (0.0, *(2.0**-power for power in range(52, -1, -1)))
 
 @dataclass(frozen=True, slots=True)
 class BestChannel:
-    """The solution of a program.
+    """Hold the solution of a program.
 
     Attributes:
-        accuracy: The program's value, as near as the solver comes (about 1e-7).
+        accuracy: The program's value, within the solver's tolerance (about 1e-7).
         channel: ``Q(o|i)``, shape (inputs, classes): a private channel in exact arithmetic, read as the rational
             numbers that these floats are. No entry is negative, rows sum to 1, and ``(epsilon, delta)`` holds.
     """
@@ -65,7 +65,7 @@ class BestChannel:
 
 
 def ceiling(prior: ArrayLike, epsilon: float, delta: float = 0.0) -> float:
-    """Computes the largest accuracy that any ``(epsilon, delta)``-LDP release and any classifier can have.
+    """Compute the largest accuracy of any ``(epsilon, delta)``-LDP release with any classifier.
 
     ``max_Q sum_y pi_y Q(y|y)`` over channels on the K classes with, for every ``y, y'``,
     ``sum_o max(0, Q(o|y) - e^epsilon Q(o|y')) <= delta``. The text at the top of this module says why it is a bound.
@@ -89,7 +89,7 @@ def ceiling(prior: ArrayLike, epsilon: float, delta: float = 0.0) -> float:
 
 
 def reference(confusion: ArrayLike, epsilon: float, delta: float = 0.0) -> float:
-    """Computes the accuracy of the best private release of a clean model's decision: what to approach.
+    """Compute the accuracy of the best private release of a clean model's decision: a figure to approach.
 
     ``max_Q sum_{yhat,o} P(yhat) Q(o|yhat) P(y=o|yhat)`` over ``(epsilon, delta)``-LDP channels from decisions to
     classes. No bound: see the text at the top of this module.
@@ -107,7 +107,7 @@ def reference(confusion: ArrayLike, epsilon: float, delta: float = 0.0) -> float
 
 
 def randomized_response(confusion: ArrayLike, epsilon: float) -> float:
-    """Computes the accuracy of releasing the clean model's decision by k-ary randomized response: a baseline.
+    """Compute the accuracy of releasing the clean model's decision by k-ary randomized response: a baseline.
 
     The decision is kept with probability ``e^epsilon / (e^epsilon + K - 1)``, else another class is drawn uniformly
     (Kairouz, Oh and Viswanath 2016). The server decides by Bayes: ``sum_o max_y sum_yhat P(yhat, y) Q(o|yhat)``. It is
@@ -125,7 +125,7 @@ def randomized_response(confusion: ArrayLike, epsilon: float) -> float:
 
 
 def best_channel(gains: ArrayLike, epsilon: float, delta: float = 0.0) -> BestChannel:
-    """Solves ``max_Q sum_{i,o} gains[i,o] Q(o|i)`` over ``(epsilon, delta)``-LDP channels.
+    """Solve ``max_Q sum_{i,o} gains[i,o] Q(o|i)`` over ``(epsilon, delta)``-LDP channels.
 
     The set inequality of ``(epsilon, delta)``-LDP is one linear row for each ordered pair of inputs by way of
     ``t(o) >= Q(o|i) - e^epsilon Q(o|i')``, ``t >= 0``, ``sum_o t(o) <= delta``. Solved by HiGHS (``scipy``), whose
@@ -177,7 +177,7 @@ def best_channel(gains: ArrayLike, epsilon: float, delta: float = 0.0) -> BestCh
 
 
 def standard_error(accuracy: float, decisions: int) -> float:
-    """Bounds the standard error of the share of correct decisions among ``n`` by ``sqrt(a (1 - a) / n)``.
+    """Bound the standard error of the share of correct decisions among ``n`` by ``sqrt(a (1 - a) / n)``.
 
     Several draws of noise for one text are independent decisions when the examples themselves are held fixed, as the
     ceiling holds them.
@@ -201,7 +201,7 @@ def exceeds(accuracy: float, decisions: int, bound: float, standard_errors: floa
 
 
 def _private(gains: Floats, solution: Floats, epsilon: float, delta: float) -> Floats:
-    """The best channel near a solver's solution that is private in exact arithmetic.
+    """Return a channel near a solver's solution that is private in exact arithmetic.
 
     All rows are moved toward one constant row by the smallest share of ``_SHARES`` that makes the channel private, in
     integers out of ``_WHOLE``. Private channels are a convex set that holds every channel of equal rows, so that the
@@ -225,14 +225,14 @@ def _mix_with_constant(rows: Floats, constant: Floats, epsilon: float, delta: fl
 
 
 def _integers(row: Floats) -> NDArray[np.object_]:
-    """Python integers that sum to ``_WHOLE``, in proportion to a row; positive where it is positive."""
+    """Return Python integers that sum to ``_WHOLE``, in proportion to a row; positive where it is positive."""
     counts = np.array([max(int(share * _WHOLE), int(share > 0)) for share in row.tolist()], dtype=object)
     counts[int(np.argmax(row))] += _WHOLE - counts.sum()
     return counts
 
 
 def _is_private(counts: NDArray[np.object_], epsilon: float, delta: float) -> bool:
-    """Whether ``sum_o max(0, Q(o|i) - e^epsilon Q(o|i')) <= delta`` for all pairs, in integers.
+    """Check in integers that ``sum_o max(0, Q(o|i) - e^epsilon Q(o|i')) <= delta`` for all pairs.
 
     ``e^epsilon`` is replaced by a rational number that is not above it.
     """

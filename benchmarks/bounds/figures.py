@@ -1,4 +1,4 @@
-"""Every figure of one private model at one level, through the release of the device: accuracy, also by who is named."""
+"""Measure one private model at one epsilon, through the release of the device: accuracy, also by person."""
 
 import math
 from typing import Any
@@ -34,7 +34,7 @@ def private_figures(
     *,
     draws: int = DRAWS,
 ) -> dict[str, Any]:
-    """Measures the accuracy on the test split at one whole-text epsilon.
+    """Measure the accuracy on the test split at one whole-text epsilon.
 
     Args:
         model: Head and classifier.
@@ -67,7 +67,7 @@ def private_figures(
 
 
 def accuracy_figures(decided: Decisions, test: ClassifiedSplit) -> dict[str, Any]:
-    """Returns accuracy, standard errors, confusion and accuracy by attribute of decisions, shape (draws, texts)."""
+    """Return accuracy, standard errors, confusion and accuracy by attribute of decisions, shape (draws, texts)."""
     labels, present = test.labels.numpy(), test.attributes.numpy() > 0.5
     right = decided == labels
     mean, classes = float(right.mean()), int(labels.max()) + 1
@@ -94,6 +94,6 @@ def accuracy_figures(decided: Decisions, test: ClassifiedSplit) -> dict[str, Any
 
 
 def clean_decisions(clean: RepresentationClassifier, features: dict[str, Tensor]) -> dict[str, Decisions]:
-    """Returns what the clean model decides, by split, on the first copy of the features."""
+    """Return the clean model's decisions by split, on the first copy of the features."""
     with torch.inference_mode():
         return {name: clean(part[0], None).argmax(-1).numpy() for name, part in features.items()}

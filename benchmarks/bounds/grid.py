@@ -1,9 +1,9 @@
-"""The tables of private representations: many heads on one encoder's stored features, each beside its bounds.
+"""Train many heads on one encoder's stored features, and record each with its bounds.
 
-One cell is one trained head: a mode, a dimension, a level (or several, for one head that serves them all), a word
-dropout, a seed. Each gives one line of JSON as soon as it is done; cells whose line is there are passed over, so that a
-grid can be stopped and taken up. Beside the cells stand, for every level and word dropout, the bounds: ceiling,
-reference, the best codes for the mode's noise, and randomized response.
+A cell is one trained head: a mode, a dimension, an epsilon (or several, for one head that serves them all), a word
+dropout, a seed. Each cell is written as one line of JSON as soon as it is done; a later run skips finished cells, so a
+grid can be stopped and resumed. The file also has the bounds for every epsilon and word dropout: ceiling, reference,
+the best codes for the mode's noise, and randomized response.
 """
 
 import json
@@ -55,12 +55,12 @@ _HEAD_SEARCH = CodeSearchSettings(restarts=2, steps=80, draws=512, fresh_draws=4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One head.
+    """Describe one head.
 
     Attributes:
         mode: ``l1``, ``l2`` or ``box``.
         dimension: Numbers in the vector, k.
-        levels: Whole-text epsilons it is trained for and measured at.
+        levels: Whole-text epsilons of training and measurement.
         word_dropout: Decimal string.
         seed: Seed of the training.
         delta: Delta of ``l2``, a decimal string, else empty.
@@ -75,21 +75,21 @@ class Cell:
 
     @property
     def representation(self) -> dict[str, Any]:
-        """The part of a recipe that it decides."""
+        """Return the part of a recipe that this cell sets."""
         return {name: value for name, value in asdict(self).items() if name != "seed"}
 
 
 class Grid:
-    """Runs cells and writes their lines.
+    """Run cells and write their lines.
 
     Args:
         recipe: Settings that all cells share: a recipe of kind ``dpnr`` for heads.
         task: The data.
         features: Features of the clean encoder.
         clean: The clean model's classifier on them.
-        output: A JSON Lines file; lines that are there are kept.
+        output: A JSON Lines file; existing lines are kept.
         attack: The attacker, or None for no attack (and where the data have no private attributes).
-        report: Called with the cells done.
+        report: Called with the number of finished cells.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class Grid:
         self._prior = np.bincount(task.test.labels.numpy(), minlength=len(task.labels))
 
     def run(self, cells: Sequence[Cell]) -> None:
-        """Compute the records that are missing: bounds first, then the cells in their order.
+        """Compute the missing records: bounds first, then the cells in their order.
 
         Raises:
             OutputError: The file cannot be written.
@@ -128,12 +128,12 @@ class Grid:
     def measure(
         self, name: str, model: RepresentationModel, description: RepresentationDescription, features: dict[str, Tensor]
     ) -> None:
-        """Adds a line for a model that was trained elsewhere, end to end: at all of its levels, or without privacy.
+        """Add a line for a model trained elsewhere, end to end: at each of its epsilons, or without privacy.
 
         Args:
             name: Name of the line.
             model: Head and classifier.
-            description: What they are.
+            description: Its settings, for the record.
             features: Features of *its* encoder, by split.
         """
         key = f"checkpoint {name}"
@@ -218,7 +218,7 @@ class Grid:
         return {"description": asdict(description), "levels": levels}
 
     def _placement(self, cell: Cell) -> ClassCodes:
-        """Return codes that are learned on the dev split, so that figures on test are held out."""
+        """Return codes learned on the dev split, so that figures on the test split are held out."""
         key = (cell.mode, cell.dimension, cell.levels, cell.word_dropout, cell.delta)
         if key not in self._codes:
             confusion = self._confusion(cell.word_dropout, "dev")
@@ -229,7 +229,7 @@ class Grid:
         return self._codes[key]
 
     def _confusion(self, word_dropout: str, split: str) -> np.ndarray:
-        """Counts true classes by the clean model's decision, over all copies of the features."""
+        """Count true classes by the clean model's decision, over all copies of the features."""
         classes, labels = len(self._task.labels), self._task.get_splits()[split].labels.numpy()
         cells = np.zeros((classes, classes))
         for copy in self._features(word_dropout)[split]:
@@ -239,16 +239,16 @@ class Grid:
 
 
 def _label_channels(confusion: np.ndarray, epsilon: float, delta: float) -> dict[str, np.ndarray]:
-    """Randomized response, and the channel of the reference: no private channel releases the label more accurately."""
+    """Return randomized response and the reference's channel, the most accurate private release of a decision."""
     best = best_channel(compute_joint_shares(confusion), epsilon, delta).channel
     return {"label_response": make_counts_randomizer(len(confusion), epsilon), "label_channel": best}
 
 
 def read_lines(path: Path) -> dict[str, dict[str, Any]]:
-    """Reads the lines of a grid by key; nothing where there is no file yet.
+    """Read the lines of a grid by key; return none where the file is missing.
 
     Raises:
-        ResumeError: A line is not one of a grid's; the file is written whole each time.
+        ResumeError: A line does not belong to a grid. A stopped run cannot cause this, since files are replaced whole.
     """
     if not path.exists():
         return {}

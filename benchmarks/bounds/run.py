@@ -1,4 +1,4 @@
-"""The tables of private representations: many heads on one encoder's features, each beside its bounds.
+"""Train many heads on one encoder's features, and measure each beside its bounds.
 
     python benchmarks/bounds/run.py RECIPE --data PATH --start CHECKPOINT --cache FOLDER -o RECORDS [OPTION...]
 
@@ -60,7 +60,7 @@ def grid(
     ] = True,
     threads: Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0: as PyTorch likes.")] = 0,
 ) -> None:
-    """Train and measure heads for modes, levels, word dropouts and seeds; lines that are in FILE are kept."""
+    """Train and measure heads for modes, levels, word dropouts and seeds; keep existing lines of FILE."""
     import torch
     from bounds.grid import Cell, Grid
     from textveil_training.attacks.vectors import AttributeAttackSettings
@@ -101,16 +101,16 @@ def grid(
 
 
 def _require_head(recipe: "RepresentationRecipe") -> None:
-    """Raises ``RecipeError`` for a recipe that trains no head on stored features."""
+    """Raise ``RecipeError`` for a recipe that trains no head on stored features."""
     if recipe.kind != "dpnr" or not recipe.training.placed_epochs + recipe.training.head_epochs:
         raise RecipeError("a grid needs a recipe of kind dpnr that trains a head on stored features")
 
 
 def named_mode(name: str) -> tuple[Mode, int, str]:
-    """Reads ``MODE:DIMENSION`` as mode, dimension and delta.
+    """Parse ``MODE:DIMENSION`` into mode, dimension and delta.
 
     Raises:
-        RecipeError: There is no such mode or dimension.
+        RecipeError: The mode or the dimension is invalid.
     """
     prefix, _, number = name.partition(":")
     mode = next((mode for mode in get_args(Mode) if mode == prefix), None)

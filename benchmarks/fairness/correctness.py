@@ -1,7 +1,7 @@
-"""Whether a model is as good for some as for others: right or wrong for each text, with noise and without, by subgroup.
+"""Decide for each text whether a model is right, with noise and without, to compare subgroups.
 
 Two kinds of model are measured: representations (a checkpoint of ``textveil-train dpnr``, through the device's own
-release), and classifiers of sanitized text. Both end in ``Answers``, which ``subgroups`` divides.
+release), and classifiers of sanitized text. Both return ``Answers``, which ``subgroups`` divides.
 """
 
 from collections.abc import Callable, Sequence
@@ -41,12 +41,12 @@ CHECKPOINT, DRAWS = "checkpoint.json", 20
 
 @dataclass(frozen=True)
 class Answers:
-    """How a model did on each text of a split.
+    """Hold whether a model was right on each text of a split.
 
     Attributes:
-        kind: ``PRIVATE``, ``QUIET`` (the same model on vectors before the noise: nobody ever sees these), ``OPEN``
-            (nothing is promised for what the model sees) or ``CLEAN`` (such a model that others are compared with).
-        release: What was promised for what the model saw, or None where nothing was.
+        kind: ``PRIVATE``, ``QUIET`` (the same model on vectors before the noise, which are never released), ``OPEN``
+            (input without a privacy promise) or ``CLEAN`` (such a model as the reference of a comparison).
+        release: The promise for the model's input, or None without one.
         right: 1 or 0, float32 of shape ``(draws, texts)``: independent releases of each text.
     """
 
@@ -56,10 +56,10 @@ class Answers:
 
 
 def attributes_named(format_name: str) -> tuple[str, ...]:
-    """Returns the private attributes that a format has.
+    """Return the private attributes of a format.
 
     Raises:
-        SubgroupError: It has none.
+        SubgroupError: The format has none.
         UnknownFormat: There is no such format.
     """
     names = get_format(format_name).attributes
@@ -79,7 +79,7 @@ def of_checkpoint(
     device: str = "cpu",
     report: ProgressCallback = ignore_progress,
 ) -> tuple[ClassifiedSplit, list[Answers]]:
-    """Measures a checkpoint of ``textveil-train dpnr`` on a split, through the device's release.
+    """Measure a checkpoint of ``textveil-train dpnr`` on a split, through the device's release.
 
     Features of the split that were left in the folder (``--write-features``) are used if they are of these very texts.
 
@@ -139,7 +139,7 @@ def of_model(
     device: str = "cpu",
     report: ProgressCallback = ignore_progress,
 ) -> tuple[ClassifiedSplit, Answers]:
-    """Measures a model of ``textveil-train finetune`` on raw or sanitized text.
+    """Measure a model of ``textveil-train finetune`` on raw or sanitized text.
 
     Args:
         folder: The model.
@@ -180,15 +180,15 @@ def of_model(
 
 
 def of_texts(splits: Sequence[ClassifiedSplit], predict: Predict, release: Promise | None) -> Answers:
-    """Measures a classifier of texts, raw or sanitized.
+    """Measure a classifier of texts, raw or sanitized.
 
     Args:
         splits: The same texts, sanitized once or several times independently.
-        predict: Gives the class ids of texts.
-        release: What was promised for the texts, or None.
+        predict: Return the class ids of texts.
+        release: The promise for the texts, or None.
 
     Raises:
-        SubgroupError: The splits are not of the same texts: labels or attributes differ.
+        SubgroupError: The splits contain different texts: labels or attributes differ.
     """
     for split in splits[1:]:
         check_alike(splits[0], split)
@@ -197,10 +197,10 @@ def of_texts(splits: Sequence[ClassifiedSplit], predict: Predict, release: Promi
 
 
 def check_alike(one: ClassifiedSplit, other: ClassifiedSplit) -> None:
-    """Checks that two splits are of the same texts, as far as labels and attributes can tell.
+    """Check by labels and attributes that two splits contain the same texts.
 
     Raises:
-        SubgroupError: They are not.
+        SubgroupError: They do not.
     """
     if not (torch.equal(one.labels, other.labels) and torch.equal(one.attributes, other.attributes)):
         raise SubgroupError("the data that are compared are not of the same texts: labels or attributes differ")
@@ -215,7 +215,7 @@ def divided(
     minimum: int = MINIMUM,
     confidence: float = CONFIDENCE,
 ) -> Subgroups:
-    """Divides one model's accuracy by subgroup; with the clean model's answers also compares each gap with its gap.
+    """Compute one model's accuracy by subgroup, and the change of each gap from the clean model's.
 
     Raises:
         SubgroupError: No attribute has enough texts with it and without it.
@@ -232,7 +232,7 @@ def divided(
 
 
 def _promise(description: RepresentationDescription, level: str, checkpoint: str) -> Promise:
-    """The promise for a vector, in the keys that records have for sanitized text; this epsilon is of the whole text."""
+    """Return the promise for a vector with the keys of records of sanitized text; this epsilon is of the whole text."""
     promised = make_vector_statement(make_release_parameters(description, level), description.word_dropout, checkpoint)
     loss = promised.whole_text
     return {

@@ -1,4 +1,4 @@
-"""A measurement of subgroups from folders to record."""
+"""Measure accuracy by subgroup for folders of models and data, and write the record."""
 
 import os
 import time
@@ -33,7 +33,7 @@ KIND = "fairness"
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """The models to measure and the data to measure them on.
+    """Hold the models to measure and the data to measure them on.
 
     Attributes:
         data: File or folder of the texts; several copies of one sanitized corpus for ``model``.
@@ -77,12 +77,12 @@ class Request:
 
 
 def measure(request: Request, output: Path | None = None, report: ProgressCallback = ignore_progress) -> dict[str, Any]:
-    """Measures, and writes a run record of kind ``fairness``.
+    """Measure, and write a run record of kind ``fairness``.
 
     Args:
-        request: What.
-        output: The record's file, which is not there yet, or None for none. Until the end it says that it is
-            unfinished; it is taken away if the measurement ends early, which cannot be gone on with.
+        request: Models and data.
+        output: A new file for the record, or None for none. It is marked as unfinished until the end, and deleted if
+            the measurement ends early, since such a run cannot be resumed.
         report: Called with progress.
 
     Returns:
@@ -92,12 +92,12 @@ def measure(request: Request, output: Path | None = None, report: ProgressCallba
     Raises:
         CheckpointError: A folder cannot be used, or the clean model is a private one.
         DataError: The data cannot be read.
-        EmptyClass: The data have a class that a model does not know.
+        EmptyClass: The data have a class unknown to a model.
         SubgroupError: No subgroup is large enough, the data are not of the same texts, or a model was trained on texts
             of another release than theirs.
-        DeviceError: The device is not there.
-        OptionError: An epsilon that cannot be.
-        OutputError: The record cannot be written, or there is a file already.
+        DeviceError: The device is missing.
+        OptionError: An epsilon is invalid.
+        OutputError: The record cannot be written, or the file exists.
     """
     if output is None:
         return {"lines": _measured(request, report)[1]}
@@ -129,7 +129,7 @@ def _measured(request: Request, report: ProgressCallback) -> tuple[ClassifiedSpl
 
 
 def _answers(request: Request, report: ProgressCallback) -> tuple[ClassifiedSplit, list[Answers]]:
-    """Returns the answers of every model, those of the clean model first, where there is one."""
+    """Return the answers of every model, those of the clean model first if there is one."""
 
     def of(folder: Path, data: Sequence[Path], levels: Sequence[str]) -> tuple[ClassifiedSplit, list[Answers]]:
         place = {"device": request.device, "report": report}

@@ -1,4 +1,4 @@
-"""Accuracy of the main task for those with and those without each private attribute.
+"""Measure the accuracy of the main task for persons with and without each private attribute.
 
     python benchmarks/fairness/run.py PATH... --format FORMAT --checkpoint FOLDER [--clean FOLDER] [-o RECORD]
     python benchmarks/fairness/run.py PATH... --format FORMAT --model FOLDER [--clean FOLDER --clean-data PATH]
@@ -63,8 +63,8 @@ def fairness(
 
     Name --checkpoint or --model. Every figure has its standard error over texts. A gap is accuracy with the attribute
     minus accuracy without. The intervals of one model's gaps hold together with 95 %; a star marks a gap whose
-    interval leaves 0 out. The gap of the same class gives both sides the same mixture of classes; in brackets is the
-    share of the texts that it is told from.
+    interval excludes 0. The gap of the same class gives both sides the same mixture of classes; in brackets is the
+    share of the texts in it.
 
     With --clean the change of each gap is measured, on the same texts.
     """
@@ -92,7 +92,7 @@ def fairness(
 
 
 def _blocks(lines: list[dict[str, Any]]) -> list[str]:
-    """A table for each line; a classifier that decides the same without noise at several levels gets one for all."""
+    """Yield a table for each line, but one for all epsilons where a classifier without noise decides the same."""
     quiet = [line for line in lines if line["kind"] == "without noise"]
     blocks = []
     for line in lines:

@@ -1,8 +1,8 @@
-"""Accuracy of the main task by subgroup: with and without each private attribute, and what of the gap is not chance.
+"""Compute accuracy by subgroup, with and without each private attribute, and test each gap against chance.
 
 Tables 6 and 7 of Lyu, He and Li 2020 ("Differentially Private Representation for NLP") give such accuracies without
-errors. Here every figure has one, and no gap is called a difference unless an interval that allows for the number of
-attributes says so. All functions are pure.
+errors. Here every figure has one, and a gap counts as a difference only if an interval that allows for the number of
+attributes excludes 0. All functions are pure.
 """
 
 import math
@@ -26,18 +26,18 @@ CONFIDENCE = 0.95
 
 
 class SubgroupError(TextveilError):
-    """Accuracy by subgroup cannot be measured: no attributes, too few texts, or models and data do not match."""
+    """Report that subgroups cannot be measured: no attributes, too few texts, or models and data do not match."""
 
     code = "subgroup"
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The texts with an attribute, or those without it.
+    """Hold the figures of the texts with an attribute, or without it.
 
     Attributes:
         examples: Number of texts.
-        accuracy: Mean over the texts, or None where the attribute has a side that is too small.
+        accuracy: Mean over the texts, or None where a side of the attribute is too small.
         standard_error: Standard error of the accuracy: ``sqrt(s^2 / n)``, ``s^2`` the variance between texts.
     """
 
@@ -48,7 +48,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A difference of two means of independent groups, with attribute minus without.
+    """Hold the difference of two means of independent groups, with attribute minus without.
 
     Attributes:
         value: The difference.
@@ -62,11 +62,11 @@ class Gap:
 
     @property
     def differs(self) -> bool:
-        """Whether the interval leaves 0 out: the groups differ by more than chance."""
+        """Return whether the interval excludes 0: the groups differ by more than chance."""
         return self.interval[0] > 0 or self.interval[1] < 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON."""
+        """Return plain values for JSON."""
         return {
             "gap": round(self.value, 5),
             "gap_standard_error": round(self.standard_error, 5),
@@ -77,24 +77,24 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class WithinClasses:
-    """The gap between texts of the same class: what is left when both groups are given the same mixture of classes.
+    """Hold the gap between texts of the same class: both groups get the same mixture of classes.
 
     Attributes:
-        gap: Mean over classes, weighted by how common each is, of the gap inside the class (direct standardization).
-        share: Share of the texts in classes where both groups are large enough; the others are left out.
+        gap: Mean over classes, weighted by their frequency, of the gap inside the class (direct standardization).
+        share: Share of the texts in classes with enough texts of both groups; the others are left out.
     """
 
     gap: Gap
     share: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON."""
+        """Return plain values for JSON."""
         return self.gap.to_dict() | {"share": round(self.share, 5)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attribute:
-    """One attribute; without figures where fewer texts than the minimum have it, or lack it.
+    """Hold the figures of one attribute; they are None where a side has fewer texts than the minimum.
 
     Attributes:
         name: Name of the attribute.
@@ -102,7 +102,7 @@ class Attribute:
         lacking: The texts without it.
         gap: Difference in accuracy between the two, or None.
         within_classes: The gap inside classes, or None where no class has enough of both.
-        change: How the gap differs from that of another model on the same texts, or None where there is no other.
+        change: Difference between this gap and that of another model on the same texts, or None without another.
     """
 
     name: str
@@ -113,7 +113,7 @@ class Attribute:
     change: Gap | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON; ``gap`` and its error and interval are null without figures."""
+        """Return plain values for JSON; ``gap`` and its error and interval are null without figures."""
         nothing = {"gap": None, "gap_standard_error": None, "interval": None, "differs": None}
         return {
             "name": self.name,
@@ -127,16 +127,16 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subgroups:
-    """Accuracy by subgroup of one model: the table.
+    """Hold the accuracy by subgroup of one model: the table.
 
     Attributes:
         examples: Number of texts.
         accuracy: Mean over all of them.
         standard_error: Standard error of the accuracy, over texts.
         attributes: Figures of every attribute, in the order of the columns.
-        comparisons: Distinct divisions of the texts that figures are given for; the intervals allow for so many.
-        confidence: That all intervals of one kind (gap, within classes, change) hold together.
-        minimum: Texts a subgroup needs.
+        comparisons: Number of distinct divisions of the texts with figures; the intervals allow for all of them.
+        confidence: Probability that all intervals of one kind (gap, within classes, change) hold together.
+        minimum: Least number of texts of a subgroup.
     """
 
     examples: int
@@ -149,11 +149,11 @@ class Subgroups:
 
     @property
     def largest(self) -> Attribute:
-        """The attribute with the largest gap, in either direction."""
+        """Return the attribute with the largest gap, in either direction."""
         return max((one for one in self.attributes if one.gap), key=lambda one: abs(one.gap.value if one.gap else 0))
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON."""
+        """Return plain values for JSON."""
         largest = self.largest
         return {
             "examples": self.examples,
@@ -177,7 +177,7 @@ def subgroups(
     minimum: int = MINIMUM,
     confidence: float = CONFIDENCE,
 ) -> Subgroups:
-    """Computes accuracy by subgroup.
+    """Compute accuracy by subgroup.
 
     A text that was released several times counts once, with the mean over its releases: releases of one text are not
     independent. The variance between these means holds both the choice of texts and what is left of the noise.
@@ -254,7 +254,7 @@ def _per_text(correct: ArrayLike) -> Floats:
 
 
 def _divisions(bits: Bits) -> int:
-    """Distinct ways the columns divide the texts in two: a column and its complement are one."""
+    """Return the distinct divisions of the texts in two; a column and its complement are one."""
     return len({(column ^ column[0]).tobytes() for column in bits.T})
 
 
@@ -267,7 +267,7 @@ def _error(values: Floats) -> float:
 
 
 def _gap(strata: Sequence[tuple[Floats, Bits, float]], z: float, low: float) -> Gap:
-    """Weighted sum over strata of the difference of means; values lie between ``low`` and 1."""
+    """Compute the weighted sum over strata of the difference of means; values lie between ``low`` and 1."""
     value = variance = center = widened = 0.0
     for values, having, weight in strata:
         for sign, group in ((1, values[having]), (-1, values[~having])):

@@ -1,12 +1,13 @@
-"""Figures that the pages say in sentences, for the staircase as it ships: each by its name, printed.
+"""Print figures that pages quote in sentences, for the built-in staircase.
 
     python benchmarks/frontier/claims.py kept|articles|texts|paraphrases|spans|server [--data DIR] [--draws N]
 
-``kept``: drawn words that come out as they were, and all words. ``articles``: drawn words after *a* or *an*, and how
-often what comes out fits the article no longer. ``texts``: which of 1,001 news a release is, from three drawn words.
-``paraphrases``: which of the pairs of SICK that say the same, by the other sentence and drawn words alone.
-``spans``: marked names of which a word comes out, in made-up sentences and posts, also in lower case. ``server``: what
-it brings a classifier to read each name or number that came out as its kind, and mean vectors beside TF-IDF.
+``kept``: share of randomized words, and of all words, that stay the same. ``articles``: randomized words after *a* or
+*an*, and how often the output does not fit the article. ``texts``: how often three randomized words identify the text
+among 1,001 news. ``paraphrases``: how often the other sentence of a pair of SICK with equal meaning identifies a
+sentence by its randomized words. ``spans``: marked names of which a word stays, in made-up sentences and posts, also in
+lower case. ``server``: the gain of a classifier that reads each replaced name or number as its type, and of mean
+vectors beside TF-IDF.
 """
 
 import os
@@ -48,7 +49,7 @@ Array = NDArray[Any]
 
 
 def spread(values: Sequence[float]) -> str:
-    """Returns the mean of shares and their deviation, in per cent."""
+    """Return the mean of shares and their deviation, in percent."""
     return f"{100 * np.mean(values):.1f} ± {100 * np.std(values, ddof=1) if len(values) > 1 else 0:.1f}"
 
 
@@ -63,7 +64,7 @@ def find_words_release(releases: Releases, level: str) -> WordRelease:
 
 
 def kept(releases: Releases, data: Path, draws: int) -> Iterator[str]:
-    """Yields the shares of each corpus and level."""
+    """Yield the shares of each corpus and epsilon."""
     for name in ("ag", "trec", "sst2-whole", "sick"):
         cut = corpora.load(data, name, quick=False)["test"].cut
         for level in LEVELS:
@@ -76,7 +77,7 @@ def kept(releases: Releases, data: Path, draws: int) -> Iterator[str]:
 
 
 def articles(releases: Releases, data: Path, draws: int) -> Iterator[str]:
-    """Yields the shares for news."""
+    """Yield the shares for news."""
     release = find_words_release(releases, "10")
     cut = [text for part in corpora.load(data, "ag", quick=False).values() for text in part.cut]
     reading, spelled = release.read(cut), release.words.spellings
@@ -91,7 +92,7 @@ def articles(releases: Releases, data: Path, draws: int) -> Iterator[str]:
 
 
 def likelihoods(release: WordRelease, inputs: Array, lower: bool, outputs: Array) -> Array:
-    """Returns ``Pr[y | x]``, a row for each input and a column for each output, both symbols."""
+    """Return ``Pr[y | x]`` with a row for each input and a column for each output, both symbols."""
     assert release.channels is not None
     channel = release.channels[int(lower)]
     symbols, at = np.unique(inputs, return_inverse=True)
@@ -100,7 +101,7 @@ def likelihoods(release: WordRelease, inputs: Array, lower: bool, outputs: Array
 
 
 def symbols_of(release: WordRelease, outputs: Array) -> Array:
-    """Returns the symbols of printed words."""
+    """Return the symbols of printed words."""
     symbol = np.full(len(release.words.spellings), release.symbols)
     symbol[release.printed] = np.arange(release.symbols)
     return symbol[outputs]
@@ -116,7 +117,7 @@ def first_drawn(reading: ReadElements, count: int, most: int) -> Array:
 
 
 def texts(releases: Releases, data: Path, draws: int) -> Iterator[str]:
-    """Yields how often the right one of 1,001 news is the likeliest."""
+    """Yield how often the true one of 1,001 news is the likeliest."""
     cut = corpora.load(data, "ag", quick=False)["test"].cut
     for level in LEVELS[:2]:
         release, shares = find_words_release(releases, level), []
@@ -132,7 +133,7 @@ def texts(releases: Releases, data: Path, draws: int) -> Iterator[str]:
 
 
 def paraphrases(releases: Releases, data: Path, draws: int) -> Iterator[str]:
-    """Yields how often the right paraphrase is the likeliest, from drawn words alone and with visible ones."""
+    """Yield how often the true paraphrase is the likeliest, from randomized words alone and with kept ones."""
     pairs: dict[str, str] = {}
     for path in corpora.FILES["sick"]:
         with (data / path).open(encoding="utf-8", newline="") as file:
@@ -163,13 +164,13 @@ def paraphrases(releases: Releases, data: Path, draws: int) -> Iterator[str]:
 
 
 def _shown(reading: ReadElements, words: int) -> Any:
-    """Returns how often each visible word stands in each text."""
+    """Return the count of each kept word in each text."""
     at = np.flatnonzero(reading.role == KEPT)
     return sparse.csr_matrix((np.ones(len(at)), (reading.document[at], reading.word[at])), (reading.documents, words))
 
 
 def spans(releases: Releases, data: Path, draws: int) -> Iterator[str]:
-    """Yields the shares of each kind of span."""
+    """Yield the shares of each type of span."""
     called = {"person": "PERSON", "location": "GPE", "corporation": "ORGANIZATION"}
     for name, path in (("made-up", corpora.FILES["personal"][0]), ("posts", "wnut17/dev.jsonl")):
         records = corpora.personal(data / path)
@@ -186,7 +187,7 @@ def spans(releases: Releases, data: Path, draws: int) -> Iterator[str]:
 
 
 def server(releases: Releases, data: Path, draws: int) -> Iterator[str]:
-    """Yields scores of a server that reads names and numbers as their kinds, with and without mean vectors."""
+    """Yield scores of a server that reads names and numbers as their types, with and without mean vectors."""
     table = {word: np.array(numbers, np.float32) for word, numbers in read_vectors(VECTORS)}
     for name, law, level in product(("ag", "trec", "sst2-whole", "sick"), ("shipped", "krr-kinds"), LEVELS[1::-1]):
         parts = corpora.load(data, name, quick=False)
@@ -218,7 +219,7 @@ def server(releases: Releases, data: Path, draws: int) -> Iterator[str]:
 
 
 def _means(reading: ReadElements, outputs: Array, known: Array) -> Any:
-    """Returns the mean vector of each text's words that came out, of length one."""
+    """Return the mean vector of each output's words, of length 1."""
     words = np.flatnonzero(reading.role != MARK)
     member = sparse.csr_matrix(
         (np.ones(len(words)), (reading.document[words], outputs[words])), shape=(reading.documents, len(known))
@@ -233,7 +234,7 @@ CLAIMS: dict[str, Callable[[Releases, Path, int], Iterator[str]]] = {
 
 
 def main() -> None:
-    """Prints the lines of a claim."""
+    """Print the lines of a claim."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("claims", nargs="+", choices=CLAIMS)
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")

@@ -1,4 +1,4 @@
-"""Quick learners: a linear classifier on words and pairs of words, and a regressor of how alike two sentences are."""
+"""Train quick models: a linear classifier on words and word pairs, and a regressor of sentence similarity."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ STRENGTH = 0.3
 
 
 def keys(reading: ReadElements, outputs: Ints) -> tuple[Ints, Ints]:
-    """Returns words and pairs of words as numbers, and the document of each."""
+    """Return words and pairs of words as numbers, and the document of each."""
     kept = (reading.role != MARK) & (outputs != NOTHING)
     word, document = outputs[kept].astype(np.int64), reading.document[kept]
     inside = document[1:] == document[:-1]
@@ -27,7 +27,7 @@ def keys(reading: ReadElements, outputs: Ints) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True)
 class TfIdf:
-    """Sublinear TF-IDF of the words, and of the pairs of words, that train has at least twice.
+    """Compute sublinear TF-IDF of the words and word pairs that occur at least twice in train.
 
     Attributes:
         known: Numbers of features, ascending.
@@ -39,6 +39,7 @@ class TfIdf:
 
     @classmethod
     def of(cls, reading: ReadElements, outputs: Ints) -> "TfIdf":
+        """Fit the weights on documents."""
         found, count = np.unique(keys(reading, outputs)[0], return_counts=True)
         known = found[(count > 1) | (found < _PAIR)]
         empty = cls(known, TfidfTransformer(sublinear_tf=True))
@@ -54,13 +55,14 @@ class TfIdf:
         return sparse.coo_matrix((ones, (document[there], place[there])), shape=shape).tocsr()
 
     def __call__(self, reading: ReadElements, outputs: Ints) -> Any:
+        """Return the weighted features of documents, sparse, shape (documents, features)."""
         return self.weights.transform(self._counts(reading, outputs))
 
 
 def accuracy(
     train: ReadElements, train_out: Ints, labels: Ints, test: ReadElements, test_out: Ints, gold: Ints
 ) -> float:
-    """Returns the accuracy of a linear classifier, trained and tested on what was released."""
+    """Return the accuracy of a linear classifier, trained and tested on released texts."""
     tfidf = TfIdf.of(train, train_out)
     model = LinearSVC(C=STRENGTH)
     model.fit(tfidf(train, train_out), labels)
@@ -70,7 +72,7 @@ def accuracy(
 def pearson(
     train: ReadElements, train_out: Ints, scores: Ints, test: ReadElements, test_out: Ints, gold: Ints
 ) -> float:
-    """Returns the correlation of ridge regression on pairs of sentences with what people say of them."""
+    """Return Pearson's r between ridge regression on pairs of sentences and human similarity scores."""
     tfidf = TfIdf.of(train, train_out)
     before, after = _pairs(tfidf(train, train_out)), _pairs(tfidf(test, test_out))
     model = Ridge(alpha=1.0).fit(before, scores)
@@ -78,7 +80,7 @@ def pearson(
 
 
 def _pairs(rows: Any) -> Any:
-    """What two sentences share, what one of them lacks, and how alike they are by words and by length."""
+    """Return features of pairs: common words, words of one sentence alone, and similarity by words and length."""
     one, other = rows[0::2], rows[1::2]
     both = one.multiply(other).tocsr()
     alike = np.asarray(both.sum(axis=1))

@@ -1,4 +1,4 @@
-"""The data: texts with labels, cut into segments once, and a held-out part of train to develop on."""
+"""Load labeled texts, each tokenized once, and hold out a part of train to develop on."""
 
 import csv
 import json
@@ -38,10 +38,10 @@ QUICK_TRAIN, QUICK_TEST = 12_000, 1_000
 
 @dataclass(frozen=True)
 class Part:
-    """Texts with their labels.
+    """Hold texts with their labels.
 
     Attributes:
-        cut: Segments of each text; of SICK the two sentences of a pair follow each other.
+        cut: Tokens and gaps of each text; of SICK the two sentences of a pair follow each other.
         labels: Class or score of each text, or pair.
     """
 
@@ -50,12 +50,12 @@ class Part:
 
 
 def missing(data: Path, name: str) -> list[str]:
-    """Returns the files of a corpus that are not there."""
+    """Return the missing files of a corpus."""
     return [path for path in FILES[name] if not (data / path).is_file()]
 
 
 def load(data: Path, name: str, *, quick: bool) -> dict[str, Part]:
-    """Reads train and test of a corpus; ``quick``: both of them from train.
+    """Read train and test of a corpus; with ``quick``, take both of them from train.
 
     SST-2's train has the phrases of every sentence; ``sst2-whole`` leaves out the rows that are part of another one.
     """
@@ -112,7 +112,7 @@ def _sick(path: Path) -> Part:
 
 
 def articles(path: Path) -> list[list[list[str]]]:
-    """Reads WikiText: the paragraphs of each article, cut into segments."""
+    """Read WikiText: the paragraphs of each article, tokenized."""
     found: list[list[list[str]]] = []
     for line in path.read_text("utf-8").splitlines():
         text = line.strip().replace(" @-@ ", "-").replace(" @,@ ", ",").replace(" @.@ ", ".").replace("<unk>", "")
@@ -124,18 +124,18 @@ def articles(path: Path) -> list[list[list[str]]]:
 
 
 def prior(data: Path) -> list[list[str]]:
-    """Reads what else an attacker has: public reviews of films, one a line of ``reviews/*.txt``, if there are any."""
+    """Read an attacker's further data if there is any: public film reviews, one a line of ``reviews/*.txt``."""
     files = sorted((data / "reviews").glob("*.txt"))
     return [split_text(as_in_sst2(line)) for path in files for line in path.open(encoding="utf-8")]
 
 
 def as_in_sst2(text: str) -> str:
-    """Spells a text as SST-2 does: lower case, clitics apart, names of brackets."""
+    """Spell a text as SST-2 does: lower case, clitics apart, names of brackets."""
     text = _NOT.sub(r" n't", text.replace("\u2019", "'").lower())
     text = _CLITIC.sub(r" \1", text).replace("(", " -lrb- ").replace(")", " -rrb- ")
     return " ".join(text.split())
 
 
 def personal(path: Path) -> list[dict[str, Any]]:
-    """Reads sentences with marked personal data."""
+    """Read sentences with marked personal data."""
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]

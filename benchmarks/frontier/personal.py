@@ -1,4 +1,4 @@
-"""How much of a person's data comes out as it went in, by the kind of span (data of presidio-research)."""
+"""Count marked personal data that stays in outputs, by type of span (data of presidio-research)."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -20,11 +20,11 @@ _COMMONEST = 12
 
 
 class Span:
-    """A span of a sentence.
+    """Describe a span of a sentence.
 
     Attributes:
-        kind: What it is.
-        inside: Numbers of its segments over all sentences, gaps left out.
+        kind: Its type in the data set.
+        inside: Numbers of its tokens over all sentences, gaps left out.
         content: Those of words of at least three letters that are not function words.
         known: Those of the content words that are in the vocabulary, with the word.
     """
@@ -54,12 +54,13 @@ def measure(
     vocabulary: frozenset[str],
     draws: int = 1,
 ) -> dict[str, dict[str, Any]]:
-    """Draws all sentences and counts spans and their words that came out as they were, in their places.
+    """Release all sentences, and count spans and their words that are unchanged in their places.
 
     Returns:
-        By kind of span, sums over the draws: ``spans``, ``whole`` (all of the span came out), ``any`` (a content word
-        of at least three letters did), ``words`` (content words in the vocabulary), ``same`` (how many of these came
-        out) and ``commonest`` (which of these came out most often).
+        By type of span, sums over the draws: ``spans``, ``whole`` (the whole span is unchanged), ``any`` (a content
+            word
+        of at least three letters is), ``words`` (content words in the vocabulary), ``same`` (how many of these are
+        unchanged) and ``commonest`` (which of these are unchanged most often).
     """
     cut = [split_text(record["text"]) for record in records]
     firsts = np.cumsum([0, *map(len, cut)])

@@ -1,4 +1,4 @@
-"""Whose text is it: by its function words, and by which of its words are equal.
+"""Identify the author of a text by its function words, and the text by its equal words.
 
 Both attacks are on WikiText-2. An article stands for an author, a paragraph for a text of theirs.
 """
@@ -17,7 +17,7 @@ _SHORTEST = 60
 
 
 def chosen(articles: Sequence[Sequence[list[str]]]) -> tuple[list[list[str]], Ints]:
-    """Returns the long paragraphs of the first articles that have at least four, and the article of each."""
+    """Return the long paragraphs of the first articles that have at least four, and the article of each."""
     cut: list[list[str]] = []
     owner: list[int] = []
     number = 0
@@ -34,10 +34,10 @@ def chosen(articles: Sequence[Sequence[list[str]]]) -> tuple[list[list[str]], In
 def style(
     release: WordRelease, reading: ReadElements, outputs: Ints, owner: Ints, function_words: frozenset[str]
 ) -> float:
-    """Returns how often the article of a paragraph is named by the frequencies of its function words alone.
+    """Return how often the frequencies of its function words alone identify the article of a paragraph.
 
     Every paragraph is compared with the mean of the other paragraphs of each article, released by the same mechanism
-    (Burrows's Delta with the cosine: Smith, Aldridge 2011). Where they are drawn, what came out as one counts.
+    (Burrows's Delta with the cosine: Smith, Aldridge 2011). If function words are randomized, outputs are counted.
     """
     numbers = [release.words.get_id(word) for word in sorted(function_words)]
     column = np.full(len(release.words.spellings) + 1, -1)
@@ -62,17 +62,18 @@ def style(
 
 
 def pattern(reading: ReadElements, outputs: Ints, length: int) -> float:
-    """Returns how often the first drawn words of a paragraph are told from all others by which of them are equal.
+    """Return how often the positions of equal words among its first randomized words identify a paragraph.
 
-    The attacker has all paragraphs, and sees of the released one nothing but which of its drawn words are equal: no
-    output, no visible word, no punctuation. A paragraph is named if no other one has its pattern. Under consistent
-    draws equal words have equal outputs; that unlike words may have equal outputs too is allowed for, by asking of
-    the known paragraphs only that their equal words came out equal.
+    The attacker has all paragraphs. Of the released one, the attacker learns only which of its randomized words are
+        equal:
+    no output, no kept word, no punctuation. A paragraph is identified if no other one has its pattern. Under consistent
+    randomization equal words have equal outputs; unlike words may have equal outputs too. So the attacker requires of a
+    known paragraph only that its equal words have equal outputs.
 
     Args:
         reading: The paragraphs.
-        outputs: What came out of them, under consistent draws.
-        length: How many drawn words are looked at.
+        outputs: Their outputs under consistent randomization.
+        length: Number of randomized words to compare.
     """
     known, seen = [], []
     for whole in _documents(reading, reading.role > 1):
@@ -90,9 +91,9 @@ def pattern(reading: ReadElements, outputs: Ints, length: int) -> float:
 
 
 def skeleton(reading: ReadElements, outputs: Ints, length: int) -> float:
-    """Returns how often the first elements of a paragraph are told from all others by what is visible alone.
+    """Return how often the template of its first elements identifies a paragraph.
 
-    A drawn word counts as one whatever it is; case and spaces are not looked at.
+    All randomized words count as equal; case and spaces are ignored.
     """
     there = outputs != NOTHING
     seen: dict[tuple[Any, ...], int] = {}
@@ -106,11 +107,11 @@ def skeleton(reading: ReadElements, outputs: Ints, length: int) -> float:
 
 
 def _documents(reading: ReadElements, mask: Ints) -> list[Ints]:
-    """Returns the places of the elements of each document that a mask has."""
+    """Return the positions of the elements of each document that a mask selects."""
     places = np.flatnonzero(mask)
     return np.split(places, np.searchsorted(reading.document[places], np.arange(1, reading.documents)))
 
 
 def _equal(words: Ints) -> NDArray[np.bool_]:
-    """Which pairs of words are equal, as one row."""
+    """Return which pairs of words are equal, as one row."""
     return (words[:, None] == words[None, :])[np.triu_indices(len(words), 1)]

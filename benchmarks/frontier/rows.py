@@ -1,4 +1,4 @@
-"""Makes the release of each row of the table (``benchmarks/report/frontier_rows.py``)."""
+"""Build the release of each row of the table (``benchmarks/report/frontier_rows.py``)."""
 
 import hashlib
 import json
@@ -43,7 +43,7 @@ ENCODERS = {"ag": ROOT / "artifacts/ag-static", "sst2-whole": ROOT / "artifacts/
 
 
 class Releases:
-    """Makes the release of each row.
+    """Build the release of each row.
 
     Args:
         bundle: A bundle with a staircase; the built-in one for ``None``.
@@ -60,17 +60,18 @@ class Releases:
 
     @cached_property
     def santext(self) -> Sanitizer:
+        """Load the SanText bundle once."""
         return Sanitizer.load(self._santext)
 
     def identity(self, row: Row) -> str:
-        """The identity of the bundle that a row is of."""
+        """Return the content hash of a row's bundle."""
         return (self.santext if row.name.startswith("santext") else self.staircase).bundle.content_hash
 
     def source(self, row: Row) -> str:
-        """SHA-256 of what decides a row, of all that is in its bundle: records of anything else are stale.
+        """Return the SHA-256 of the bundle parts that affect a row; records with another one are stale.
 
-        Other lists of kinds leave the rows without kinds as they are, and other neighbors or another base those that
-        the staircase does not draw: the mode ``names``, k-RR, and what is shown, gone or uniform.
+        Other lists of entity types do not affect rows without types. Other neighbors or another base do not affect rows
+        that the staircase does not randomize: the mode ``names``, k-RR, and words that are kept, deleted or uniform.
         """
         if row.name.startswith("santext"):
             return _santext_source(self.santext.bundle)
@@ -83,7 +84,7 @@ class Releases:
         return _digest([source, "outputs by the case of the slot"]) if even and kinds else source
 
     def encoder(self, task: str) -> TextLabelEncoder:
-        """Returns the encoder of a task."""
+        """Return the encoder of a task."""
         bundle = self._encoders[task]
         return TextLabelEncoder.load(bundle, expect_id=open_bundle(bundle, LabelBundle).content_hash)
 
@@ -92,7 +93,7 @@ class Releases:
         return not row.name.startswith("index") or task in self._encoders
 
     def shown(self, row: Row, cut: SegmentedTexts) -> list[list[bool]]:
-        """Tells which segments of some documents the mode ``names`` shows as they are."""
+        """Return for each token and gap of some documents whether the mode ``names`` keeps it."""
         found = []
         for pieces in cut:
             out = [not hides for piece, what in self.staircase.preview("".join(pieces), **self._names(row))
@@ -102,12 +103,12 @@ class Releases:
         return found
 
     def rewritten(self, row: Row, task: str, part: str, cut: SegmentedTexts) -> tuple[ReadElements, NDArray[Any]]:
-        """Releases documents as text, and returns what a reader of the new text sees.
+        """Release documents as text, and return the elements that a reader finds in the new text.
 
         Args:
-            row: Of the mode ``names``, or an index.
-            task: What the documents are of.
-            part: Which of its documents they are.
+            row: A row of the mode ``names``, or of class labels.
+            task: The task of the documents.
+            part: Their part of the task.
             cut: The documents.
         """
         texts = ["".join(pieces) for pieces in cut]
@@ -133,16 +134,17 @@ class Releases:
 
     @cached_property
     def function_words(self) -> frozenset[str]:
+        """Return the function words of the template."""
         return frozenset(self._plan(True, True, "10").rule.function_words)
 
     def of(self, row: Row) -> WordRelease:
-        """Returns the release of a row."""
+        """Return the release of a row."""
         if row.name.startswith("santext"):
             return self._of_words(row.name)
         return self._of_plan(row)
 
     def sample(self, row: Row, texts: list[str]) -> list[str]:
-        """Releases whole texts once, as a row prints them."""
+        """Release whole texts once, as a row prints them."""
         if row.name in ("santext-certified", "santext-plus"):
             name = "santext" if row.name == "santext-certified" else "santext+"
             found = self.santext.sanitize_batch(texts, mechanism=name, epsilon=str(SANTEXT_EPSILON))
@@ -158,11 +160,11 @@ class Releases:
         return [self._joined(outputs[reading.document == number]) for number in range(len(texts))]
 
     def _joined(self, outputs: NDArray[Any]) -> str:
-        """Words joined by blanks, folded: where no product writes the text."""
+        """Join folded words by blanks, for rows whose mechanism writes no text."""
         return " ".join(self.words.spellings[word] for word in outputs.tolist() if word != NOTHING)
 
     def plan(self, row: Row) -> Any:
-        """Returns the plan of a row under the staircase's skeleton."""
+        """Return the plan of a row under the staircase's template."""
         visible = "function words" in row.visible
         kinds = "kinds" in row.visible
         epsilon = row.nats if row.nats in ("4", "6", "8", "10", "12") else "10"
@@ -184,7 +186,7 @@ class Releases:
         return replace(plan, rule=replace(plan.rule, listed_types=EntityTypes([])), mechanism=SlotStaircases(law, law))
 
     def _without_kinds(self, table: StaircaseTable, visible: bool) -> NDArray[np.bool_]:
-        """Returns what may come out without kinds: every symbol, but no visible word."""
+        """Return the possible outputs without entity types: every symbol except kept words."""
         ids = self.staircase.bundle.symbol_ids
         outputs = np.ones(table.symbol_count, np.bool_)
         if visible:
@@ -213,7 +215,7 @@ class Releases:
 
 
 def k_rr(staircase: Staircase, epsilon: str) -> Staircase:
-    """k-ary randomized response on the outputs of a staircase: a uniform base, and a budget of one word for itself."""
+    """Build k-ary randomized response on a staircase's outputs: a uniform base, all budget on the word itself."""
     symbols, outputs = staircase.table.symbol_count, staircase.base > 0
     neighbors = np.arange(symbols, dtype=np.uint32)[:, None]
     table = StaircaseTable(neighbors, np.ones(symbols, dtype=np.uint32), staircase.table.roles)
@@ -256,5 +258,5 @@ def _staircase_source(bundle: TextBundle, *, kinds: bool, drawn: bool) -> str:
 
 
 def _largest_score(mechanism: Any) -> int:
-    """The last score that the weights of SanText reach: that of the farthest pair."""
+    """Return the largest score in SanText's weights, which is that of the farthest pair."""
     return len(mechanism.weights) - 1

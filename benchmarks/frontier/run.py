@@ -1,4 +1,4 @@
-"""What sanitized text is worth and what an attacker makes of it, for every mechanism, as records.
+"""Measure the utility of sanitized text and the success of attacks for every mechanism, as records.
 
     python benchmarks/frontier/run.py [--data DIR] [--santext BUNDLE] [--trec BUNDLE] [--quick] [--rows ROW...]
         [--draws N] [--only tasks|attacks|rest|tuned] [-o RECORDS]
@@ -70,11 +70,11 @@ Job = dict[str, Any]
 
 
 class Run:
-    """Measures jobs, one record each.
+    """Measure jobs, one record each.
 
     Args:
         data: Folder of the data.
-        releases: Makes the releases.
+        releases: Builds the releases.
         quick: Whether to develop on train.
         precision: Precision of fine-tuning.
         trigrams_alone: Whether words are attacked by trigrams alone.
@@ -92,7 +92,7 @@ class Run:
         self._paragraphs: tuple[list[list[str]], Any, dict[str, ReadElements]] | None = None
 
     def measure(self, job: Job) -> dict[str, Any]:
-        """Returns what a job finds."""
+        """Return the record of a job."""
         row = next(row for row in ROWS if row.name == job["row"])
         measure: Callable[[Row, Job], dict[str, Any]] = getattr(self, job["job"])
         return measure(row, job)
@@ -106,7 +106,7 @@ class Run:
     def _read(
         release: WordRelease, parts: dict[str, corpora.Part], readings: dict[str, Any]
     ) -> dict[str, ReadElements]:
-        """Reads train and test, once for all releases of one rule."""
+        """Read train and test, once for all releases of one rule."""
         if release.rule not in readings:
             readings[release.rule] = {name: release.read(part.cut) for name, part in parts.items()}
         return readings[release.rule]
@@ -116,6 +116,7 @@ class Run:
         return WordTargets(part.cut, self.releases.function_words, known)
 
     def task(self, row: Row, job: Job) -> dict[str, Any]:
+        """Measure the accuracy of a task on released texts, and the share of unchanged words."""
         parts, readings = self._parts(job["task"])
         if row.name in REWRITTEN:
             new = {name: self.releases.rewritten(row, job["task"], name, part.cut) for name, part in parts.items()}
@@ -141,6 +142,7 @@ class Run:
         return {"score": found, "unchanged": same, "rows": sizes}
 
     def attack(self, row: Row, job: Job) -> dict[str, Any]:
+        """Attack the words of one release of SST-2."""
         parts, readings = self._parts("sst2")
         if self._attacker is None:
             learned = [self.releases.of(row) for row in ROWS if row.name in LEARNED]
@@ -164,6 +166,7 @@ class Run:
         return found | {"attacker": self._of_attacker}
 
     def personal(self, row: Row, job: Job) -> dict[str, Any]:
+        """Count the unchanged spans of personal data."""
         records = corpora.personal(self.data / corpora.FILES["personal"][0])
         known = frozenset(self.releases.staircase.bundle.symbol_ids)
         draws = 1 if row.name in FIXED else PERSONAL_DRAWS
@@ -171,6 +174,7 @@ class Run:
         return {"draws": draws, "spans": found}
 
     def profile(self, row: Row, job: Job) -> dict[str, Any]:
+        """Measure how often releases identify their article or paragraph."""
         if self._paragraphs is None:
             articles = [a for name in corpora.FILES["wikitext"] for a in corpora.articles(self.data / name)]
             self._paragraphs = *profile_attacks.chosen(articles), {}
@@ -188,12 +192,15 @@ class Run:
         return found
 
     def tuned(self, row: Row, job: Job) -> dict[str, Any]:
+        """Fine-tune MiniLM on a part of the training rows."""
         return tuned.measure(self.releases, row, self.data, job["draw"], self.precision)
 
     def tuned_on_all(self, row: Row, job: Job) -> dict[str, Any]:
+        """Fine-tune MiniLM on all training rows."""
         return tuned.measure(self.releases, row, self.data, job["draw"], self.precision, subset=0)
 
     def sample(self, row: Row, job: Job) -> dict[str, Any]:
+        """Release the sample sentences once."""
         return {"texts": self.releases.sample(row, list(corpora.SAMPLES))}
 
 
@@ -202,7 +209,7 @@ def _learned(done: int, total: int) -> None:
 
 
 def jobs(only: str | None) -> Iterator[Job]:
-    """Yields all jobs, those first that make a first table."""
+    """Yield all jobs; those of a first table come first."""
     rest = [
         {"job": job, "row": row.name}
         for job in ("sample", "personal", "profile")
@@ -240,7 +247,7 @@ def _key(record: Job) -> tuple[Any, ...]:
 
 
 def kept(path: Path, source: Callable[[str], str], quick: bool) -> set[tuple[Any, ...]]:
-    """Takes stale records out of the file and returns the keys of the others."""
+    """Remove stale records from the file, and return the keys of the others."""
     if not path.exists():
         return set()
     lines = path.read_text("utf-8").splitlines()
@@ -254,7 +261,7 @@ def kept(path: Path, source: Callable[[str], str], quick: bool) -> set[tuple[Any
 
 
 def main() -> None:
-    """Parses the command line and measures everything that the records lack."""
+    """Parse the command line and measure all missing records."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
     parser.add_argument("--bundle", type=Path, help="a bundle with a staircase; the built-in one if left out")

@@ -1,4 +1,4 @@
-"""MiniLM, fine-tuned and tested on SST-2 as a row of the table releases it."""
+"""Fine-tune and test MiniLM on SST-2 as a row of the table releases it."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ _TRAINING = ("--num-epochs", "1", "--learning-rate", "1e-4", "--threads", "1")
 
 
 def chosen(lines: list[str], count: int) -> list[str]:
-    """Returns some lines, always the same and in their order; all of them for 0."""
+    """Return a fixed sample of lines in their order; all of them for 0."""
     order = sorted(range(len(lines)), key=lambda row: hashlib.sha256(f"subset\n{row}".encode()).digest())
     return [lines[row] for row in sorted(order[: count or len(lines)])]
 
@@ -27,13 +27,13 @@ def chosen(lines: list[str], count: int) -> list[str]:
 def measure(
     releases: Releases, row: Row, data: Path, seed: int, precision: str, subset: int = SUBSET
 ) -> dict[str, Any]:
-    """Releases SST-2 once, tunes on it and tests on it: each seed has draws of its own.
+    """Release SST-2 once, fine-tune on it and test on it; each seed gets a release of its own.
 
     Args:
-        releases: Makes the release.
-        row: What is released.
+        releases: Builds the release.
+        row: The row to release.
         data: Folder of the data.
-        seed: Seed of the training; draws have none.
+        seed: Seed of the training; the release has none.
         precision: Precision of the training.
         subset: Rows of train; all of them for 0.
 

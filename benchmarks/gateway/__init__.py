@@ -1,1 +1,1 @@
-"""The gateway before a real model, and beside its peers."""
+"""Measure the gateway before a real model, and beside comparable proxies."""

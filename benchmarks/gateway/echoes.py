@@ -1,10 +1,10 @@
-"""How many replies go out again as the model wrote them, by what a client does with the messages before it sends them.
+"""Count replies that the next request sends as the model wrote them, by how the client changes its messages.
 
     python benchmarks/gateway/echoes.py ../shared/data/prompts/pupa.jsonl --conversations 50
 
-A conversation is several prompts. The model is made up: it answers with parts of what it got, so with surrogates. Each
-request of a client has all messages so far. A reply that does not go out as it was written has surrogates that are
-linked to no others, so the model cannot tell whom it is about.
+A conversation is several prompts. The simulated model answers with parts of its input, so with surrogates. Each request
+of a client has all messages so far. If a reply is not sent as it was written, its surrogates are linked to no others,
+so the model cannot match them to persons.
 """
 
 import argparse
@@ -28,7 +28,7 @@ def change_replies(change: Callable[[str], str]) -> Callable[[Messages, int], Me
 
 
 def merge_replies(messages: Messages, turn: int) -> Messages:
-    """Put all replies but the last into one message behind the first prompt."""
+    """Put all replies except the last into one message behind the first prompt."""
     said = [message["content"] for message in messages if message["role"] == "assistant"]
     if len(said) < 2:
         return messages
@@ -53,7 +53,7 @@ CLIENTS: dict[str, Callable[[Messages, int], Messages]] = {
 
 
 def count_replies(sanitizer: Sanitizer, prompts: list[str], name: str, chance: random.Random) -> tuple[int, int]:
-    """Return how many replies went out as they were written, and how many were sent again."""
+    """Return how many replies were sent as they were written, and how many were sent again."""
     client, conversation = CLIENTS[name], Conversation(sanitizer)
     history: Messages = []
     written, exact, sent_again = set[str](), 0, 0

@@ -1,15 +1,15 @@
-"""Whether a model that answers can test guesses: 10,000 through each way on which its words come back to it.
+"""Let a model test 10,000 guesses of a hidden word through each way on which its own words return to it.
 
     python benchmarks/gateway/guesses.py [--guesses 10000] [--trials 5] [--only WAY...]
 
-The user names a city, none that is a surrogate; the model, which gets its surrogate, knows the sentence and guesses
-10,000 cities, that one among them. It sees all that goes out later. A hit is a guess that goes out as the surrogate of
-the user's city, and "in clear" counts texts that go out with a word of the user in them which the model did not write.
-Restored is as much as can be (``restore_places="all"``), since that gives the model the most to ask with. What a tool
-brings back shares the mapping while the model wrote few strings into its calls: 3 of one call, 32 of a conversation. So
-the ways of tools may have a hit for each 32 guesses of 10,000.
+The user names a city that is no surrogate. The model gets the city's surrogate, knows the sentence and guesses 10,000
+cities, the true one among them. It receives all later requests. A hit is a guess that is sent as the surrogate of the
+user's city; "in clear" counts requests with a word of the user that the model did not write. As much as possible is
+restored (``restore_places="all"``), since this helps the model most. A tool's results share the mapping while the model
+wrote few strings into its calls: 3 of one call, 32 of a conversation. So the ways of tools may have a hit for each 32
+guesses of 10,000.
 
-The last way is promised nothing: a person or a program copies the model's guesses into the user's own message.
+The last way has no protection: a person or a program copies the model's guesses into the user's own message.
 The ways of files need the package mcp.
 """
 
@@ -32,13 +32,13 @@ _REPLY_GUESSES = 500
 
 
 class Game:
-    """One conversation of a user with a model that guesses.
+    """Play one conversation of a user with a guessing model.
 
     Args:
-        sanitizer: What rewrites.
-        city: The city that the user names.
-        age: The age that the user names.
-        guesses: What the model guesses.
+        sanitizer: Rewrites the user's messages.
+        city: The user's city.
+        age: The user's age.
+        guesses: The model's guesses.
     """
 
     def __init__(self, sanitizer: Sanitizer, city: str, age: str, guesses: list[str]) -> None:
@@ -51,28 +51,28 @@ class Game:
         self.hits = self.in_clear = 0
 
     def ask(self) -> list[Message]:
-        """Send all messages; return what the model gets."""
+        """Send all messages, and return the model's input."""
         self.exchange = self.conversation.start_exchange()
         return self.exchange.outgoing(self.messages)
 
     def answer(self, written: Message) -> Message:
-        """Let the model answer; return what the client gets."""
+        """Let the model answer, and return the client's copy of the reply."""
         self.messages.append(self.exchange.incoming(written).reply)
         return self.messages[-1]
 
     def observe(self, written: str, sent: str) -> None:
-        """Count what the model learns from a text of its own that came back.
+        """Count the hits in a text of the model that came back.
 
         Args:
-            written: The text as the model wrote it: guesses, and the surrogate as often as it likes.
-            sent: What it gets.
+            written: The text as the model wrote it: guesses, and the surrogate any number of times.
+            sent: The text in the later request.
         """
         self.hits += max(0, count_word(self.surrogate, sent) - count_word(self.surrogate, written))
         self.in_clear += count_word(self.city, sent) > count_word(self.city, written)
 
 
 def count_word(word: str, text: str) -> int:
-    """Return how often a word, or several, stands in a text by itself."""
+    """Return how often one or several words occur in a text by themselves."""
     return len(re.findall(rf"\b{re.escape(word)}\b", text))
 
 
@@ -83,7 +83,7 @@ def list_guesses(game: Game) -> Iterator[list[str]]:
 
 
 def send_again(change: Callable[[str], str], *, role: str = "assistant", copies: int = 1) -> Callable[[Game], None]:
-    """Return a way on which a client sends each reply again, changed."""
+    """Return a way on which a client changes each reply and sends it again."""
 
     def run(game: Game) -> None:
         for texts in list_guesses(game):
@@ -101,7 +101,7 @@ def send_again(change: Callable[[str], str], *, role: str = "assistant", copies:
 
 
 def send_parts(game: Game) -> None:
-    """A reply of thousands of texts, the surrogate among them, that a client sends as it came."""
+    """Return a way on which a client sends a reply of thousands of texts and the surrogate unchanged."""
     texts = [game.surrogate, *game.guesses, game.surrogate]
     game.answer({"role": "assistant", "content": [{"type": "text", "text": text} for text in texts]})
     game.messages.append({"role": "user", "content": "Go on, please."})
@@ -112,12 +112,12 @@ def send_parts(game: Game) -> None:
 def call_tools(
     strings: int, result: Callable[[str], str], written: Callable[[str], str] = str
 ) -> Callable[[Game], None]:
-    """Return a way on which a tool's results have what the model wrote into its arguments.
+    """Return a way on which a tool's results repeat the arguments that the model wrote.
 
     Args:
-        strings: How many guesses each call has.
-        result: What the tool writes for each string of its arguments.
-        written: How the model writes each guess.
+        strings: Number of guesses in each call.
+        result: Returns the tool's text for each string of its arguments.
+        written: Returns the model's spelling of each guess.
     """
 
     def run(game: Game) -> None:
@@ -139,8 +139,8 @@ def call_by_guesses(field: str, result: Callable[[str], str]) -> Callable[[Game]
     """Return a way on which a client writes the name or the identifier of a call into its result.
 
     Args:
-        field: Which of the two the model guesses with.
-        result: What the client writes.
+        field: The field with the guess: name or identifier.
+        result: Returns the client's text.
     """
 
     def run(game: Game) -> None:
@@ -186,7 +186,7 @@ def read_age(written: Callable[[str], str]) -> Callable[[Game], None]:
 
 
 def write_files(written: Callable[[str], str], change: Callable[[str], str] = str) -> Callable[[Game], None]:
-    """Return a way on which the model writes files of guesses, somebody may change them, and it reads them back."""
+    """Return a way on which the model writes files of guesses and reads them back, possibly changed."""
 
     def run(game: Game) -> None:
         from textveil_cli.integrations.mcp import make_server
@@ -212,7 +212,7 @@ def write_files(written: Callable[[str], str], change: Callable[[str], str] = st
 
 
 def as_entities(word: str) -> str:
-    """Write the first letter of a word as HTML may."""
+    """Write the first letter of a word as an HTML entity."""
     return f"&#{ord(word[0])};{word[1:]}"
 
 

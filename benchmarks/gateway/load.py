@@ -2,10 +2,9 @@
 
     python benchmarks/gateway/load.py [health] [crowd] [speed] [--seconds 60] [--text FILE] [--lenient]
 
-health: /health is asked every 20 ms while two clients send bodies of 4 MiB of every shape. crowd: so many clients as
---clients says ask for so many seconds as --seconds says; each answer must be 200, or 429 or 503 with Retry-After.
-speed: beside a proxy on the same HTTP library that changes nothing, in turns. Without --lenient it ends with an error
-where a floor is missed.
+health: request /health every 20 ms while two clients send bodies of 4 MiB of every shape. crowd: let --clients clients
+send requests for --seconds; each reply must have status 200, or 429 or 503 with Retry-After. speed: compare with a
+proxy on the same HTTP library that changes nothing, in turns. Without --lenient the script fails if a floor is missed.
 """
 
 import argparse
@@ -71,7 +70,7 @@ BODIES: Mapping[str, Callable[[int], bytes]] = {
 
 
 async def ask_once(port: int, body: bytes, method: str = "POST", path: str = _PATH) -> tuple[int, dict[str, str]]:
-    """Ask on a connection of its own; return the status and the headers of the answer. Status 0: no answer came."""
+    """Send a request on a new connection; return the status and headers of the reply, status 0 without one."""
     try:
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 26)
     except OSError:
@@ -92,7 +91,7 @@ async def ask_once(port: int, body: bytes, method: str = "POST", path: str = _PA
 
 
 async def watch_health(port: int, body: bytes, seconds: float) -> dict[str, Any]:
-    """Return how long /health took while two clients sent a body again and again."""
+    """Return the latencies of /health while two clients send a body again and again."""
     times: list[float] = []
     statuses: Counter[int] = Counter()
     end = time.perf_counter() + seconds
@@ -116,7 +115,7 @@ async def watch_health(port: int, body: bytes, seconds: float) -> dict[str, Any]
 
 
 def measure_health(options: argparse.Namespace) -> list[str]:
-    """Measure /health beside bodies of every shape; return which floors were missed."""
+    """Measure /health beside bodies of every shape; return the missed floors."""
     missed: list[str] = []
     with peer("textveil") as (port, _):
         for name, make in BODIES.items():
@@ -128,7 +127,7 @@ def measure_health(options: argparse.Namespace) -> list[str]:
 
 
 async def crowd_of(port: int, texts: Iterator[str], clients: int, seconds: float) -> Counter[str]:
-    """Return how many answers of each sort clients got that ask one thing after the other."""
+    """Count replies by status for clients that each send one request after the other."""
     found: Counter[str] = Counter()
     end = time.perf_counter() + seconds
 
@@ -150,7 +149,7 @@ async def crowd_of(port: int, texts: Iterator[str], clients: int, seconds: float
 
 
 def measure_crowd(options: argparse.Namespace) -> list[str]:
-    """Let many clients ask at once; return which floors were missed."""
+    """Let many clients send requests at once; return the missed floors."""
     fine = {"200", "429 with Retry-After", "503 with Retry-After"}
     with peer("textveil") as (port, _):
         found = asyncio.run(crowd_of(port, _texts(options, 200), options.clients, options.seconds))
@@ -159,7 +158,7 @@ def measure_crowd(options: argparse.Namespace) -> list[str]:
 
 
 def compare_speed(options: argparse.Namespace) -> list[str]:
-    """Compare with a proxy that changes nothing, in turns; return which floors were missed."""
+    """Compare with a proxy that changes nothing, in turns; return the missed floors."""
     missed: list[str] = []
     with peer("nothing") as (bare_port, bare_pids), peer("textveil") as (port, pids):
         for clients in (1, 64):
@@ -196,7 +195,7 @@ def main() -> None:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts = {"health": measure_health, "crowd": measure_crowd, "speed": compare_speed}
-    parser.add_argument("parts", nargs="*", choices=parts, default=list(parts))
+    parser.add_argument("parts", nargs="*", help="health, crowd or speed; all of them if left out")
     parser.add_argument("--text", type=Path)
     parser.add_argument("--clients", type=int, default=300)
     parser.add_argument("--seconds", type=float, default=60)
@@ -205,8 +204,10 @@ def main() -> None:
     parser.add_argument("--round-seconds", type=float, default=3)
     parser.add_argument("--lenient", action="store_true")
     options = parser.parse_args()
+    if unknown := set(options.parts) - set(parts):
+        parser.error(f"no part is called {min(unknown)}")
     print(json.dumps({"cores": os.cpu_count(), "load": os.getloadavg()}), flush=True)
-    missed = [floor for part in options.parts for floor in parts[part](options)]
+    missed = [floor for part in options.parts or parts for floor in parts[part](options)]
     print(json.dumps({"missed": missed}))
     if missed and not options.lenient:
         sys.exit(1)

@@ -1,10 +1,10 @@
-"""Memory of the mode names: the peak over a text's bytes, and of the gateway after many large requests.
+"""Measure the peak memory of the mode names over a text's bytes, and of the gateway after many large requests.
 
     python benchmarks/gateway/memory.py [--text FILE] [--sizes 262144 4194304] [--requests 200] [--only SHAPE...]
 
-Each text is rewritten by a ``Conversation`` in a process of its own, after the first 2,000 characters alone. "Bytes a
-byte" is the peak of its resident memory less what was resident before, over the bytes of the text. The gateway gets as
-many requests as --requests says, each a new text of --large bytes; its memory is read after the first and the last.
+A ``Conversation`` rewrites each text in a process of its own, after the first 2,000 characters alone. "Bytes a byte" is
+the peak of its resident memory minus that before the text, divided by the bytes of the text. The gateway gets
+--requests requests, each a new text of --large bytes; its memory is read after the first and the last.
 """
 
 import argparse
@@ -41,7 +41,7 @@ print((status("VmHWM") - before) / len(text.encode()))
 
 
 def prose(size: int, file: Path | None) -> str:
-    """Return English text of a given size: a file's, or this repository's documents with made-up names."""
+    """Return English text of a given size, from a file or from this repository's documents with made-up names."""
     if file is not None:
         text = file.read_text("utf-8")
         return (text * (size // len(text) + 1))[:size]

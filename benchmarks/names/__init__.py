@@ -1,1 +1,4 @@
-"""What sanitizers leave of names and what else they change. Without this file, a package of that name would win."""
+"""Measure which names sanitizers leave and what else they change.
+
+Without this file, an installed package of this name would be imported instead.
+"""

@@ -1,13 +1,13 @@
-"""Count what restoring changes in replies whose own numbers, letters and names equal surrogates of the message.
+"""Count changes by restoring in replies whose own numbers, letters and names equal surrogates of the message.
 
     python benchmarks/names/colliding.py [--rounds 3] [-o RECORD]
 
-The messages are the 300 of ``tests/runtime/conversation/replies.jsonl``, each with a sentence that has short numbers,
-letters and an initial. A reply consists of sentences of its own about something else, and into each a surrogate of its
-message is put in a place where it means something else: ``Step 7``, ``vitamin K``, ``the Treaty of Lyon``. Nothing of
-them is quoted, so whatever is restored is a false restoration. What is reported as not restored is counted too. A model
-that knows only what it was sent and writes the name of a surrogate most often means that one, so names are restored
-wherever they stand; numbers and letters are not.
+The messages are the 300 of ``tests/runtime/conversation/replies.jsonl``, each with an added sentence that has short
+numbers, letters and an initial. A reply consists of its own sentences about something else; each contains a surrogate
+of its message in a place with another meaning: ``Step 7``, ``vitamin K``, ``the Treaty of Lyon``. Nothing is quoted, so
+every restoration is false. Surrogates that are reported as not restored are counted too. A model knows only its input;
+if it writes the name of a surrogate, it usually means that one. So names are restored everywhere, numbers and letters
+are not.
 """
 
 import sys
@@ -51,7 +51,7 @@ _MOST_DIGITS = 3
 
 
 def send_message(conversation: Conversation, message: str) -> dict[str, list[str]]:
-    """Send a message, and return the surrogates that went out, by their sort."""
+    """Send a message, and return its surrogates by type."""
     pieces: list[Any] = []
     draw = conversation._shared.surrogate_state.rewrite_stream
 
@@ -74,7 +74,7 @@ def send_message(conversation: Conversation, message: str) -> dict[str, list[str
 
 
 def make_reply(surrogates: dict[str, list[str]], chance: random.Random) -> list[tuple[str, str]]:
-    """Return the sentences of a reply, each with the sort of surrogate in it."""
+    """Return the sentences of a reply, each with the type of its surrogate."""
     lines: list[tuple[str, str]] = []
     for sort, outputs in surrogates.items():
         sentences = SENTENCES[sort].replace("\n", "|").split("|")
@@ -85,7 +85,7 @@ def make_reply(surrogates: dict[str, list[str]], chance: random.Random) -> list[
 
 
 def count_false(sanitizer: Sanitizer, messages: list[str], seed: int) -> dict[str, Counter[str]]:
-    """Count the sentences, those that are changed, and those of which something is reported, by the sort."""
+    """Count all sentences, changed ones, and those with a reported surrogate, by type."""
     counts: dict[str, Counter[str]] = {}
     chance = random.Random(seed)
     for message in messages:

@@ -1,4 +1,4 @@
-"""Texts with marked personal data, one reader a format. Rules are chosen on even rows; odd rows are reported."""
+"""Read texts with marked personal data, one reader per format. Develop rules on even rows; report odd rows."""
 
 import hashlib
 import json
@@ -13,12 +13,12 @@ Half = Literal["even", "odd", "all"]
 
 @dataclass(frozen=True, order=True)
 class Span:
-    """A marked part of a text.
+    """Describe a marked part of a text.
 
     Attributes:
         start: Its first character.
         end: The character after its last one.
-        type: What the data set calls it.
+        type: Its type in the data set.
     """
 
     start: int
@@ -28,12 +28,12 @@ class Span:
 
 @dataclass(frozen=True)
 class Row:
-    """A text with its spans.
+    """Hold a text with its spans.
 
     Attributes:
         text: The text.
-        spans: What should not come out.
-        unmasked: What is marked and may come out: its words count neither as personal nor as others.
+        spans: Parts that must be replaced.
+        unmasked: Marked parts that may stay: their words count neither as personal nor as others.
     """
 
     text: str
@@ -62,7 +62,7 @@ DIRECT = ("person", "address", "identifier")
 
 
 def kind(span: Span) -> str:
-    """Returns what kind of thing a span is."""
+    """Return the group of types that a span belongs to."""
     return _KIND.get(span.type, "identifier")
 
 
@@ -71,7 +71,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def marked(path: Path) -> Iterator[Row]:
-    """Reads JSON lines of `text` and `spans`."""
+    """Read JSON lines of `text` and `spans`."""
     for line in path.read_text("utf-8").split("\n"):
         if line:
             row = json.loads(line)
@@ -79,7 +79,7 @@ def marked(path: Path) -> Iterator[Row]:
 
 
 def court(path: Path) -> Iterator[Row]:
-    """Reads documents of the Text Anonymization Benchmark: what identifies, directly or together, is to be masked."""
+    """Read documents of the Text Anonymization Benchmark; direct and quasi-identifiers must be masked."""
     for line in path.read_text("utf-8").split("\n"):
         if line:
             row = json.loads(line)
@@ -91,7 +91,7 @@ def court(path: Path) -> Iterator[Row]:
 
 
 def clinical(path: Path) -> Iterator[Row]:
-    """Reads questions with the values that must not leave, each wherever it stands in its question."""
+    """Read questions with values that must be replaced wherever they occur in their question."""
     for block in path.read_text("utf-8").split("===QUERY===")[1:]:
         text, _, tags = block.partition("===PHI_TAGS===")
         text = text.strip()
@@ -104,7 +104,7 @@ def clinical(path: Path) -> Iterator[Row]:
 
 
 def _joined(pieces: Iterable[tuple[int, int, str]]) -> tuple[Span, ...]:
-    """Joins tagged tokens to spans; a tag `I-` that follows no token of its type begins one, as in CoNLL 2003."""
+    """Join tagged tokens to spans; a tag `I-` after a token of another type begins one, as in CoNLL 2003."""
     spans: list[Span] = []
     before = "O"
     for start, end, tag in pieces:
@@ -118,7 +118,7 @@ def _joined(pieces: Iterable[tuple[int, int, str]]) -> tuple[Span, ...]:
 
 
 def universal(path: Path) -> Iterator[Row]:
-    """Reads Universal NER: the text of each sentence, its tokens in order, and their tags."""
+    """Read Universal NER: the text of each sentence, its tokens in order, and their tags."""
     text, at = "", 0
     pieces: list[tuple[int, int, str]] = []
     for line in [*_lines(path), ""]:
@@ -139,7 +139,7 @@ _NO_BLANK_AFTER = frozenset("([{$#@")
 
 
 def tokens(path: Path) -> Iterator[Row]:
-    """Reads a token and its tag a line, a blank line after each text, and writes the text as people do."""
+    """Read a token and its tag per line, a blank line after each text, and join the tokens with usual spaces."""
     text, pieces = "", []
     for line in [*_lines(path), ""]:
         parts = line.split()
@@ -156,12 +156,12 @@ def tokens(path: Path) -> Iterator[Row]:
 
 @dataclass(frozen=True)
 class DataSet:
-    """Where a data set lies and how it is read.
+    """Describe the place and the reader of a data set.
 
     Attributes:
         path: Below the folder of data, or of fetched files.
         read: Its reader.
-        fetched: Whether `fetch.py` brings it.
+        fetched: Whether `fetch.py` downloads it.
     """
 
     path: str
@@ -169,15 +169,15 @@ class DataSet:
     fetched: bool = True
 
     def file(self, data: Path, fetched: Path) -> Path:
-        """Returns its file."""
+        """Return its file."""
         return (fetched if self.fetched else data) / self.path
 
     def rows(self, data: Path, fetched: Path, half: Half) -> list[Row]:
-        """Reads half of its rows."""
+        """Read half of its rows."""
         return halved(list(self.read(self.file(data, fetched))), half)
 
     def sha256(self, data: Path, fetched: Path) -> str:
-        """Returns the hash of its file."""
+        """Return the hash of its file."""
         return hashlib.sha256(self.file(data, fetched).read_bytes()).hexdigest()
 
 
@@ -195,5 +195,5 @@ DATA_SETS = {
 
 
 def halved(rows: list[Row], half: Half) -> list[Row]:
-    """Returns the rows 0, 2, 4 ..., the rows 1, 3, 5 ..., or all."""
+    """Return the rows 0, 2, 4 ..., the rows 1, 3, 5 ..., or all."""
     return {"even": rows[::2], "odd": rows[1::2], "all": rows}[half]

@@ -1,10 +1,10 @@
-"""Count the prompts that come back as they were when a model repeats what it was sent.
+"""Count the prompts that are restored exactly when a model repeats its input.
 
     python benchmarks/names/echo.py --prompts FILE... [--most 2000] [-o RECORD]
 
 Each prompt is sent whole and comes back behind *Here is what you wrote:*; each of its sentences is sent alone and comes
-back as it is. Everything is restored (``restore_places="all"``), and again by default. Every line of a file is a JSON
-object with ``text``. A difference is silent if its report has nothing that was not restored.
+back as it is. Each is restored in every place (``restore_places="all"``), and again by default. Every line of a file is
+a JSON object with ``text``. A difference is silent if its report lists no surrogate as not restored.
 """
 
 import argparse
@@ -21,13 +21,13 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
 def split_prompt(text: str) -> Iterator[tuple[str, str]]:
-    """Yield a prompt and each of its sentences, with what stands before it in the reply."""
+    """Yield a prompt and each of its sentences, with the words that precede it in the reply."""
     yield text, _LEAD
     yield from ((sentence, "") for sentence in _SENTENCE_END.split(text) if sentence.strip() and sentence != text)
 
 
 def count_echoes(sanitizer: Sanitizer, texts: list[str], style: str, places: str | tuple[str, ...]) -> Counter[str]:
-    """Count echoes, equal ones, silent differences, and surrogates by what became of them."""
+    """Count echoes, equal ones, silent differences, and surrogates by outcome."""
     counts = Counter[str]()
     for text in texts:
         for unit, lead in split_prompt(text):
@@ -41,7 +41,7 @@ def count_echoes(sanitizer: Sanitizer, texts: list[str], style: str, places: str
 
 
 def main() -> None:
-    """Parse the command line, write the record and print one line a style and sort of places."""
+    """Parse the command line, write the record and print one line per style and set of places."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--prompts", type=Path, nargs="+", required=True, help="files of prompts, JSON lines")
     parser.add_argument("--most", type=int, default=2000, help="longer prompts are left out")

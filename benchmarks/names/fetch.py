@@ -1,9 +1,9 @@
-"""Brings public annotated texts, and a tagger that Philter needs, into a cache folder: measured on, never shipped.
+"""Download public annotated texts, and a tagger for Philter, into a cache folder: for measuring, never shipped.
 
     python benchmarks/names/fetch.py [--mirror DIR] [--fetched DIR]
 
 Each file is taken from one commit of a public repository and checked against its SHA-256; origin and license of each
-are printed. DIR of `--mirror` holds clones that are here already, in OWNER+NAME/repo; the others are cloned.
+are printed. DIR of `--mirror` holds existing clones, in OWNER+NAME/repo; the others are cloned.
 """
 
 import argparse
@@ -27,16 +27,16 @@ FETCHED = Path.home() / ".cache" / "textveil-names"
 
 @dataclass(frozen=True)
 class Source:
-    """A file of a public repository.
+    """Describe a file of a public repository.
 
     Attributes:
-        name: What the file is called in the cache.
+        name: Its name in the cache.
         repository: Owner and name on GitHub.
-        commit: The commit that is read.
+        commit: The commit to read.
         path: The file in it.
-        sha256: Of its bytes.
-        license: Of the data.
-        origin: Who made it.
+        sha256: Hash of its bytes.
+        license: License of the data.
+        origin: Authors of the data.
     """
 
     name: str
@@ -125,12 +125,12 @@ TAGGER = Source(
 
 
 class FetchError(Exception):
-    """A file is not what it should be."""
+    """Report a file with other content than expected."""
 
 
 @contextmanager
 def repository(name: str, mirror: Path | None) -> Iterator[Path]:
-    """Gives a git folder of a repository: the one of the mirror, or a clone for as long as it is needed."""
+    """Yield a git folder of a repository: the mirror's, or a temporary clone."""
     if mirror is not None and (here := mirror / name.replace("/", "+") / "repo").is_dir():
         yield here
         return
@@ -141,10 +141,10 @@ def repository(name: str, mirror: Path | None) -> Iterator[Path]:
 
 
 def fetch(source: Source, mirror: Path | None) -> bytes:
-    """Returns the bytes of a source.
+    """Return the bytes of a source.
 
     Raises:
-        FetchError: They are not those that were measured on.
+        FetchError: They differ from the measured file.
     """
     with repository(source.repository, mirror) as folder:
         command = ["git", "-C", str(folder), "show", f"{source.commit}:{source.path}"]
@@ -155,7 +155,7 @@ def fetch(source: Source, mirror: Path | None) -> bytes:
 
 
 class _Plain(pickle.Unpickler):
-    """Reads built-in containers only: no name is looked up, so nothing can be run."""
+    """Unpickle built-in containers only: no name is looked up, so no code can run."""
 
     def find_class(self, module_name: str, global_name: str) -> Any:
         if (module_name, global_name) in (("builtins", "set"), ("__builtin__", "set")):
@@ -164,7 +164,7 @@ class _Plain(pickle.Unpickler):
 
 
 def write_tagger(archive: bytes, folder: Path) -> None:
-    """Writes the tagger as the JSON files that NLTK reads since 3.9."""
+    """Write the tagger as JSON files, the format of NLTK since 3.9."""
     with zipfile.ZipFile(io.BytesIO(archive)) as files:
         name = next(name for name in files.namelist() if name.endswith(".pickle"))
         weights, tags, classes = _Plain(io.BytesIO(files.read(name))).load()
@@ -175,7 +175,7 @@ def write_tagger(archive: bytes, folder: Path) -> None:
 
 
 def main() -> None:
-    """Fetches what is not there yet and prints origin, license and SHA-256 of each file."""
+    """Download the missing files, and print origin, license and SHA-256 of each file."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--mirror", type=Path, help="folder of clones that are here already, in OWNER+NAME/repo")
     parser.add_argument("--fetched", type=Path, default=FETCHED, help="where the files go")

@@ -2,8 +2,8 @@
 
     python benchmarks/names/kept_places.py --prompts FILE... [--most 2000]
 
-Each prompt is rewritten with tags and with surrogates, and the reply is what went out. Every line of a file is a
-JSON object with ``text``. Prompts that hold source code are counted apart: code is a place that is not opened.
+Each prompt is rewritten with tags and with surrogates, and the reply repeats the output. Every line of a file is a JSON
+object with ``text``. Prompts with source code are counted separately, since nothing in code is restored by default.
 """
 
 import argparse
@@ -24,12 +24,12 @@ _FEWEST_LINES = 3
 
 
 def holds_code(text: str) -> bool:
-    """Return whether a text has a fence or some lines of source code."""
+    """Return whether a text has a code fence or several lines of source code."""
     return "```" in text or len(_CODE_LINE.findall(text)) >= _FEWEST_LINES
 
 
 def count_kept(sanitizer: Sanitizer, texts: list[str], style: str) -> Counter[str]:
-    """Count restored surrogates and those that stay in the echo of each text, by reason."""
+    """Count restored surrogates, and by reason those that stay, in the echo of each text."""
     counts = Counter[str]()
     for result in sanitizer.sanitize_batch(texts, protect="names", style=style):
         assert result.mapping is not None
@@ -42,7 +42,7 @@ def count_kept(sanitizer: Sanitizer, texts: list[str], style: str) -> Counter[st
 
 
 def main() -> None:
-    """Parse the command line and print one line a file, style and sort of prompts."""
+    """Parse the command line and print one line per file, style and class of prompts."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--prompts", type=Path, nargs="+", required=True, help="files of prompts, JSON lines")
     parser.add_argument("--most", type=int, default=2000, help="longer prompts are left out")

@@ -1,10 +1,9 @@
-"""How surprising rewritten news are by the size of the pools of the mode ``names``.
+"""Measure the perplexity of rewritten news by the size of the surrogate pools of the mode ``names``.
 
     python benchmarks/names/pool_sizes.py GGUF [--data DIR] [--texts N] [--sizes N...] [-o RECORD]
 
-The model and the ratio are those of readability.py, over the first N of its news. For each size every pool has its
-first members only, the most frequent ones; those of unlisted words stay as they are. Pools of the product are not
-changed by this.
+Model and ratio are those of readability.py, over the first N of its news. For each size every pool is cut to its first,
+most frequent surrogates; those of unlisted words stay complete. The built-in pools are not changed.
 """
 
 import sys
@@ -31,7 +30,7 @@ SIZES = (14, 40, 100, 200)
 
 
 def with_pools_of(size: int) -> Sanitizer:
-    """Returns a sanitizer whose pools have so many members at most."""
+    """Return a sanitizer with pools of at most this size."""
     bundle = Sanitizer.load().bundle
     names = bundle.names_files
     assert names is not None
@@ -45,7 +44,7 @@ def with_pools_of(size: int) -> Sanitizer:
 
 
 def main() -> None:
-    """Parses the command line, measures and writes each figure."""
+    """Parse the command line, measure and write each figure."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("model", type=Path, metavar="GGUF")
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")

@@ -1,11 +1,11 @@
-"""The share of mentions that ``restore`` places, on made-up sentences and posts and in replies that somebody wrote.
+"""Measure the share of mentions that ``restore`` restores, on made-up sentences, posts and written replies.
 
     python benchmarks/names/restored.py [--data DIR] [-o RECORD]
 
-The reply to each sentence and post is what came out itself, with surrogates and with tags. A mention is placed where
-all of it stands in the restored text as it did in the text, by an alignment of their words. Of some kinds (numbers,
-dates, titles, initials) surrogates are drawn anew each time and never restored: ``linked`` are the mentions of all
-others. The replies are the 300 of ``tests/runtime/conversation``, in a conversation each.
+The reply to each sentence and post is its output, with surrogates and with tags. A mention counts as restored if the
+restored text contains all of it in its original place, by an alignment of the words. Surrogates of some types (numbers,
+dates, titles, initials) are sampled anew each time and never restored: ``linked`` are the mentions of all other types.
+The replies are the 300 of ``tests/runtime/conversation``, in a conversation each.
 """
 
 import sys
@@ -32,7 +32,7 @@ _PIECES = re.compile(r"\w+|\W")
 
 
 def stands(text: str, restored: str) -> list[bool]:
-    """Tells of each character of a text whether it stands in the restored one too, with the whole of its word."""
+    """Return for each character of a text whether its whole word is aligned with the restored text."""
     before, after = _PIECES.findall(text), _PIECES.findall(restored)
     found = [False] * len(before)
     for block in SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
@@ -41,9 +41,9 @@ def stands(text: str, restored: str) -> list[bool]:
 
 
 def count_restored(sanitizer: Sanitizer, texts: list[str], style: str) -> Counter[str]:
-    """Count the mentions of texts, and those that are restored if a reply repeats the rewritten text.
+    """Count the mentions of texts, and those restored if a reply repeats the rewritten text.
 
-    ``placed`` counts them in every place, ``in running text`` by default.
+    ``placed`` restores in every place, ``in running text`` by default.
     """
     plan, counts = sanitizer.names_plan(style=style), Counter[str]()
     reader = plan.make_reader()
@@ -65,7 +65,7 @@ def count_restored(sanitizer: Sanitizer, texts: list[str], style: str) -> Counte
 
 
 def main() -> None:
-    """Parses the command line and writes the record."""
+    """Parse the command line and write the record."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "benchmarks/results/names/restored.json")

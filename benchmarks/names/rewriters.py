@@ -1,4 +1,4 @@
-"""Ways to rewrite texts, each by its name, for utility.py (``--rewrite names.rewriters:NAME``) and readability.py."""
+"""Rewrite texts by one of several ways, for utility.py (``--rewrite names.rewriters:NAME``) and readability.py."""
 
 import os
 from collections.abc import Callable
@@ -33,22 +33,22 @@ def _sanitized(texts: Texts, **options: Any) -> Texts:
 
 
 def surrogates(texts: Texts) -> Texts:
-    """Returns the texts in the mode ``names``, each a document of its own."""
+    """Return the texts in the mode ``names``, each a document of its own."""
     return _sanitized(texts, protect="names")
 
 
 def tags(texts: Texts) -> Texts:
-    """Returns the texts in the mode ``names``, with tags."""
+    """Return the texts in the mode ``names``, with tags."""
     return _sanitized(texts, protect="names", style="tag")
 
 
 def words(texts: Texts) -> Texts:
-    """Returns the texts in the mode ``words``, with the default level."""
+    """Return the texts in the mode ``words``, at the default epsilon."""
     return _sanitized(texts)
 
 
 def patch(texts: Texts) -> Texts:
-    """Returns the texts with ``x`` for each word that the baseline of five lines hides."""
+    """Return the texts with ``x`` for each word that the five-line baseline hides."""
     tool, found = TOOLS["patch"](FETCHED), []
     for text in texts:
         for start, end in reversed(tool.hidden(text)):
@@ -58,18 +58,18 @@ def patch(texts: Texts) -> Texts:
 
 
 def corpus(texts: Texts) -> Texts:
-    """Returns the texts in the mode ``names``, where equal names of all texts become equal ones, under a new key."""
+    """Return the texts in the mode ``names`` under one new key, so that equal names get equal surrogates."""
     return _sanitized(texts, protect="names", consistent="corpus", key=os.urandom(32))
 
 
 def presidio(texts: Texts) -> Texts:
-    """Returns the texts as Presidio's anonymizer replaces what its analyzer finds: ``<PERSON>``."""
+    """Return the texts with each finding of Presidio's analyzer replaced by its type: ``<PERSON>``."""
     analyzer, anonymizer = Presidio(), import_module("presidio_anonymizer").AnonymizerEngine()
     return [anonymizer.anonymize(text, analyzer.found(text)).text for text in texts]
 
 
 def _hidden_as(texts: Texts, mark: str) -> Texts:
-    """Returns the texts with a mark, or nothing, for all but function words and punctuation."""
+    """Return the texts with a mark, or nothing, for all but function words and punctuation."""
     shown = ("kept", "gap")
     parts = ([piece if what in shown else mark for piece, what in _sanitizer().preview(text)] for text in texts)
     return [" ".join("".join(pieces).split()) for pieces in parts]

@@ -1,10 +1,10 @@
-"""What tools leave of personal data and what else they change, for every data set and variant, as records and a table.
+"""Measure the personal data that tools leave and the other words that they change, by data set and variant.
 
     python benchmarks/names/run.py [--data DIR] [--only TOOL...] [--sets SET...] [--limit N] [-o DIR]
 
-A record is a file a tool and is written after every figure; a run that was stopped goes on where it was. Figures of
-other data, of other versions or of another rule of the mode `names` are stale and measured anew. `--half even` is for
-choosing rules; odd rows are reported. `--table` only prints the records that are there.
+Each tool has one record file, written after every figure; a stopped run resumes. Figures of other data, versions or
+rules of the mode `names` are stale and measured anew. Use `--half even` to choose rules; odd rows are reported.
+`--table` only prints existing records.
 """
 
 import sys
@@ -40,7 +40,7 @@ COLUMNS += ("entities seen", "changed", "changed: no numbers", "changed: plain",
 
 
 def measured(tool: Tool, rows: list[Row]) -> Record:
-    """Runs a tool over rows; the time is the processor's, of all threads, and the text's first run through it."""
+    """Run a tool over rows; the time is processor time of all threads, for the first run of each text."""
     words = sum(len(WORD.findall(row.text)) for row in rows)
     tool.hidden(rows[0].text)
     start = time.process_time()
@@ -52,7 +52,7 @@ def measured(tool: Tool, rows: list[Row]) -> Record:
 
 
 def figures(record: Record, name: str, a: argparse.Namespace) -> Iterator[None]:
-    """Measures what a record lacks and stops after each figure for the caller to write it."""
+    """Measure the missing figures of a record, and yield after each so that the caller can write it."""
     tool: Tool | None = None
     for data_set in a.sets:
         described = DATA_SETS[data_set]
@@ -73,7 +73,7 @@ def figures(record: Record, name: str, a: argparse.Namespace) -> Iterator[None]:
 
 
 def run(name: str, a: argparse.Namespace) -> None:
-    """Brings the record of a tool up to date."""
+    """Bring the record of a tool up to date."""
     path: Path = a.output / f"{name}.json"
     record: Record = json.loads(path.read_text("utf-8")) if path.is_file() else {}
     try:
@@ -94,7 +94,7 @@ def _write(path: Path, record: Record) -> None:
 
 
 def table(folder: Path, names: list[str]) -> Iterator[str]:
-    """Yields a table for each data set and variant: per cent, and in brackets the ends of the interval."""
+    """Yield a table for each data set and variant: percent, and the interval in brackets."""
     records = [json.loads(path.read_text("utf-8")) for name in names if (path := folder / f"{name}.json").is_file()]
     for record in records:
         if "not_run" in record:
@@ -110,7 +110,7 @@ def table(folder: Path, names: list[str]) -> Iterator[str]:
 
 
 def cell(figure: Record) -> Any:
-    """Returns what writes a measure of a figure."""
+    """Return a formatter for one measure of a figure."""
 
     def written(name: str) -> str:
         if (one := figure["measures"].get(name)) is None:
@@ -122,7 +122,7 @@ def cell(figure: Record) -> Any:
 
 
 def main() -> None:
-    """Parses the command line, measures and prints the table."""
+    """Parse the command line, measure and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
     parser.add_argument("--fetched", type=Path, default=FETCHED, help="folder of what fetch.py brought")

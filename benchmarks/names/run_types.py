@@ -1,14 +1,14 @@
-"""Measure which type the mode `names` gives to the names of persons, bodies and places.
+"""Measure which type the mode `names` gives to the names of persons, organizations and places.
 
     python benchmarks/names/run_types.py --texts FILE... [--several]
 
 Each line of a file is a JSON object with ``text`` and ``spans`` of ``type``, ``start`` and ``end``. Every replaced
-stretch that has a capital, and is no number or identifier, counts once: for the marked span that it shares most
-characters with, or for none. ``--several`` counts stretches of two words and more alone.
+stretch with a capital that is no number or identifier counts once: for the marked span with which it shares most
+characters, or for none. ``--several`` counts only stretches of two words and more.
 
-Printed are the counts of each type for each marked type, and for persons and bodies the precision (how many stretches
-of that type lie in spans that are marked so, of those that lie in any) and the recall (how many stretches in such
-spans have that type).
+The script prints the counts of each type for each marked type. For persons and organizations it prints the precision
+(of the stretches of that type in marked spans, the share in spans of the same type) and the recall (of the stretches in
+such spans, the share with that type).
 """
 
 import argparse
@@ -46,7 +46,7 @@ def find_stretches(sanitizer: Sanitizer, text: str) -> Iterator[tuple[int, int, 
 
 
 def count_types(sanitizer: Sanitizer, rows: list[dict[str, Any]], *, several: bool) -> Counter[tuple[str, str]]:
-    """Count stretches by the marked type and the type that they are written as."""
+    """Count stretches by the marked type and the type of the replacement."""
     counts = Counter[tuple[str, str]]()
     for row in rows:
         for start, end, type_ in find_stretches(sanitizer, row["text"]):
@@ -63,7 +63,7 @@ def count_types(sanitizer: Sanitizer, rows: list[dict[str, Any]], *, several: bo
 
 
 def format_scores(counts: Counter[tuple[str, str]]) -> str:
-    """Return precision and recall of persons and of bodies as one line."""
+    """Return precision and recall of persons and of organizations as one line."""
     lines: list[str] = []
     for type_ in ("person", "body"):
         right = counts[type_, type_]

@@ -1,10 +1,10 @@
-"""What stays of personal data and what else is changed, with 95 % intervals. words.py says which words count.
+"""Count the personal data that stays and other changes, with 95 % intervals. words.py defines the counted words.
 
 *stays*: content words of marked spans that no hidden span touches, as a share of all content words of marked spans; by
-type, by kind, and those with a capital as a share of all. *entities seen*: spans of which a content word of three
-letters or more stays; *entities whole*: spans that stay with all their content words. *changed*: content words outside
-spans that a hidden span touches; without numbers; of these without parts of addresses, handles and hashtags (*plain*);
-of these the ones in lower case. Each is a share of the words of its own sort.
+type, by group of types, and those with a capital as a share of all. *entities seen*: spans of which a content word of
+three letters or more stays; *entities whole*: spans that stay with all their content words. *changed*: content words
+outside spans that a hidden span touches; without numbers; of these without parts of addresses, handles and hashtags
+(*plain*); of these the ones in lower case. Each is a share of the words of its own class.
 """
 
 import re
@@ -30,7 +30,7 @@ def _cover(length: int, spans: Hidden) -> bytearray:
 
 
 def _names_of(span: Span) -> list[str]:
-    """Returns the measures that a word of a span counts for."""
+    """Return the measures that count a word of a span."""
     of = kind(span)
     names = ["stays", f"stays: {of}", f"stays: type {span.type}"]
     if of != "title":
@@ -41,11 +41,11 @@ def _names_of(span: Span) -> list[str]:
 
 
 def counted(row: Row, hidden: Hidden) -> Counts:
-    """Counts the words of a row.
+    """Count the words of a row.
 
     Args:
         row: The text with its spans.
-        hidden: What does not come out as it was, as offsets into the text.
+        hidden: Offsets of the parts that the output replaces.
 
     Returns:
         For each measure how many words, or spans, count (False) and how many of them stay or are changed (True).
@@ -93,7 +93,7 @@ def counted(row: Row, hidden: Hidden) -> Counts:
 
 
 def summary(rows: Sequence[Counts]) -> dict[str, dict[str, Any]]:
-    """Returns share, interval and number of words of every measure.
+    """Return share, interval and number of words of every measure.
 
     The interval is that of a bootstrap over rows, since the words of a text are not independent. Its seed is fixed.
     """

@@ -1,11 +1,11 @@
-"""Words a second of the modes ``names`` and ``words``, of Presidio and of Rampart over the same texts, in one run.
+"""Measure words per second of the modes ``names`` and ``words``, Presidio and Rampart on the same texts.
 
     python benchmarks/names/speed.py [--data DIR] [--rows N] [-o RECORD]
 
-Processor time of all threads on one core, text in to text out; for the detectors text in to spans out, since rewriting
-costs them next to nothing. *cold*: a call for each text. *in one call*: a call for all texts, which remembers the
-pieces between blanks that it has read. Every way runs once before it counts, but calls share no memory of texts. The
-detectors run once, ours three times of which the median counts.
+Processor time of all threads on one core, from text to rewritten text; for the detectors from text to spans, since
+rewriting costs them next to nothing. *cold*: a call for each text. *in one call*: one call for all texts, which caches
+chunks. Every way runs once before it counts, but calls share no cache of texts. The detectors run once; ours run three
+times and the median counts.
 """
 
 import sys
@@ -40,7 +40,7 @@ Way = Callable[[list[str]], object]
 
 
 def ways() -> dict[str, Way]:
-    """Returns what is timed, by name."""
+    """Return the timed functions by name."""
     sanitizer = Sanitizer.load()
     return {
         "names, in one call": lambda texts: sanitizer.sanitize_batch(texts, protect="names"),
@@ -52,7 +52,7 @@ def ways() -> dict[str, Way]:
 
 
 def seconds(way: Way, texts: list[str]) -> float:
-    """Returns the processor time of one call."""
+    """Return the processor time of one call."""
     start = time.process_time()
     way(texts)
     return time.process_time() - start
@@ -64,7 +64,7 @@ def _each(hidden: Callable[[str], object], texts: list[str]) -> None:
 
 
 def measured(texts: list[str]) -> dict[str, Any]:
-    """Times every way over the same texts."""
+    """Time every way over the same texts."""
     words = sum(len(WORD.findall(text)) for text in texts)
     found: dict[str, Any] = {"texts": len(texts), "words": words, "words_per_second": {}}
     ours = ways()
@@ -84,7 +84,7 @@ def measured(texts: list[str]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Parses the command line and writes the record."""
+    """Parse the command line and write the record."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
     parser.add_argument("--rows", type=int, default=300, help="texts of each corpus")

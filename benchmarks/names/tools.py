@@ -1,6 +1,6 @@
-"""What each tool hides of a text, as its own first example runs it, and the baselines that every tool has to beat.
+"""Run each compared tool as in its own first example, and the baselines that every tool has to beat.
 
-To plug a tool in, add a line to ``TOOLS``.
+To add a tool, add a line to ``TOOLS``.
 """
 
 import hashlib
@@ -24,40 +24,41 @@ Spans = list[tuple[int, int]]
 
 
 class Tool(Protocol):
-    """Something that hides parts of a text.
+    """Hide parts of a text.
 
     Attributes:
-        name: What the record calls it.
+        name: Its name in the record.
     """
 
     name: str
 
     def hidden(self, text: str) -> Spans:
-        """Returns the parts of a text that do not come out as they were."""
+        """Return the parts of a text that the output replaces."""
         ...
 
 
 class ToolError(Exception):
-    """A tool cannot be run here."""
+    """Report a tool that cannot run here."""
 
 
 class Words:
-    """A baseline that decides word by word."""
+    """Decide word by word, as a baseline."""
 
     def __init__(self, name: str, hides: Callable[[str], bool]) -> None:
         self.name, self._hides = name, hides
 
     def hidden(self, text: str) -> Spans:
+        """Return the words that the baseline hides."""
         return [match.span() for match in WORD.finditer(text) if self._hides(match.group())]
 
 
 class Pieces:
-    """A sanitizer that tells piece by piece what becomes of a text, all of it in order.
+    """Wrap a sanitizer whose preview covers the whole text in order.
 
     Args:
-        name: What the record calls it.
-        preview: From a text to its pieces, each with what becomes of it.
-        shown: What is said of a piece that comes out as it was.
+        name: Its name in the record.
+        preview: Returns the pieces of a text, each with its state.
+        shown: The state of a kept piece.
     """
 
     def __init__(
@@ -69,10 +70,10 @@ class Pieces:
         self.name, self._preview, self._shown = name, preview, shown
 
     def hidden(self, text: str) -> Spans:
-        """See ``Tool``.
+        """Return the pieces with another state than kept; see ``Tool``.
 
         Raises:
-            ToolError: The pieces are not the text.
+            ToolError: The pieces do not add up to the text.
         """
         spans, at = [], 0
         for piece, what in self._preview(text):
@@ -87,6 +88,8 @@ class Pieces:
 
 
 class Presidio:
+    """Find personal data with Presidio's analyzer."""
+
     name = "presidio"
 
     def __init__(self) -> None:
@@ -97,10 +100,11 @@ class Presidio:
         self._analyzer = presidio.AnalyzerEngine(nlp_engine=provider.create_engine(), supported_languages=["en"])
 
     def found(self, text: str) -> list[Any]:
-        """What its anonymizer replaces."""
+        """Return the findings of Presidio's analyzer."""
         return list(self._analyzer.analyze(text=text, language="en"))
 
     def hidden(self, text: str) -> Spans:
+        """Return the spans that Presidio's anonymizer replaces."""
         return [(found.start, found.end) for found in self.found(text)]
 
 
@@ -115,13 +119,14 @@ class _Spacy:
 
 
 class Beside:
-    """The mode ``names``, and what a detector hides besides of one output, in words that it shares with the text."""
+    """Combine the mode ``names`` with a detector that reads one output, for the words shared with the text."""
 
     def __init__(self, name: str, detector: Tool) -> None:
         self.name, self._detector, self._sanitizer = name, detector, Sanitizer.load()
         self._names = Pieces(name, partial(self._sanitizer.preview, protect="names"))
 
     def hidden(self, text: str) -> Spans:
+        """Return the parts that the mode ``names`` or the detector hides."""
         output = self._sanitizer.sanitize(text, protect="names").text
         found = self._detector.hidden(output)
         before, after = (list(WORD.finditer(one)) for one in (text, output))
@@ -180,7 +185,7 @@ class _Philter:
 
 
 def _patch() -> Words:
-    """Shows the words of the public list, in lower case, and function words; hides everything else."""
+    """Keep function words and the lower-case words of the public list; hide everything else."""
     listed = (ROOT / "artifacts" / "words" / "english-3.txt").read_text("utf-8").splitlines()
     parts = frozenset(part for entry in listed for part in WORD.findall(entry))
     return Words("patch", lambda word: is_content(word) and word not in parts)
@@ -216,7 +221,7 @@ PACKAGES = {
 
 
 def lists(bundle: TextBundle) -> str:
-    """Returns a digest of what the mode ``names`` reads of a bundle: all but the staircase."""
+    """Return a hash of the files that the mode ``names`` reads from a bundle: all but the staircase."""
     law = json.loads((bundle.path / layout.MECHANISM_FILE).read_text("utf-8"))
     files = {name: digest for name, digest in law.pop("files").items() if name != layout.STAIRCASE}
     parts = [files, {part: content for part, content in law.items() if part != "staircase"}]
@@ -224,7 +229,7 @@ def lists(bundle: TextBundle) -> str:
 
 
 def rule(texts: Iterable[str]) -> dict[str, str]:
-    """Returns what decides what the mode ``names`` makes of texts: its lists, and a digest of what it shows of them."""
+    """Return hashes that determine the outputs of the mode ``names``: its lists, and its decisions on sample texts."""
     sanitizer, shown = Sanitizer.load(), hashlib.sha256()
     for text in texts:
         shown.update(json.dumps(sanitizer.preview(text, protect="names")).encode())
@@ -232,7 +237,7 @@ def rule(texts: Iterable[str]) -> dict[str, str]:
 
 
 def versions(name: str) -> dict[str, str]:
-    """Returns the versions of a tool's packages.
+    """Return the versions of a tool's packages.
 
     Raises:
         ToolError: One is not installed.

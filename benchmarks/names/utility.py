@@ -1,12 +1,11 @@
-"""What a quick learner makes of rewritten texts: trained and tested on the same kind of output, beside the raw texts.
+"""Train quick models on rewritten texts, and test them on the same kind of output, beside the raw texts.
 
     python benchmarks/names/utility.py [--data DIR] [--rewrite MODULE:FUNCTION --name NAME] [--repeats N] [-o RECORD]
 
-FUNCTION takes a list of texts and returns their rewritings; it is called anew for every repeat, with the texts to learn
-from and those to be asked about, so that its own randomness, a key among it, is in the figures. Classes: TF-IDF of
-words and pairs of words with logistic regression, accuracy. SICK: a small regressor of how alike two sentences are,
-Pearson's r x 100; the two sentences of a pair are two texts. Intervals (95 %) are of a bootstrap over test texts, of
-the difference to raw over the same texts.
+FUNCTION takes a list of texts and returns their rewritings. Every repeat calls it anew with the training and test
+texts, so that its own randomness, such as a key, is part of the figures. Classes: TF-IDF of words and word pairs with
+logistic regression, accuracy. SICK: a small regressor of sentence similarity, Pearson's r x 100; the two sentences of a
+pair are two texts. Intervals (95 %) come from a bootstrap over test texts, for the difference to raw on the same texts.
 """
 
 import sys
@@ -46,7 +45,7 @@ DRAWS, SEED = 2000, 20170
 
 @dataclass(frozen=True)
 class Task:
-    """Texts to learn from and to be asked about. Of SICK, the two sentences of a pair follow each other."""
+    """Hold training and test texts. Of SICK, the two sentences of a pair follow each other."""
 
     train: list[str]
     train_labels: Floats
@@ -55,9 +54,9 @@ class Task:
 
 
 def maximal(phrases: Sequence[str]) -> list[int]:
-    """Returns which phrases are part of no other one, in order: GLUE's train has the phrases of every sentence.
+    """Return for each phrase whether it is part of no other one: GLUE's train has the phrases of every sentence.
 
-    A phrase is looked for only in the longer ones that share its rarest word. Of equal ones the first counts.
+    A phrase is searched only in longer ones that share its rarest word. Of equal phrases the first counts.
     """
     padded = [f" {' '.join(phrase.split())} " for phrase in phrases]
     holders: defaultdict[str, list[int]] = defaultdict(list)
@@ -115,14 +114,14 @@ TASKS: dict[str, Callable[[Path], Task]] = {"ag": _ag, "sst2": _sst2, "trec": _t
 
 
 def classified(task: Task) -> Floats:
-    """Returns for each test text whether its class is found."""
+    """Return for each test text whether its class is predicted correctly."""
     vectors = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\[[\w -]+\]|\w+|[?!]")
     model = LogisticRegression(C=10, max_iter=1000).fit(vectors.fit_transform(task.train), task.train_labels)
     return (model.predict(vectors.transform(task.test)) == task.test_labels).astype(float)
 
 
 def related(task: Task) -> Floats:
-    """Returns for each test pair how alike its sentences are said to be."""
+    """Return the predicted similarity of each test pair."""
     vectorizers = (
         TfidfVectorizer(token_pattern=r"\S+"),
         TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\S+"),
@@ -147,7 +146,7 @@ def related(task: Task) -> Floats:
 
 
 def _scores(name: str, found: Floats, labels: Floats, rows: NDArray[Any]) -> Floats:
-    """Returns a score, x 100, for each choice of test rows."""
+    """Return a score, x 100, for each selection of test rows."""
     if name != "sick":
         return 100 * found[rows].mean(axis=1)
     x, y = found[rows], labels[rows]
@@ -160,7 +159,7 @@ def _figure(draws: Floats, whole: float) -> dict[str, Any]:
 
 
 def measured(name: str, task: Task, rewrite: Rewrite | None, repeats: int) -> dict[str, Any]:
-    """Returns the score of raw texts, and of rewritten ones with the difference, as means of the repeats."""
+    """Return the score of raw texts, and of rewritten ones with the difference, as means of the repeats."""
     learn = related if name == "sick" else classified
     count = len(task.test_labels)
     rows = np.random.default_rng(SEED).integers(count, size=(DRAWS, count))
@@ -182,13 +181,13 @@ def measured(name: str, task: Task, rewrite: Rewrite | None, repeats: int) -> di
 
 
 def loaded(name: str) -> Rewrite:
-    """Returns a function that is named as MODULE:FUNCTION."""
+    """Import the function named by MODULE:FUNCTION."""
     module, _, function = name.partition(":")
     return getattr(importlib.import_module(module), function)
 
 
 def main() -> None:
-    """Parses the command line, measures each task and writes the record after each."""
+    """Parse the command line, measure each task and write the record after each."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
     parser.add_argument("--tasks", nargs="+", choices=list(TASKS), default=list(TASKS))

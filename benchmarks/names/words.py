@@ -1,4 +1,4 @@
-"""Which words count: content words, and of these numbers, parts of addresses, and words in lower case."""
+"""Classify words: content words, and of these numbers, parts of addresses, and words in lower case."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ _ADDRESS = re.compile(
 
 
 def entries(path: Path) -> frozenset[str]:
-    """Returns the entries of a list, without their marks, notes and apostrophes: *don't* gives *don* and *t*."""
+    """Return the entries of a list without their marks, notes and apostrophes: *don't* gives *don* and *t*."""
     lines = path.read_text("utf-8").splitlines()
     return frozenset(
         part for line in lines if not line.startswith("# ") for part in WORD.findall(line.split("\t")[0].lower())
@@ -31,15 +31,15 @@ NUMBER_WORDS = entries(ROOT / "artifacts" / "lists" / "template.number-word.txt"
 
 
 def is_content(word: str) -> bool:
-    """Tells whether a word counts: it has two characters or more and is not a function word."""
+    """Return whether a word has at least two characters and is not a function word."""
     return len(word) > 1 and word.lower() not in FUNCTION_WORDS
 
 
 def is_number(word: str) -> bool:
-    """Tells whether a word has a digit or names a number."""
+    """Return whether a word has a digit or names a number."""
     return word.lower() in NUMBER_WORDS or any(map(str.isdigit, word))
 
 
 def addresses(text: str) -> list[tuple[int, int]]:
-    """Returns where web and e-mail addresses, handles and hashtags stand."""
+    """Return the spans of web and e-mail addresses, handles and hashtags."""
     return [match.span() for match in _ADDRESS.finditer(text)]

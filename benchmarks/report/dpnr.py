@@ -1,7 +1,7 @@
-"""Tables and pictures of docs/results/dpnr.md, from the files ``benchmarks/results/dpnr_*.jsonl``.
+"""Write tables and pictures of docs/results/dpnr.md from ``benchmarks/results/dpnr_*.jsonl``.
 
-``bounds/run.py`` writes them. A file holds a line of baselines (the clean model, the majority class), bounds by level,
-and a line for each head that was trained, with its figures by level.
+``bounds/run.py`` writes these files. A file holds a line of baselines (the clean model, the majority class), bounds by
+epsilon, and a line for each trained head, with its figures by epsilon.
 """
 
 import json
@@ -26,11 +26,11 @@ LABELS = {"label_response": "its label, randomized response", "label_channel": "
 
 @dataclass(frozen=True)
 class Grid:
-    """What some files of a grid measured on the same data and the same clean model.
+    """Hold files of a grid that were measured on the same data and the same clean model.
 
     Attributes:
         baselines: The line of the clean model and of the majority class.
-        heads: A row for each head and level: ``name`` (mode and dimension), the columns of ``BOUNDS``, ``seed``, its
+        heads: A row for each head and epsilon: ``name`` (mode and dimension), the columns of ``BOUNDS``, ``seed``, its
             figures (``accuracy``, ``attack``, ``by_attribute``, ...) and its bounds (``ceiling``, ``reference``, ...).
     """
 
@@ -39,12 +39,12 @@ class Grid:
 
 
 def read_grid(*paths: Path) -> Grid:
-    """Reads files of a grid.
+    """Read files of a grid.
 
     Raises:
-        RecordError: A line is malformed or of no known kind, there are no baselines, they differ, an accuracy has no
-            bounds beside it, or it exceeds its ceiling by more than four standard errors. That is a fault in the noise
-            or in the accounting, and no result.
+        RecordError: A line is malformed or of an unknown kind, baselines are missing or differ, an accuracy lacks its
+            bounds, or it exceeds its ceiling by more than four standard errors, which is a fault in the noise or in the
+            accounting.
     """
     baselines, bounds, heads = [], [], []
     for path in paths:
@@ -93,7 +93,7 @@ def _origin(line: dict[str, Any]) -> tuple[Any, Any]:
 
 
 def tables(results: Path) -> dict[str, str]:
-    """Returns the generated parts of the page by name."""
+    """Return the generated parts of the page by name."""
     ag = read_grid(*(results / f"dpnr_ag_{name}.jsonl" for name in ("l1", "l1_shared", "modes")))
     dropout = read_grid(results / "dpnr_ag_dropout.jsonl")
     return {
@@ -110,7 +110,7 @@ def tables(results: Path) -> dict[str, str]:
 
 
 def pictures(results: Path) -> dict[str, Figure]:
-    """Returns the pictures of the page by file name."""
+    """Return the pictures of the page by file name."""
     ag = read_grid(*(results / f"dpnr_ag_{name}.jsonl" for name in ("l1_shared", "l1", "modes")))
     drawn = {"dpnr_ag.png": ag, "dpnr_sst2.png": _sst2(results)}
     return {name: accuracy_of_vectors(_drawn(grid.heads), grid.baselines) for name, grid in drawn.items()}
@@ -125,12 +125,12 @@ def _sst2(results: Path) -> Grid:
 
 
 def _groups(heads: Frame) -> Iterable[Frame]:
-    """Heads that differ in their seed only, by level, in the order of the files."""
+    """Group heads that differ only in their seed, by epsilon, in the order of the files."""
     return [group for _, group in heads.groupby(["epsilon", "name", "word_dropout"], sort=False)]
 
 
 def accuracy(grid: Grid) -> str:
-    """Accuracy beside its bounds."""
+    """Tabulate accuracy beside its bounds."""
     rows = []
     for group in _groups(grid.heads):
         first = group.iloc[0]
@@ -142,7 +142,7 @@ def accuracy(grid: Grid) -> str:
 
 
 def word_dropout(grid: Grid) -> str:
-    """Accuracy with words removed before the encoder reads."""
+    """Tabulate accuracy with words removed before the encoder."""
     rows = []
     for group in _groups(grid.heads.sort_values(["epsilon", "word_dropout"], kind="stable")):
         first = group.iloc[0]
@@ -165,7 +165,7 @@ def word_dropout(grid: Grid) -> str:
 
 
 def attackers(grid: Grid) -> str:
-    """What attackers infer of the persons, from vectors and from labels; of several heads, the one for all levels."""
+    """Tabulate the success of attackers on persons, by vectors and by labels; use the head for all epsilons."""
     rows = [
         ["-", said, *_leak(pd.Series([grid.baselines[name]["attack"]])), "", ""]
         for name, said in (("majority", "nothing"), ("clean", "the clean model's vectors"))
@@ -191,7 +191,7 @@ def attackers(grid: Grid) -> str:
 
 
 def _one_head_for_all(heads: Frame) -> Frame:
-    """The one l1 head for all levels, and l1 heads of their own at the levels that it does not serve."""
+    """Return the l1 head for all epsilons, and separate l1 heads at the other epsilons."""
     l1 = heads[heads["mode"] == "l1"]
     shared = l1.name.str.endswith("for all")
     return l1[shared | ~l1.level.isin(l1[shared].level)]
@@ -207,7 +207,7 @@ def _difference(more: Column, figure: str) -> str:
 
 
 def persons(grid: Grid) -> str:
-    """Accuracy of the main task on texts with and without each person."""
+    """Tabulate accuracy of the main task on texts with and without each person."""
     clean = [_with_and_without(pd.Series([one])) for one in grid.baselines["clean"]["by_attribute"]]
     rows = [["clean model", *clean]]
     for group in _groups(_one_head_for_all(grid.heads)):
@@ -217,7 +217,7 @@ def persons(grid: Grid) -> str:
 
 
 def person_privacy(grid: Grid) -> str:
-    """What the attacker with the vectors finds out of each person: the area under the curve and F, tuned on dev."""
+    """Tabulate the attack on vectors for each person: the area under the curve and F, tuned on dev."""
 
     def cells(attacks: Column) -> list[str]:
         each = [attacks.str[name] for name in ("auc_each", "f_tuned_each")]
@@ -235,7 +235,7 @@ def person_privacy(grid: Grid) -> str:
 
 
 def adversarial(grid: Grid, results: Path) -> str:
-    """Accuracy and the attacker for adversarial training without noise, beside the clean model and nothing."""
+    """Tabulate accuracy and attack after adversarial training without noise, beside the clean model and chance."""
     (_, attacked), *_ = read_objects(results / "dpnr_adversarial.jsonl")
     trained = json.loads((results / "dpnr_record_ag-adversarial-one-pass.json").read_text("utf-8"))
     rows = [
@@ -252,7 +252,7 @@ def adversarial(grid: Grid, results: Path) -> str:
 
 
 def repeated(results: Path) -> str:
-    """Accuracy on the test texts that stand word for word in train, and on the others."""
+    """Tabulate accuracy on the test texts that occur verbatim in train, and on the others."""
     for record in vectors.read(results).records:
         if record["job"] == "repeated" and record["task"] == "ag-private":
             of = record["accuracy"]

@@ -1,4 +1,4 @@
-"""Draws accuracy by epsilon for the heads of docs/results/dpnr.md, between the ceiling and the majority class."""
+"""Draw accuracy by epsilon for the heads of docs/results/dpnr.md, between the ceiling and the majority class."""
 
 from collections.abc import Mapping
 from math import sqrt
@@ -40,10 +40,10 @@ AT = 4.0
 
 
 def accuracy_of_vectors(heads: Frame, baselines: Mapping[str, Any]) -> Figure:
-    """Draws accuracy of released vectors by whole-text epsilon. Bars are the deviation over seeds.
+    """Draw accuracy of released vectors by whole-text epsilon. Bars are the deviation over seeds.
 
     Args:
-        heads: One ``l1`` head a level, and those of other modes; columns as of ``Grid.heads``.
+        heads: One ``l1`` head per epsilon, and those of other modes; columns as of ``Grid.heads``.
         baselines: The clean model and the majority class.
     """
     clean, majority = (baselines[name]["accuracy"] for name in ("clean", "majority"))
@@ -77,7 +77,7 @@ def accuracy_of_vectors(heads: Frame, baselines: Mapping[str, Any]) -> Figure:
 
 
 def finding(heads: Frame, clean: float) -> str:
-    """Returns the title: what an ``l1`` vector is worth, beside nothing hidden and beside a label."""
+    """Return the title: the accuracy of an ``l1`` vector beside that without privacy and that of a label."""
     found = heads[(heads["mode"] == "l1") & (heads.epsilon == AT)]
     if found.empty:
         return "Accuracy by epsilon of the whole text"

@@ -1,4 +1,4 @@
-"""Tables of docs/results/fairness.md, from ``fairness_ag-l1.json`` and ``fairness_ag-balanced.json``."""
+"""Write the tables of docs/results/fairness.md from ``fairness_ag-l1.json`` and ``fairness_ag-balanced.json``."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +13,7 @@ Cell = Callable[[Attribute], str]
 
 
 def tables(results: Path) -> dict[str, str]:
-    """Returns the generated parts of the page by name."""
+    """Return the generated parts of the page by name."""
     vectors = read_lines(results / "fairness_ag-l1.json")
     texts = read_lines(results / "fairness_ag-balanced.json")
     text_rows = texts.assign(label=["raw text", "balanced"])
@@ -36,7 +36,7 @@ def tables(results: Path) -> dict[str, str]:
 
 
 def read_lines(path: Path) -> Frame:
-    """Returns the measurements of a record, a row for each model and level.
+    """Return the measurements of a record, a row for each model and epsilon.
 
     The private model without noise is the same at every level, so only its first line is kept.
 
@@ -89,7 +89,7 @@ def _sides(attribute: Attribute) -> str:
 
 
 def _gap(part: str | None = None) -> Cell:
-    """Returns the cell of a gap with its error; a star where the joint 95 % interval leaves 0 out."""
+    """Return the cell of a gap with its error; a star marks a joint 95 % interval that excludes 0."""
 
     def cell(attribute: Attribute) -> str:
         found = attribute if part is None else attribute[part]

@@ -1,4 +1,4 @@
-"""Tables of docs/results/text.md, from the records of ``benchmarks/frontier/run.py``."""
+"""Write the tables of docs/results/text.md from the records of ``benchmarks/frontier/run.py``."""
 
 import math
 from collections import Counter
@@ -27,29 +27,29 @@ _DASH = "-"
 
 @dataclass(frozen=True)
 class Frontier:
-    """The records of one run, by kind."""
+    """Hold the records of one run by kind."""
 
     records: list[dict[str, Any]]
 
     def of(self, job: str, row: str) -> list[dict[str, Any]]:
-        """Returns the records of a job and a row."""
+        """Return the records of a job and a row."""
         return [record for record in self.records if record["job"] == job and record["row"] == row]
 
     def scores(self, row: str, task: str) -> Column:
-        """Returns accuracy, or for SICK Pearson's r, of each draw."""
+        """Return the accuracy, or for SICK Pearson's r, of each draw."""
         return pd.Series([r["score"] for r in self.of("task", row) if r["task"] == task], dtype=float)
 
     def tuned(self, row: str, *, on_all: bool = False) -> Column:
-        """Returns the accuracy of an encoder, tuned on a part of train or on all of it, of each seed."""
+        """Return the accuracy of an encoder fine-tuned on a part of train or on all of it, for each seed."""
         return pd.Series([r["score"] for r in self.of("tuned_on_all" if on_all else "tuned", row)], dtype=float)
 
     def unchanged(self, row: str, what: str) -> Column:
-        """Returns the share of SST-2's words that come out as they were, of each draw."""
+        """Return the share of unchanged words in SST-2, for each draw."""
         found = [r["unchanged"][what] for r in self.of("task", row) if r["task"] == "sst2-whole" and r["unchanged"]]
         return pd.Series(found, dtype=float)
 
     def named(self, row: str, attack: str, what: str = "content") -> Column:
-        """Returns the share of SST-2's words that an attack names, of each draw."""
+        """Return the share of SST-2's words that an attack recovers, for each draw."""
         if row == "raw":
             return pd.Series([1.0])
         found = self.of("attack", rows.SAME_ATTACK.get(row, row))
@@ -57,12 +57,12 @@ class Frontier:
         return pd.Series([value if attack == "closed_form" else value[what] for value in values], dtype=float)
 
     def strongest(self, row: str, what: str = "content") -> Column:
-        """Returns what the attack names that names most."""
+        """Return the shares of the attack that recovers most."""
         found = [self.named(row, attack, what) for attack in ("unchanged", *ATTACKS)]
         return max(found, key=lambda shares: shares.mean() if len(shares) else -1)
 
     def spans(self, row: str, kind: str) -> dict[str, float] | None:
-        """Returns shares of spans of one kind, means over draws."""
+        """Return shares of spans of one type, as means over draws."""
         found = [r["spans"][kind] for r in self.of("personal", row) if kind in r["spans"]]
         if not found:
             return None
@@ -72,7 +72,7 @@ class Frontier:
 
 
 def read(results: Path, name: str = NAME) -> Frontier:
-    """Reads the records; refuses those of ``--quick``, which did not read the test texts.
+    """Read the records, and reject those of ``--quick``, which did not use the test texts.
 
     Raises:
         ValueError: A record is of a quick run.
@@ -84,7 +84,7 @@ def read(results: Path, name: str = NAME) -> Frontier:
 
 
 def with_attacks(results: Path) -> Frontier:
-    """Returns the records with english-v3's attacks on k-RR: what it draws hangs on words, lists and outputs alone."""
+    """Add english-v3's attacks on k-RR, whose outputs depend on words, lists and outputs alone."""
     found = read(results).records
     known = {record["row"] for record in found if record["job"] == "attack"}
     before = [r for r in read(results, BEFORE).records if r["job"] == "attack" and r["row"].startswith("krr")]
@@ -92,7 +92,7 @@ def with_attacks(results: Path) -> Frontier:
 
 
 def tables(results: Path) -> dict[str, str]:
-    """Returns the generated parts of the page by name."""
+    """Return the generated parts of the page by name."""
     found = with_attacks(results)
     return {
         "about": about(found),
@@ -111,7 +111,7 @@ def tables(results: Path) -> dict[str, str]:
 
 
 def pictures(results: Path) -> dict[str, Figure]:
-    """Returns the pictures of the page by file name."""
+    """Return the pictures of the page by file name."""
     found = with_attacks(results)
     lines = []
     for line in LINES:
@@ -124,7 +124,7 @@ def pictures(results: Path) -> dict[str, Figure]:
 
 
 def _finding(found: Frontier) -> str:
-    """The title of the picture: what our attacks name at the default, which is a lower bound."""
+    """Return the title of the picture: the share recovered at the default, a lower bound for all attacks."""
     named = points(found.strongest(rows.DEFAULT).mean())
     return (
         f"As shipped, our attacks name {named} % of the content words at 10 nats.\n"
@@ -133,7 +133,7 @@ def _finding(found: Frontier) -> str:
 
 
 def about(found: Frontier) -> str:
-    """What was measured: the bundle, and how many draws of each task the rows with several have."""
+    """Describe the measured bundle, and the number of draws of each task."""
     of_default = [record for record in found.records if record["row"] == rows.DEFAULT]
     bundles = ", ".join(sorted({f"`{record['bundle'][:12]}`" for record in of_default}))
     counts = {label: [len(found.scores(row.name, task)) for row in rows.ROWS] for task, label in ALL.items()}
@@ -145,7 +145,7 @@ def about(found: Frontier) -> str:
 
 
 def main_table(found: Frontier) -> str:
-    """One row a release: what is charged, what is seen, what is learned and what is named."""
+    """Tabulate spend, kept words, utility and attack for each release."""
     columns = ["mechanism", "visible", "nats", *ALL.values(), "content words out", "all words out",
                "our strongest attack"]  # fmt: skip
     body = []
@@ -158,12 +158,12 @@ def main_table(found: Frontier) -> str:
 
 
 def score(found: Frontier, row: str, task: str) -> str:
-    """Returns a cell: accuracy in per cent, or SICK's correlation."""
+    """Return a cell: accuracy in percent, or SICK's correlation."""
     return spread(found.scores(row, task), shares=task != "sick") or _DASH
 
 
 def leads(found: Frontier) -> str:
-    """Scores of the staircase between its levels, where the strongest attack names what it names of k-RR at 10."""
+    """Tabulate scores of the staircase at the strength where the attack recovers as much as from k-RR at 10."""
     columns = ["task", "visible", "content words named", "k-RR at 10", "staircase", "lead"]
     body = []
     for (task, label), visible in product(ALL.items(), ("kinds", "seen", "every")):
@@ -180,15 +180,15 @@ def leads(found: Frontier) -> str:
 
 
 def at_equal_attack(found: Frontier, visible: str, task: str) -> tuple[float, float] | None:
-    """Returns the score of the staircase, and its deviation, where as many words are named as of k-RR at 10.
+    """Return the staircase's score and its deviation where attacks recover as many words as from k-RR at 10.
 
     Args:
         found: The records.
-        visible: ``every`` word drawn, function words ``seen``, or ``kinds`` beside them: the rung ``words``.
-        task: What is scored.
+        visible: ``every`` word randomized, function words ``seen``, or ``kinds`` beside them: the mode ``words``.
+        task: The task of the score.
 
     Returns:
-        ``None`` without attacks, or where the levels that were measured do not reach so far.
+        ``None`` without attacks, or where the measured epsilons do not reach so far.
     """
     staircase = "shipped" if visible == "kinds" else visible
     named = found.strongest(f"krr-{visible}-10")
@@ -205,7 +205,7 @@ def at_equal_attack(found: Frontier, visible: str, task: str) -> tuple[float, fl
 
 
 def between(line: Sequence[tuple[float, float]], place: float) -> float | None:
-    """Returns the height of a line of straight pieces at a place, ``None`` outside of it."""
+    """Interpolate a piecewise linear line at a place; return ``None`` outside of it."""
     for (x, y), (other_x, other_y) in pairwise(line):
         if x <= place <= other_x:
             return y + (other_y - y) * (place - x) / max(other_x - x, 1e-12)
@@ -213,7 +213,7 @@ def between(line: Sequence[tuple[float, float]], place: float) -> float | None:
 
 
 def attacks(found: Frontier) -> str:
-    """What each attack names of SST-2's content words, and of those in the vocabulary."""
+    """Tabulate the share of SST-2's content words that each attack recovers, and of those in the vocabulary."""
     columns = ["mechanism", "visible", "nats", "draws", "unchanged", *ATTACKS.values(),
                "in the vocabulary: unchanged", "strongest", "closed form"]  # fmt: skip
     body = []
@@ -230,7 +230,7 @@ def attacks(found: Frontier) -> str:
 
 
 def tuned(found: Frontier) -> str:
-    """Accuracy of MiniLM, tuned on a part of SST-2's rows, and on all, as each row releases them."""
+    """Tabulate the accuracy of MiniLM fine-tuned on a part of SST-2's rows, and on all, for each release."""
     body = []
     for row in rows.ROWS:
         parts = [found.tuned(row.name, on_all=on_all) for on_all in (False, True)]
@@ -242,7 +242,7 @@ def tuned(found: Frontier) -> str:
 
 
 def personal(found: Frontier) -> str:
-    """Spans of personal data of which something came out, in per cent: whole span / any word / known words."""
+    """Tabulate unchanged personal data in percent: whole span / any word / words of the vocabulary."""
     body = []
     for row in rows.ROWS:
         if not found.of("personal", row.name) or row.name in ("raw", "delete", "blank", "uniform"):
@@ -256,7 +256,7 @@ def personal(found: Frontier) -> str:
 
 
 def came_out(found: Frontier) -> str:
-    """The words of spans that come out most often at the default."""
+    """List the words of spans that stay most often at the default."""
     lines = []
     for kind in SPANS:
         words: Counter[str] = Counter()
@@ -267,7 +267,7 @@ def came_out(found: Frontier) -> str:
 
 
 def profile(found: Frontier) -> str:
-    """How often an article is named by its function words, and a paragraph by its skeleton and by equal words."""
+    """Tabulate how often function words identify an article, and template and equal words a paragraph."""
     lengths = ("5", "10", "20", "40")
     columns = ["mechanism", "visible", "nats", "style", *(f"skeleton, {n}" for n in lengths),
                *(f"equal words, {n}" for n in lengths)]  # fmt: skip
@@ -281,7 +281,7 @@ def profile(found: Frontier) -> str:
 
 
 def floors(found: Frontier) -> str:
-    """What was asked for, and what was found."""
+    """Tabulate the required figures beside the measured ones."""
     body = [[*line[:3], "yes" if line[3] else "**no**"] for line in _floors(found)]
     return table(["what", "asked for", "found", "reached"], body)
 
@@ -310,7 +310,7 @@ def _floors(found: Frontier) -> Iterator[tuple[str, str, str, bool]]:
 
 
 def samples(found: Frontier) -> str:
-    """Five sentences, released once by each row."""
+    """Tabulate five sentences, released once by each row."""
     parts = []
     for row in rows.ROWS:
         for record in found.of("sample", row.name)[:1]:

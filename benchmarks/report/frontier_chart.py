@@ -1,4 +1,4 @@
-"""Draws scores over the strongest attack: what a mechanism is worth beside what an attacker makes of it."""
+"""Draw utility over the strongest attack for each mechanism."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from report.records import Column
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the picture: the rows on it, and its look.
+    """Describe a line of the picture: its rows, and its look.
 
     Attributes:
-        label: What it is.
-        rows: Its rows, by level.
+        label: Its label.
+        rows: Its rows, by epsilon.
         color: Its color.
-        marker: Its marker; with the line's style it is told from all others without color.
-        style: Its line; none for ``""``.
-        panel: The panel that has its label, where there is most room.
-        place: Where its label is there.
+        marker: Its marker, unique together with the style, so that color is not needed.
+        style: Style of the line; none for ``""``.
+        panel: The panel with its label, where there is most room.
+        place: The label's place there.
     """
 
     label: str
@@ -45,14 +45,14 @@ Series = tuple[Line, list[tuple[float, list[Column]]]]
 def accuracy_by_attack(
     tasks: Sequence[str], lines: Sequence[Series], heights: Mapping[str, Sequence[float]], title: str
 ) -> Figure:
-    """Draws one panel a task, accuracy or SICK's r. Bars are the deviation over draws.
+    """Draw one panel per task, accuracy or SICK's r. Bars are the deviation over draws.
 
     Args:
         tasks: Their names.
-        lines: Looks, and for each level the share of SST-2's content words that is named and the accuracies of each
-            task, one a draw.
+        lines: Looks, and for each epsilon the recovered share of SST-2's content words and the scores of each task,
+            one per draw.
         heights: Accuracy of raw text, and of deleting all but function words, for each task.
-        title: What the picture shows.
+        title: Title of the picture.
     """
     with rc_context(STYLE):
         figure = titled(title, (12, 4.4))

@@ -1,17 +1,17 @@
-"""The rows of docs/results/text.md, and what was asked of them before they were measured."""
+"""List the rows of docs/results/text.md, and the figures required of them before they were measured."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the tables.
+    """Describe a row of the tables.
 
     Attributes:
         name: Its key in the records.
-        law: What draws.
-        visible: What is seen as it is.
-        nats: What is charged per drawn word.
+        law: Its mechanism.
+        visible: The words that it keeps.
+        nats: Its epsilon per randomized word.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Tables and the picture of docs/results/names.md, from ``benchmarks/results/names``."""
+"""Write the tables and the picture of docs/results/names.md from ``benchmarks/results/names``."""
 
 import json
 from collections.abc import Sequence
@@ -67,7 +67,7 @@ def _share(found: Record | None, name: str, *, interval: bool = True) -> str:
 
 
 def tables(results: Path) -> dict[str, str]:
-    """Returns the generated parts of the page by name."""
+    """Return the generated parts of the page by name."""
     records, beside = _records(results), _records(results, (TOOLS[0], *BESIDE, *TOOLS[1:]))
     utility, speed, restored = (
         json.loads((results / "names" / f"{name}.json").read_text("utf-8")) for name in ("utility", "speed", "restored")
@@ -145,7 +145,7 @@ def _difference(one: Record) -> str:
 
 
 def _restored(record: Record) -> str:
-    """The rows of both styles: of the replies, which are restored in conversations, there is one."""
+    """Return the rows of both styles; the written replies, restored in conversations, have one row."""
     rows = []
     for name, styles in record["texts"].items():
         for style, one in styles.items():
@@ -190,7 +190,7 @@ _DRAWN = {
 
 
 def pictures(results: Path) -> dict[str, Figure]:
-    """Returns the picture of the page."""
+    """Return the picture of the page."""
     records = _records(results)
     ours, others = (records[name]["figures"]["made-up"]["as is"]["measures"] for name in ("names", "presidio"))
     title = (

@@ -1,7 +1,7 @@
-"""Writes tables and numbers as Markdown, and puts them between the markers of a page.
+"""Format tables and numbers as Markdown, and put them between the markers of a page.
 
-A generated part of a page stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. Everything else on the page
-is written by hand and left alone.
+A generated part of a page is between ``<!-- generated: NAME -->`` and ``<!-- end -->``. Everything else on the page is
+written by hand and not changed.
 """
 
 import re
@@ -14,11 +14,11 @@ PART = re.compile(r"(<!-- generated: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTAL
 
 
 def filled(page: str, parts: Mapping[str, str]) -> str:
-    """Returns the page with every generated part replaced.
+    """Return the page with every generated part replaced.
 
     Args:
         page: Markdown with markers.
-        parts: What stands between them, by name.
+        parts: New content between the markers, by name.
 
     Raises:
         ValueError: A marker has no part, a part has no marker, or a marker is not closed.
@@ -34,7 +34,7 @@ def filled(page: str, parts: Mapping[str, str]) -> str:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Returns a Markdown table; columns that are empty in every row are left out."""
+    """Return a Markdown table; columns that are empty in every row are left out."""
     body = [list(row) for row in rows]
     kept = [place for place in range(len(columns)) if any(row[place] for row in body)]
     lines = [[line[place] for place in kept] for line in (list(columns), ["---"] * len(columns), *body)]
@@ -42,16 +42,16 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def points(share: float | None, digits: int = 1) -> str:
-    """Returns a share in per cent, without the sign; empty for None and NaN."""
+    """Return a share in percent without the sign; empty for None and NaN."""
     return "" if share is None or pd.isna(share) else f"{100 * share:.{digits}f}"
 
 
 def spread(values: Column, *, shares: bool = True) -> str:
-    """Returns the mean over runs, and behind ± their standard deviation where there are several.
+    """Return the mean over runs, followed by ± and their standard deviation if there are several.
 
     Args:
         values: A figure of each run; NaN for runs that lack it.
-        shares: Whether to write per cent with one digit; else three digits.
+        shares: Whether to write percent with one digit; else three digits.
     """
     values = values.dropna()
     if values.empty:
@@ -62,7 +62,7 @@ def spread(values: Column, *, shares: bool = True) -> str:
 
 
 def short(value: float | None, digits: int = 4) -> str:
-    """Returns a number with few digits and without an exponent; empty for None and NaN."""
+    """Return a number with few digits and without an exponent; empty for None and NaN."""
     if value is None or pd.isna(value):
         return ""
     text = f"{value:,.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"

@@ -1,4 +1,4 @@
-"""How rewritten texts read: tables of ``benchmarks/readability.py``, for docs/results/names.md and text.md."""
+"""Tabulate the perplexities of ``benchmarks/readability.py`` for docs/results/names.md and text.md."""
 
 import json
 from pathlib import Path
@@ -29,7 +29,7 @@ def _read(results: Path) -> Record:
 
 
 def of_names(results: Path) -> str:
-    """The rung ``names``: ratios on all corpora."""
+    """Tabulate the ratios of the mode ``names`` on all corpora."""
     record = _read(results)
     rows = [["raw", *(f"1 ({record['raw'][name]['raw']:,.0f} a word)" for name in _CORPORA)]]
     rows += [
@@ -41,13 +41,13 @@ def of_names(results: Path) -> str:
 
 
 def of_pools(results: Path) -> str:
-    """The rung ``names`` with pools cut to their first members: ratios on news."""
+    """Tabulate the ratios of the mode ``names`` on news, with pools cut to their first surrogates."""
     record = json.loads((results / "names" / "pool_sizes.json").read_text("utf-8"))
     return table(["members", f"{record['texts']} news"], [[name, _ratio(one)] for name, one in record["sizes"].items()])
 
 
 def of_all(results: Path) -> str:
-    """Every row: ratios on news and whole sentences of reviews, and perplexities by the words that came out."""
+    """Tabulate all ratios on news and whole sentences of reviews, and perplexities by the words of the output."""
     record, rows = _read(results), []
     for level in (8, 6, 4):
         record[f"static-{level}"] = record.get(f"ag-static-{level}", {}) | record.get(f"sst2-static-{level}", {})

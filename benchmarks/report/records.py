@@ -1,4 +1,4 @@
-"""Reads stored records, packed or not, and names the file and the line of a damaged one."""
+"""Read stored records, packed or not, and report damage with file and line."""
 
 import gzip
 import json
@@ -13,16 +13,16 @@ Column = Any
 
 
 class RecordError(ValueError):
-    """A record cannot be used. The message names the file and the line."""
+    """Report a record that cannot be used. The message names the file and the line."""
 
 
 def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields the JSON objects of a file with their place: one in ``*.json``, one a line in ``*.jsonl``.
+    """Yield the JSON objects of a file with their place: one in ``*.json``, one a line in ``*.jsonl``.
 
-    If the file is not there and one of its name with ``.gz`` is, that one is unpacked and read.
+    If the file is missing but a packed one with ``.gz`` exists, that one is read.
 
     Raises:
-        RecordError: The file is not there, or something in it is not a JSON object.
+        RecordError: The file is missing, or something in it is not a JSON object.
     """
     try:
         packed = path.with_name(f"{path.name}.gz")

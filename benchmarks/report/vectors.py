@@ -1,4 +1,4 @@
-"""Tables and the picture of docs/results/vectors.md, from the records of ``benchmarks/vectors/run.py``."""
+"""Write the tables and the picture of docs/results/vectors.md from the records of ``benchmarks/vectors/run.py``."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ FIGURES = {"accuracy": "Accuracy", "balanced_accuracy": "Balanced accuracy", "wo
 
 @dataclass(frozen=True)
 class Mean:
-    """The mean over seeds, its standard error over seeds (None for one seed), and the texts it is of."""
+    """Hold the mean over seeds, its standard error over seeds (None for one seed), and the number of texts."""
 
     value: float
     error: float | None
@@ -46,7 +46,7 @@ class Mean:
 
     @property
     def of_texts(self) -> float:
-        """Standard error of an accuracy over texts."""
+        """Return the standard error of an accuracy over texts."""
         return sqrt(self.value * (1 - self.value) / self.texts)
 
     def __str__(self) -> str:
@@ -55,12 +55,12 @@ class Mean:
 
 @dataclass(frozen=True)
 class Results:
-    """The records of the command."""
+    """Hold the records of the command."""
 
     records: list[dict[str, Any]]
 
     def of(self, task: str, row: str, name: str, epsilon: str, figure: str = "accuracy") -> Mean | None:
-        """Returns a figure.
+        """Return a figure.
 
         Args:
             task: A key of ``TASKS``.
@@ -84,23 +84,23 @@ class Results:
                 yield record
 
     def seeds(self, task: str, row: str, name: str) -> int:
-        """Returns how many seeds there are."""
+        """Return the number of seeds."""
         return sum(1 for _ in self._records(task, row, name))
 
     def texts(self, task: str) -> dict[str, int]:
-        """Returns how many texts each part of a division has, of seed 0."""
+        """Return the number of texts in each part of a division, for seed 0."""
         record = next(r for r in self.records if r["job"] == "decision" and r["task"] == task)
         return {**record["texts"], "left_out": record["left_out"]}
 
     def majority(self, task: str) -> float:
-        """Returns the share of the commonest class among the test texts."""
+        """Return the share of the commonest class among the test texts."""
         record = next(r for r in self.records if r["job"] == "decision" and r["task"] == task)
         sizes = [sum(row) for row in record["test"]]
         return max(sizes) / sum(sizes)
 
 
 def name_of(record: dict[str, Any]) -> str:
-    """Returns the name of a record's extractor or codebook; see ``Results.of``."""
+    """Return the name of a record's extractor or codebook; see ``Results.of``."""
     if record["job"] == "codebook":
         return f"{record['extractor']}-{record['codes']}"
     if record["job"] == "decision":
@@ -109,12 +109,12 @@ def name_of(record: dict[str, Any]) -> str:
 
 
 def read(results: Path) -> Results:
-    """Reads the records."""
+    """Read the records."""
     return Results([record for _, record in read_objects(results / NAME)])
 
 
 def tables(results: Path) -> dict[str, str]:
-    """Returns the generated parts of the page by name."""
+    """Return the generated parts of the page by name."""
     found = read(results)
     tasks = [task for task in TASKS if any(r["task"] == task and r["job"] == "decision" for r in found.records)]
     parts = {
@@ -130,14 +130,14 @@ def tables(results: Path) -> dict[str, str]:
 
 
 def all_tables(results: Path) -> dict[str, str]:
-    """Returns the generated parts of the page with every row."""
+    """Return the generated parts of the page with every row."""
     found = read(results)
     parts = {f"{figure}-{task}": by_epsilon(found, task, figure, _all_rows()) for task in TASKS for figure in FIGURES}
     return parts | {"attack-ag-private": by_epsilon(found, "ag-private", "attack", _all_rows())}
 
 
 def pictures(results: Path) -> dict[str, Figure]:
-    """Returns the picture of the page."""
+    """Return the picture of the page."""
     found = read(results)
     series = {
         task: [[found.of(task, line.row, line.name, epsilon) for epsilon in EPSILONS] for line in LINES]
@@ -154,7 +154,7 @@ def pictures(results: Path) -> dict[str, Figure]:
 
 
 def _finding(found: Results, names: dict[str, str]) -> str:
-    """The title of the picture: what the class of the static extractor is ahead of at epsilon 4."""
+    """Return the title of the picture: the lead of the static extractor's class label at epsilon 4."""
     ahead = []
     for task, name in names.items():
         label, vector, code = (
@@ -216,7 +216,7 @@ def _attacked() -> list[Row]:
 
 
 def by_epsilon(found: Results, task: str, figure: str, rows: Sequence[Row]) -> str:
-    """A figure by epsilon, a line for each row that was measured, and without noise in the last column."""
+    """Tabulate a figure by epsilon, a line for each measured row; the last column is without noise."""
     lines = []
     for shown, extractor, row, name in rows:
         figures = [found.of(task, row, name, epsilon, figure) for epsilon in EPSILONS]
@@ -230,7 +230,7 @@ def by_epsilon(found: Results, task: str, figure: str, rows: Sequence[Row]) -> s
 
 
 def texts(found: Results, tasks: Sequence[str]) -> str:
-    """How many texts, and what is repeated among them."""
+    """Tabulate the number of texts, and of repeated ones."""
     rows = []
     for task in tasks:
         of = found.texts(task)
@@ -245,7 +245,7 @@ def texts(found: Results, tasks: Sequence[str]) -> str:
 
 
 def clean(found: Results, tasks: Sequence[str]) -> str:
-    """Accuracy without noise."""
+    """Tabulate accuracy without noise."""
     rows = []
     for name, shown in EXTRACTORS.items():
         figures = [found.of(task, "clean", name, "") for task in tasks]
@@ -255,7 +255,7 @@ def clean(found: Results, tasks: Sequence[str]) -> str:
 
 
 def balanced(found: Results) -> str:
-    """Balanced accuracy and the worst recall of both channels, beside the best balanced accuracy."""
+    """Tabulate balanced accuracy and worst recall of both randomizers, beside the best balanced accuracy."""
     rows = []
     for task in ("ag", "trec"):
         for name in ("static-tuned", "minilm-tuned"):
@@ -274,7 +274,7 @@ def balanced(found: Results) -> str:
 
 
 def codebook_sizes(found: Results, tasks: Sequence[str]) -> str:
-    """Accuracy of codebooks by size at some levels."""
+    """Tabulate the accuracy of codebooks by size at some epsilons."""
     rows = []
     for task in tasks:
         for kind, shown in CODEBOOKS.items():
@@ -288,7 +288,7 @@ def codebook_sizes(found: Results, tasks: Sequence[str]) -> str:
 
 
 def recipes(results: Path) -> str:
-    """What int8 costs MiniLM: the bundle that ships, and the records of a script that is gone."""
+    """Tabulate the loss of MiniLM by int8, from the shipped bundle and from records of a deleted script."""
     figures = json.loads(SHIPPED.read_text("utf-8"))["provenance"]["int8"]
     rows = [["tuned, as `ag-minilm` ships", figures["recipe"], figures["model_bytes"], figures["sample_texts"]]]
     rows[0] += [figures["accuracy_float32"], figures["accuracy"], figures["agreement"]]
@@ -305,7 +305,7 @@ def recipes(results: Path) -> str:
 
 
 def asked(found: Results) -> str:
-    """What was asked for before anything was measured, and what came of it."""
+    """Tabulate the accuracies required before the measurement beside the measured ones."""
     rows = []
     for floor in floors.FLOORS:
         for epsilon, least in floor.least.items():

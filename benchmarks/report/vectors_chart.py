@@ -1,4 +1,4 @@
-"""Draws accuracy by epsilon for the releases of docs/results/vectors.md, with a label at each line."""
+"""Draw accuracy by epsilon for the releases of docs/results/vectors.md, with a label at each line."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from report.charts import (
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the picture: its row, and its look."""
+    """Describe a line of the picture: its row, and its look."""
 
     label: str
     row: str
@@ -51,14 +51,14 @@ def accuracy_of_rows(
     majority: Mapping[str, float],
     title: str,
 ) -> Figure:
-    """Draws one panel a task. Bars are standard errors of the mean over seeds.
+    """Draw one panel per task. Bars are standard errors of the mean over seeds.
 
     Args:
-        tasks: What each is called.
+        tasks: Their names.
         epsilons: Whole-text epsilons.
         heights: Accuracies and their standard errors, by task, line of ``LINES`` and epsilon.
         majority: Share of the commonest class by task.
-        title: What the picture shows.
+        title: Title of the picture.
     """
     with rc_context(STYLE):
         figure = titled(title, (11, 5.4))

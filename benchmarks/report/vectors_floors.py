@@ -1,16 +1,16 @@
-"""What was asked of docs/results/vectors.md before it was measured: least accuracies by epsilon."""
+"""List the accuracies that docs/results/vectors.md had to reach, set before it was measured."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Floor:
-    """Least accuracies of a row.
+    """Hold the least accuracies of a row.
 
     Attributes:
         task: Key of the data.
-        shown: What the row is called.
-        row, name: The row, as ``Results.of`` takes it.
+        shown: Name of the row on the page.
+        row, name: The row, as arguments of ``Results.of``.
         least: Least accuracy by epsilon; the empty string is without noise.
     """
 

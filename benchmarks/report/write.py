@@ -1,4 +1,4 @@
-"""Rewrites the generated tables and the pictures of docs/results from the stored records.
+"""Rewrite the generated tables and the pictures of docs/results from the stored records.
 
     python benchmarks/report/write.py
 
@@ -37,7 +37,7 @@ PICTURES: tuple[Callable[[Path], dict[str, Figure]], ...] = (
 
 
 def main() -> None:
-    """Writes every page and every picture."""
+    """Write every page and every picture."""
     for name, tables in PAGES.items():
         page = DOCS / name
         page.write_text(filled(page.read_text(encoding="utf-8"), tables(RECORDS)), encoding="utf-8")

@@ -1,7 +1,7 @@
-"""Codebooks without labels, learned from texts of the stream itself, and how a server decodes them.
+"""Learn codebooks without labels from texts of the stream itself, and decode them as a server does.
 
-- ``static``, ``taught``: what ``textveil-train encoder --codes`` makes without a teacher and taught by MiniLM, int8 and
-  all.
+- ``static``, ``taught``: the codebooks of ``textveil-train encoder --codes`` without a teacher and taught by MiniLM,
+  in int8.
 - ``minilm``: the same k-means over the main directions of MiniLM's vectors.
 """
 
@@ -46,12 +46,12 @@ SETTINGS = {
 
 
 def measure(extractors: Extractors, kind: str, codes: int, seed: int) -> Codes | None:
-    """Learns a codebook and counts texts by class and code; None where there are too few texts.
+    """Learn a codebook and count texts by class and cluster label; return None for too few texts.
 
     Args:
         extractors: The vectors.
         kind: One of ``KINDS``.
-        codes: How many codes.
+        codes: Number of cluster labels.
         seed: Seed of the division, of the texts and of k-means.
     """
     task = extractors.task(seed)
@@ -75,14 +75,14 @@ def counted(
     test: tuple[Ids, LabeledPart],
     codes: int,
 ) -> Codes:
-    """Counts texts by class and code, and by attribute and code where there are attributes.
+    """Count texts by class and cluster label, and by attribute and cluster label if there are attributes.
 
     Args:
-        extractors: Where the attributes are.
+        extractors: Source of the attributes.
         task: The task.
-        known: Codes of the texts that a server and an attacker learn from, and these texts.
+        known: Cluster labels of the texts that a server and an attacker learn from, and these texts.
         test: The same of the test texts.
-        codes: How many codes.
+        codes: Number of cluster labels.
     """
 
     def counts(names: Ids, at: Ids, rows: int) -> Floats:
@@ -97,19 +97,20 @@ def counted(
 
 
 class Known:
-    """MiniLM's vectors of the texts that a teacher is asked about, in the place of a folder that keeps them."""
+    """Provide MiniLM's vectors of a teacher's texts in place of a folder with stored ones."""
 
     def __init__(self, vectors: NDArray[np.float32]) -> None:
         self._vectors = vectors
 
     def part(self, name: str, make: Callable[[], object]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """Return the vectors, whatever part is requested."""
         return {"vectors": self._vectors}, {}
 
 
 def shipped(
     extractors: Extractors, kind: str, seen: list[str], codes: int, seed: int
 ) -> Callable[[tuple[str, ...]], Ids]:
-    """Learns a codebook as a bundle has it. It may have fewer codes: each has 20 texts at least."""
+    """Learn a codebook as for a bundle; each label needs 20 texts, so there may be fewer labels."""
     known: Any = None
     if kind == "taught":
         known = Known(extractors.vectors("minilm", [seen[at] for at in choose_teacher_texts(len(seen))]))
@@ -121,9 +122,9 @@ def shipped(
 def of_minilm(
     extractors: Extractors, kind: str, seen: list[str], codes: int, seed: int
 ) -> Callable[[tuple[str, ...]], Ids]:
-    """Learns a codebook over the main directions of MiniLM's vectors, as a bundle does.
+    """Learn a codebook over the main directions of MiniLM's vectors, as for a bundle.
 
-    Unlike a bundle's, its vectors are not of int8, and a code of few texts stays.
+    In contrast to a bundle, vectors are not int8, and labels with few texts stay.
     """
 
     def vectors(texts: tuple[str, ...] | list[str]) -> Floats:

@@ -1,12 +1,12 @@
-"""Whether corrected counts hold the truth: how often the number of texts of a label is within two standard errors.
+"""Measure how often the corrected number of texts of a label is within two standard errors of the truth.
 
     python benchmarks/vectors/counts.py [--data DIR] [--tasks trec ag sst2 ag-16-codes] [--held-out SHARE] [-o RECORDS]
 
-Five models each see half of a set. Of the other half, one text of each group of close texts, every release draws the
-held-out texts anew, and from what is left as many texts of each label as shares from a flat Dirichlet distribution say,
-or as many as there are. Nothing is drawn twice: held-out and released texts are disjoint, and neither was trained on.
-The noise is drawn from the very channel of a bundle. Beside it stands what was printed before there were held-out
-decisions: the decisions of the model as if they were the truth, with the error of the noise alone.
+Each of five models is trained on half of a set. From the other half (one text of each group of near duplicates), every
+release samples held-out texts anew, and from the rest texts of each label by shares from a flat Dirichlet distribution,
+as far as there are enough. Held-out and released texts are disjoint, and neither was trained on. The noise comes from
+the randomizer of a bundle. For comparison the record has the estimate without held-out decisions: it treats the model's
+decisions as the truth, with the error of the noise alone.
 """
 
 import os
@@ -57,7 +57,7 @@ Ids = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class Pool:
-    """Texts that a model did not see: their labels, and what it decided."""
+    """Hold texts that a model was not trained on: their labels, and its decisions."""
 
     labels: tuple[str, ...]
     classes: Ids
@@ -66,7 +66,7 @@ class Pool:
 
 
 def pools(data: Path, task: str) -> list[Pool]:
-    """Trains the models of a task, and lets each decide on the texts that it did not see."""
+    """Train the models of a task, and decide with each on the texts that it was not trained on."""
     name, _, codes = task.partition("-")
     corpus = labeled.load(data, name)
     rows = [*corpus.train, *corpus.test]
@@ -101,7 +101,7 @@ def pools(data: Path, task: str) -> list[Pool]:
 def releases(
     pool: Pool, staircase: LabelStaircase, texts: int, share: float, count: int, generator: np.random.Generator
 ) -> Iterator[tuple[HeldOutCounts, Ids, Ids, Ids]]:
-    """Draws held-out texts and releases: what is held out, what arrived, the true labels, and the decisions."""
+    """Sample held-out texts and releases: held-out decisions, received labels, true labels, and decisions."""
     labels, size = len(pool.labels), len(pool.classes)
     for _ in range(count):
         order = generator.permutation(size)
@@ -119,7 +119,7 @@ def releases(
 
 
 def measure(task: str, found: list[Pool], epsilon: str, share: float, count: int) -> dict[str, Any]:
-    """Computes the shares of one task and level."""
+    """Compute the shares of one task and epsilon."""
     generator = np.random.default_rng(7)
     inside: dict[str, list[list[float]]] = {"of_labels": [], "before": [], "decided": []}
     truths, widths, none, refused = [], [], 0, 0
@@ -157,7 +157,7 @@ def measure(task: str, found: list[Pool], epsilon: str, share: float, count: int
 
 
 def _inside(estimate: CountEstimates, truth: Ids) -> list[float]:
-    """1 where the truth is within two standard errors, 0 where it is not, NaN where no number is printed."""
+    """Return 1 where the truth is within two standard errors, 0 where not, NaN without an estimate."""
 
     def told(count: CountEstimate, true: int) -> float:
         return float("nan") if count.interval is None else float(abs(count.count - true) <= 2 * count.standard_error)
@@ -168,7 +168,7 @@ def _inside(estimate: CountEstimates, truth: Ids) -> list[float]:
 
 
 def _shares(rows: list[list[float]], large: NDArray[np.bool_]) -> dict[str, Any]:
-    """The average over all numbers that are printed, and by label where it has enough texts."""
+    """Return the average over all estimates, and by label where it has enough texts."""
     inside = np.array(rows)
     by_label = np.nanmean(np.where(large, inside, np.nan), axis=0)
     return {
@@ -183,7 +183,7 @@ def _silent(*_: object) -> None:
 
 
 def main() -> None:
-    """Measures, prints, and writes a record of each task and level."""
+    """Measure, print, and write a record of each task and epsilon."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
     parser.add_argument("--tasks", nargs="*", choices=TASKS, default=TASKS)

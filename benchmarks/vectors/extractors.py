@@ -1,4 +1,4 @@
-"""From texts to decisions: two extractors, frozen under a linear classifier or tuned on the labels."""
+"""Turn texts into class labels by two extractors, frozen under a linear classifier or fine-tuned on the labels."""
 
 import hashlib
 import json
@@ -35,7 +35,7 @@ PASSES = {"ag": 1, "trec": 3, "ag-private": 1, "sst2": 1}
 
 @dataclass(frozen=True)
 class Decided:
-    """Decisions on the parts of a division, by the name of the part."""
+    """Hold decisions on the parts of a division, by the name of the part."""
 
     calibration: Ids
     test: Ids
@@ -43,7 +43,7 @@ class Decided:
 
 
 class Extractors:
-    """Vectors and decisions for one task.
+    """Compute vectors and decisions for one task.
 
     Args:
         data: Folder of the data.
@@ -56,7 +56,7 @@ class Extractors:
         self.corpus = labeled.load(data, name)
 
     def task(self, seed: int) -> LabeledTexts:
-        """Divides the training rows."""
+        """Divide the training rows."""
         return labeled.task(self.data, self.name, seed)
 
     @cached_property
@@ -73,12 +73,12 @@ class Extractors:
         return np.stack([mean_row(text, words) for text in self._texts])
 
     def vectors(self, extractor: str, texts: tuple[str, ...] | list[str]) -> Floats:
-        """Returns the frozen vectors of some texts: MiniLM's, or the mean public row of the words."""
+        """Return the frozen vectors of some texts: MiniLM's, or the mean public row of the words."""
         table = self._minilm if extractor == "minilm" else self._static
         return table[[self._texts[text] for text in texts]]
 
     def decided(self, extractor: str, tuned: bool, seed: int) -> Decided:
-        """Trains on the training part and decides on the others; with attributes on the training part too."""
+        """Train on the training part and decide on the others; with attributes on the training part too."""
         if not (tuned and extractor == "minilm"):
             return self._decided(extractor, tuned, seed)
         # Minutes of training: the decisions are kept.
@@ -112,18 +112,18 @@ class Extractors:
 
 
 def static_extractor(task: LabeledTexts) -> TrainedExtractor:
-    """Trains the extractor that ``textveil-train encoder`` puts into a bundle."""
+    """Train the extractor that ``textveil-train encoder`` puts into a bundle."""
     return train_static_extractor(task, StaticSettings(), None, silent)
 
 
 def mean_row(text: str, words: PublicWords) -> Floats:
-    """Returns the mean public row of a text's words; zeros for a text without any."""
+    """Return the mean public row of a text's words; zeros for a text without any."""
     rows = words.rows[find_word_rows(text, words.words)]
     return rows.mean(axis=0) if len(rows) else np.zeros(rows.shape[1], np.float32)
 
 
 def settings(name: str, extractor: str, tuned: bool) -> dict[str, Any]:
-    """Returns what decides of a training, for the source of a record. The precision does not: a record states it."""
+    """Return the settings of a training for the source of a record, without the precision, which a record states."""
     if not tuned:
         return {"strength": STRENGTH[extractor]}
     if extractor == "static":
@@ -138,6 +138,6 @@ def settings(name: str, extractor: str, tuned: bool) -> dict[str, Any]:
 
 
 def silent(stage: str, steps: int, total: int) -> None:
-    """Says how far it is, on a terminal alone."""
+    """Print the progress on a terminal only."""
     if sys.stderr.isatty():
         print(f"\r{stage} {steps}/{total}", end="", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""The data: labeled texts, divided as a bundle's are, with the second attribute where there is one."""
+"""Load labeled texts, divided as for a bundle, with the second attribute if there is one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,12 +23,12 @@ Bits = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Corpus:
-    """The rows of a task, as published.
+    """Hold the rows of a task as published.
 
     Attributes:
         train: Training rows.
-        test: Rows that figures are of.
-        attributes: The persons that a text names, bits by text; empty where the data have no second attribute.
+        test: Rows of the figures.
+        attributes: The persons named in a text, bits by text; empty where the data have no second attribute.
     """
 
     train: tuple[LabeledExample, ...]
@@ -36,22 +36,22 @@ class Corpus:
     attributes: dict[str, Bits]
 
     def texts(self) -> list[str]:
-        """Returns every distinct text, in the order of the files."""
+        """Return every distinct text, in the order of the files."""
         return list(dict.fromkeys(row.text for row in (*self.train, *self.test)))
 
     def attributes_of(self, part: LabeledPart) -> Bits:
-        """Returns the attributes of some texts, shape ``(texts, attributes)``."""
+        """Return the attributes of some texts, shape ``(texts, attributes)``."""
         return np.stack([self.attributes[text] for text in part.texts])
 
 
 def read_ag_entities(path: Path, split: str) -> list[LabeledExample]:
-    """Reads a split of AG News with entities."""
+    """Read a split of AG News with entities."""
     return list(published.load_examples("ag-entities", path, split))
 
 
 @lru_cache(maxsize=1)
 def load(data: Path, name: str) -> Corpus:
-    """Reads train and test of a task."""
+    """Read train and test of a task."""
     train, test = (data / path for path in FILES[name])
     if name == "ag-private":
         splits = [read_ag_entities(train, split) for split in ("train", "dev", "test")]
@@ -64,13 +64,13 @@ def load(data: Path, name: str) -> Corpus:
 
 @lru_cache(maxsize=1)
 def task(data: Path, name: str, seed: int) -> LabeledTexts:
-    """Divides the training rows; those that are too close to a test text are left out. See ``encoder.task``."""
+    """Divide the training rows without near duplicates of test texts. See ``encoder.task``."""
     corpus = load(data, name)
     return split_labeled_texts(corpus.train, corpus.test, seed)
 
 
 def missing(data: Path, name: str) -> list[str]:
-    """Returns the files of a task that are not there."""
+    """Return the missing files of a task."""
     return [path for path in FILES[name] if not (data / path).is_file()]
 
 

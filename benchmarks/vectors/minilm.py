@@ -1,6 +1,6 @@
-"""MiniLM's sentence vectors: frozen, computed once and kept in float16; or tuned on the labels of a task.
+"""Compute MiniLM's sentence vectors: frozen, computed once and stored in float16; or tuned on a task's labels.
 
-Its forward pass is in bfloat16 where the processor has it, and in float32 elsewhere. The mean is taken in float32.
+The forward pass is in bfloat16 where the processor supports it, and in float32 elsewhere. The mean is taken in float32.
 """
 
 import hashlib
@@ -36,10 +36,10 @@ Floats = NDArray[np.float32]
 
 
 class MiniLM:
-    """The encoder, its tokenizer, and after ``tune`` a linear classifier.
+    """Hold the encoder, its tokenizer, and after ``tune`` a linear classifier.
 
     Args:
-        dropout: Dropout of hidden states and attention while it is tuned.
+        dropout: Dropout of hidden states and attention during tuning.
     """
 
     def __init__(self, dropout: float = 0.0) -> None:
@@ -48,7 +48,7 @@ class MiniLM:
         self.classifier: nn.Module = nn.Identity()
 
     def vectors(self, texts: Sequence[str]) -> Floats:
-        """Returns the mean of the last hidden states, shape ``(texts, 384)``."""
+        """Return the mean of the last hidden states, shape ``(texts, 384)``."""
         words = [self.tokenizer.split_into_pieces(text) for text in texts]
 
         def of(batch: Tensor) -> Tensor:
@@ -60,7 +60,7 @@ class MiniLM:
             return compute_vectors(words, _BATCH, of).numpy()
 
     def tune(self, part: LabeledPart, classes: int, num_epochs: int, seed: int) -> None:
-        """Lowers the cross entropy of a linear classifier on the vectors; the lower layers do not learn.
+        """Minimize the cross entropy of a linear classifier on the vectors; the lower layers stay fixed.
 
         Args:
             part: Training texts.
@@ -99,13 +99,13 @@ class MiniLM:
                 schedule.step()
 
     def decisions(self, texts: Sequence[str]) -> NDArray[np.int64]:
-        """Returns the class of each text, shape ``(texts,)``."""
+        """Return the class of each text, shape ``(texts,)``."""
         with torch.inference_mode():
             return self.classifier(torch.from_numpy(self.vectors(texts))).argmax(1).numpy()
 
 
 def frozen_vectors(texts: Sequence[str], cache: Path) -> Floats:
-    """Returns vectors of the encoder as it comes, from a float16 file named by the hash of the texts."""
+    """Return vectors of the pretrained encoder, cached in a float16 file named by the hash of the texts."""
     name = hashlib.sha256("\0".join([PRECISION, *texts]).encode()).hexdigest()[:16]
     path = cache / f"minilm-{name}.npy"
     if not path.exists():

@@ -1,12 +1,12 @@
-"""PrivUnit (Bhowmick, Duchi, Freudiger, Kapoor, Rogers 2018): a unit vector near the true one, as a yardstick.
+"""Release a unit vector near the true one by PrivUnit (Bhowmick, Duchi, Freudiger, Kapoor, Rogers 2018), to compare.
 
     Z uniform on the cap <z, x> >= gamma with probability p, else on the rest of the sphere
 
     p / (1 - p) * (1 - q) / q = e^epsilon,    q = the share of the sphere that the cap is
 
-``gamma`` is the one whose mean ``E<Z, x>`` is largest (Asi, Feldman, Talwar 2022 choose by variance). It draws in
-floating point: it shows what a vector could be worth, and is not a mechanism that ships. The server fits a linear
-classifier to one release of each training text. The attacker does the same for each attribute.
+``gamma`` maximizes the mean ``E<Z, x>`` (Asi, Feldman, Talwar 2022 choose by variance). It samples in floating point:
+it shows what a vector could be worth, and is not a mechanism that ships. The server fits a linear classifier to one
+release of each training text. The attacker does the same for each attribute.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _SHARES = np.geomspace(1e-7, 0.5, 400)
 
 @dataclass(frozen=True)
 class Cap:
-    """``gamma``, the share ``q`` of the sphere, and how often a release is in the cap."""
+    """Hold ``gamma``, the share ``q`` of the sphere, and the probability of a release in the cap."""
 
     gamma: float
     share: float
@@ -38,7 +38,7 @@ class Cap:
 
 @lru_cache
 def best_cap(epsilon: float, dimension: int) -> Cap:
-    """Returns the cap whose mean has the largest inner product with the true vector."""
+    """Return the cap whose mean has the largest inner product with the true vector."""
     odds = exp(epsilon) * _SHARES / (1 - _SHARES)
     inside = odds / (1 + odds)
     gammas = _threshold(_SHARES, dimension)
@@ -50,7 +50,7 @@ def best_cap(epsilon: float, dimension: int) -> Cap:
 
 
 def release(vectors: Floats, epsilon: float, generator: np.random.Generator) -> Floats:
-    """Draws one release of each unit vector, shape ``(texts, d)``. Floating point: no mechanism for a device."""
+    """Sample one release of each unit vector, shape ``(texts, d)``, in floating point: not for a device."""
     texts, dimension = vectors.shape
     cap = best_cap(epsilon, dimension)
     inside = generator.random(texts) < cap.inside
@@ -63,7 +63,7 @@ def release(vectors: Floats, epsilon: float, generator: np.random.Generator) -> 
 
 
 def measure(extractors: Extractors, extractor: str, seed: int) -> dict[str, Figures]:
-    """Computes the figures by epsilon, over ``DRAWS`` releases of each test text."""
+    """Compute the figures by epsilon, over ``DRAWS`` releases of each test text."""
     task = extractors.task(seed)
     generator = np.random.default_rng(seed)
     train = extractors.vectors(extractor, task.train.texts).astype(np.float64)
@@ -102,7 +102,7 @@ def _figures(labels: NDArray[np.int64], truth: NDArray[np.int64], classes: int) 
 
 
 def _threshold(tail: Floats, dimension: int) -> Floats:
-    """Returns ``t`` with ``Pr[<u, x> >= t] = tail`` for a uniform point ``u`` of the sphere."""
+    """Return ``t`` with ``Pr[<u, x> >= t] = tail`` for a uniform point ``u`` of the sphere."""
     half = (dimension - 1) / 2
     # (1 + t) / 2 is Beta(half, half).
     return 1 - 2 * betaincinv(half, half, np.clip(tail, 0, 1))

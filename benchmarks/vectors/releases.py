@@ -1,8 +1,8 @@
-"""What a server makes of released codes: exact expectations over the draw, for indices; over many draws, for vectors.
+"""Compute a server's accuracy on released labels: exactly for class labels, over many samples for vectors.
 
-A device has a code ``x``. What it releases is told by the probability ``P(o|x)`` of every output, and by a likelihood
-``L(x, o)`` that is ``P(o|x)`` up to a factor of the output. For an index both are the channel's matrix. For a vector
-with noise the outputs are draws, the same number of each code, and the likelihood is the density.
+A device has a label ``x``. Its release is described by the probability ``P(o|x)`` of every output, and by a likelihood
+``L(x, o)`` that is ``P(o|x)`` up to a factor of the output. For class labels both are the randomizer's matrix. For a
+vector with noise the outputs are samples, the same number for each label, and the likelihood is the density.
 """
 
 from dataclasses import dataclass
@@ -25,11 +25,11 @@ Figures = dict[str, float]
 
 @dataclass(frozen=True)
 class Codes:
-    """How many texts of each class, and of each attribute, have each code.
+    """Count the texts of each class, and of each attribute, by label.
 
     Attributes:
-        known: What the server learns from, shape ``(classes, codes)``.
-        test: The texts that figures are of, the same shape.
+        known: Counts that the server learns from, shape ``(classes, codes)``.
+        test: Counts of the scored texts, the same shape.
         known_attributes: Texts without and with each attribute, shape ``(2, attributes, codes)``; None without any.
         test_attributes: The same of the test texts.
     """
@@ -42,12 +42,12 @@ class Codes:
 
 @dataclass(frozen=True)
 class Release:
-    """A mechanism on codes: see the module.
+    """Describe a mechanism on labels: see the module.
 
     Attributes:
         probability: ``P(o|x)``, shape ``(codes, outputs)``.
         likelihood: ``L(x, o)``, the same shape.
-        labels: Label that an output stands for, shape ``(outputs,)``; None where the server decides by Bayes.
+        labels: Class of each output, shape ``(outputs,)``; None where the server decides by Bayes.
     """
 
     probability: Floats
@@ -56,11 +56,11 @@ class Release:
 
     @classmethod
     def of_index(cls, channel: Floats, *, is_label: bool) -> "Release":
-        """Returns the release of an index, which is the label itself if ``is_label``."""
+        """Return the release of a label by a randomizer; with ``is_label``, outputs are classes themselves."""
         return cls(channel, channel, np.arange(channel.shape[1]) if is_label else None)
 
     def figures(self, codes: Codes) -> Figures:
-        """Computes accuracy, balanced accuracy, the worst recall, and the attacker's AUC where there are attributes."""
+        """Compute accuracy, balanced accuracy, the worst recall, and the attacker's AUC if there are attributes."""
         labels = self.labels
         if labels is None:
             labels = (codes.known @ self.likelihood).argmax(axis=0)
@@ -77,7 +77,7 @@ class Release:
         return {name: round(value, 6) for name, value in found.items()}
 
     def _attack(self, known: Floats, test: Floats) -> float:
-        """Mean over attributes of the area under the ROC curve of ``P(attribute | output)``; .5 tells nothing."""
+        """Return the mean area under the ROC curve of ``P(attribute | output)`` over attributes; .5 is chance."""
         seen = known @ self.likelihood  # (2, attributes, outputs)
         both = seen.sum(axis=0)
         scores = np.divide(seen[1], both, out=np.zeros_like(seen[1]), where=both > 0)  # 0: never released
@@ -87,7 +87,7 @@ class Release:
 
 
 def area(scores: Floats, without: Floats, having: Floats) -> float:
-    """Computes the area under the ROC curve of scores with weights of texts without and with the attribute."""
+    """Compute the area under the ROC curve of scores with weights of texts without and with the attribute."""
     # Scores that only rounding tells apart are one score.
     _, rank = np.unique(np.round(scores, 12), return_inverse=True)
     lacks, has = np.bincount(rank, without), np.bincount(rank, having)
@@ -96,11 +96,11 @@ def area(scores: Floats, without: Floats, having: Floats) -> float:
 
 
 def decision_rows(calibration: Floats, codes: Codes) -> dict[str, dict[str, Figures]]:
-    """Computes the figures of every row whose codes are classes, by row and epsilon.
+    """Compute the figures of every row whose labels are classes, by row and epsilon.
 
     Args:
-        calibration: Counts by class and decision that channels and vectors are fitted to: never the test texts.
-        codes: The decisions. The two references are fitted to the test texts: no channel on decisions is better.
+        calibration: Counts by class and decision to fit randomizers and vectors: never the test texts.
+        codes: The decisions. The two references are fitted to the test texts: no randomizer of decisions is better.
     """
     classes = len(calibration)
     fitted = Codes(calibration, codes.test, codes.known_attributes, codes.test_attributes)
@@ -133,7 +133,7 @@ def decision_rows(calibration: Floats, codes: Codes) -> dict[str, dict[str, Figu
 
 
 def codebook_rows(codes: Codes) -> dict[str, Figures]:
-    """Computes the figures of a codebook under k-ary randomized response, by epsilon; ``""`` is without noise."""
+    """Compute the figures of a codebook under k-ary randomized response, by epsilon; ``""`` is without noise."""
     count = codes.test.shape[1]
     found = {"": Release.of_index(np.eye(count), is_label=False).figures(codes)}
     for epsilon in EPSILONS:
@@ -146,11 +146,11 @@ def codebook_rows(codes: Codes) -> dict[str, Figures]:
 
 @lru_cache(maxsize=256)
 def noisy_corners(mode: Mode, order: tuple[int, ...], epsilon: float) -> Release:
-    """Returns a corner of the mode's set for each class, with the mode's noise; the commonest two are opposite.
+    """Return a corner of the mode's set for each class, with the mode's noise; the commonest two are opposite.
 
     Args:
         mode: ``l1``: plus and minus each axis. ``l2``: a regular simplex. ``box``: corners that are neither all 0 nor
-            all 1, which is what its bound leaves.
+            all 1, as its bound requires.
         order: Classes, the commonest first.
         epsilon: Whole-text epsilon; of ``l2`` with ``DELTA``.
     """

@@ -1,4 +1,4 @@
-"""Test texts that also stand in train: how many, how many with another label, and how accurate models are on them."""
+"""Count test texts that also occur in train, and those with another label, and measure models on them."""
 
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -17,7 +17,7 @@ Bits = NDArray[np.bool_]
 
 
 def published(data: Path, name: str) -> tuple[tuple[LabeledExample, ...], tuple[LabeledExample, ...]]:
-    """Returns train and test as published; of AG News with entities without the dev split."""
+    """Return train and test as published; for AG News with entities without the dev split."""
     if name != "ag-private":
         corpus = labeled.load(data, name)
         return corpus.train, corpus.test
@@ -32,7 +32,7 @@ def published(data: Path, name: str) -> tuple[tuple[LabeledExample, ...], tuple[
 
 
 def counts(train: tuple[LabeledExample, ...], test: tuple[LabeledExample, ...]) -> tuple[dict[str, int], Bits]:
-    """Counts what is repeated, and tells which test texts stand word for word in train."""
+    """Count repeated texts, and mark the test texts that occur verbatim in train."""
     labels: dict[str, Counter[str]] = defaultdict(Counter)
     for row in train:
         labels[row.text][row.label] += 1
@@ -53,7 +53,7 @@ def counts(train: tuple[LabeledExample, ...], test: tuple[LabeledExample, ...]) 
 
 
 def measure(extractors: Extractors, seed: int) -> dict[str, Any]:
-    """Counts, and measures two models that are trained on all training texts as published."""
+    """Count repeated texts, and measure two models trained on all training texts as published."""
     train, test = published(extractors.data, extractors.name)
     found, repeated = counts(train, test)
     names = sorted({row.label for row in train})

@@ -1,4 +1,4 @@
-"""What a released index or vector is worth and what it tells of somebody, for every mechanism, as records.
+"""Measure the accuracy of released class labels and vectors, and attacks on them, for every mechanism.
 
     python benchmarks/vectors/run.py [--data DIR] [--cache DIR] [--tasks TASK...] [--only JOB] [--seeds N] [-o RECORDS]
 
@@ -41,7 +41,7 @@ Job = dict[str, Any]
 
 
 def jobs(tasks: list[str], only: str | None, seeds: int, tuned_seeds: int) -> Iterator[Job]:
-    """Yields all jobs, seed by seed, what is dear last."""
+    """Yield all jobs, seed by seed, the expensive ones last."""
     for seed in range(seeds):
         for task in tasks:
             base = {"task": task, "seed": seed}
@@ -70,7 +70,7 @@ def _dear(job: Job) -> bool:
 
 
 def measure(extractors: Extractors, job: Job) -> dict[str, Any]:
-    """Returns what a job finds: counts by class and code, and the figures that follow from them."""
+    """Return the result of a job: counts by class and label, and the figures computed from them."""
     if job["job"] == "repeated":
         return repeated.measure(extractors, job["seed"])
     if job["job"] == "privunit":
@@ -105,7 +105,7 @@ def measure(extractors: Extractors, job: Job) -> dict[str, Any]:
 
 
 def again(record: dict[str, Any]) -> dict[str, Any]:
-    """Computes the figures of a record anew from its counts."""
+    """Compute the figures of a record anew from its counts."""
     if "test" not in record:
         return record
     attributes = [None if record[name] is None else np.array(record[name]) for name in _ATTRIBUTES]
@@ -129,7 +129,7 @@ def _hash(path: Path) -> str:
 
 
 def source(data: Path, job: Job) -> str:
-    """SHA-256 of what decides a record: the data, the settings of its job, and the public words where they are used."""
+    """Return the SHA-256 of a record's inputs: data, settings of the job, and the public words if they are used."""
     settings: Any = {
         "repeated": lambda: of_texts.settings(job["task"], "static", True),
         "decision": lambda: of_texts.settings(job["task"], job["extractor"], job["tuned"]),
@@ -144,7 +144,7 @@ def source(data: Path, job: Job) -> str:
 
 @lru_cache
 def _words() -> list[str]:
-    """Hashes of the public words and their vectors: all of the bundle that an extractor is made from."""
+    """Return hashes of the public words and their vectors, the bundle files that an extractor is made from."""
     return [_hash(find_artifact("english-santext") / name) for name in (layout.VOCABULARY, layout.EMBEDDINGS)]
 
 
@@ -153,7 +153,7 @@ def _key(record: Job) -> tuple[Any, ...]:
 
 
 def kept(path: Path, data: Path) -> set[tuple[Any, ...]]:
-    """Takes stale records out of the file and returns the keys of the others; those of absent data are kept."""
+    """Remove stale records from the file and return the keys of the others; keep those of missing data."""
     if not path.exists():
         return set()
     lines = path.read_text("utf-8").splitlines()
@@ -170,7 +170,7 @@ def _write(path: Path, records: list[dict[str, Any]]) -> None:
 
 
 def main() -> None:
-    """Parses the command line and measures everything that the records lack."""
+    """Parse the command line and measure all missing records."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
     parser.add_argument("--cache", type=Path, default=CACHE, help="folder of MiniLM's frozen vectors")

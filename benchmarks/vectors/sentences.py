@@ -1,10 +1,10 @@
-"""What a server that only reads text makes of ``textveil encode --as-text``, and what the sentences tell of the texts.
+"""Train a text classifier on the outputs of ``textveil encode --as-text``, and attack the sentences.
 
     python benchmarks/vectors/sentences.py TASK BUNDLE [--data DIR] [--draws N]
 
-Every text is released anew in each draw. The server learns TF-IDF and a logistic regression from the released training
-texts and their labels; the other one knows the label that an index of the same draw has most often. Of 800 test texts
-an attacker says which one a sentence is of: by TF-IDF, or by the code that each of them has, ties at random.
+Every text is released anew in each draw. One server learns TF-IDF and logistic regression from the released training
+texts and their labels; the other uses the most frequent label of each class label of the same draw. An attacker
+matches each sentence to one of 800 test texts: by TF-IDF, or by the class label of each text, ties at random.
 """
 
 import argparse
@@ -27,13 +27,13 @@ SAMPLE = 800
 
 
 def found(scores: np.ndarray) -> float:
-    """The share of rows whose own column has the largest score, ties at random."""
+    """Return the share of rows whose own column has the largest score, ties at random."""
     best = scores >= scores.max(axis=1, keepdims=True) - 1e-12
     return float((np.diag(best) / best.sum(axis=1)).mean())
 
 
 def main() -> None:
-    """Prints a line of means, with standard deviations over the draws, for each epsilon."""
+    """Print a line of means, with standard deviations over the draws, for each epsilon."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("task", choices=labeled.FILES)
     parser.add_argument("bundle", type=Path)

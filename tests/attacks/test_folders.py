@@ -146,7 +146,7 @@ def test_words_that_a_terminal_would_obey(folder: Path, tmp_path: Path) -> None:
 
 
 def test_thousands_of_levels(tmp_path: Path) -> None:
-    level = {"share": "1/4", "own_share": "1"}
+    level = {"share": "1/4"}
     levels = [{**level, "name": f"l{number}", "epsilon": f"{1 + number / 10_000:.4f}"} for number in range(20_000)]
     folder = small_staircase(tmp_path / "bundle", levels=levels)
     assert "mechanism.json: has more than" in refused(folder, BundleTooLarge)
@@ -217,4 +217,4 @@ def test_a_race_of_renames(tmp_path: Path) -> None:
         swapping.join()
 
 
-OTHER = [{"name": "weak", "epsilon": "2", "share": "1/2", "own_share": "1"}]
+OTHER = [{"name": "weak", "epsilon": "2", "share": "1/2"}]

@@ -84,7 +84,6 @@ def test_the_certificate_of_the_staircase_holds(bundle):
 @pytest.mark.slow
 def test_no_word_stays_for_certain(bundle):
     """A word stays for as long as its budget lasts; up to 10 nats that is never 19 draws of 20."""
-    assert all(level.own_share == 1 for level in bundle.staircase_levels)
     for protect in RUNGS:
         for level in summarize_staircase(bundle, protect=protect):
             most = 0.95 if level.epsilon <= 10 else 0.98

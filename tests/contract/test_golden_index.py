@@ -21,7 +21,7 @@ CASES = pytest.mark.parametrize("case", TOLD["cases"], ids=lambda case: case["ra
 
 def by_the_document(case: dict[str, Any], reader: IndexReader) -> list[str]:
     words = scripted_words(case["random_label"])
-    channel, epsilon = case["channel"], case["epsilon"]
+    channel, epsilon = case["randomizer"], case["epsilon"]
     found = (reader.index(reader.code(text), channel, epsilon, words) for text in TOLD["texts"])
     return [f"{index}\t{reader.identity[:12]}\t{epsilon}\t{channel}" for index in found]
 
@@ -30,7 +30,7 @@ def by_the_document(case: dict[str, Any], reader: IndexReader) -> list[str]:
 def test_the_document_gives_the_golden_lines(case: dict[str, Any]) -> None:
     reader = IndexReader(FOLDER)
     assert [reader.ids(text) for text in TOLD["texts"]] == TOLD["rows"]
-    assert [reader.code(text) for text in TOLD["texts"]] == TOLD["codes"]
+    assert [reader.code(text) for text in TOLD["texts"]] == TOLD["class_labels"]
     assert by_the_document(case, reader) == case["lines"]
 
 
@@ -44,7 +44,7 @@ def test_the_device_gives_the_golden_lines(case: dict[str, Any], monkeypatch: py
     assert [find_word_rows(text[: parts.max_characters], parts.words).tolist() for text in TOLD["texts"]] == TOLD[
         "rows"
     ]
-    found = encoder.encode_batch(TOLD["texts"], epsilon=case["epsilon"], randomizer=case["channel"])
+    found = encoder.encode_batch(TOLD["texts"], epsilon=case["epsilon"], randomizer=case["randomizer"])
     assert [one.line for one in found] == case["lines"]
     assert sum(taken) == case["random_words"]
 
@@ -55,7 +55,7 @@ def test_the_server_reads_the_golden_lines(case: dict[str, Any]) -> None:
     received = [server.parse_line(line, 1) for line in case["lines"]]
     assert [server.classify_index(one).to_dict() for one in received] == case["labels"]
     counts = server.count_texts(received)
-    for name, estimate in (("decided_as", counts.by_class_label), ("texts_of_label", counts.by_true_label)):
+    for name, estimate in (("by_class_label", counts.by_class_label), ("by_true_label", counts.by_true_label)):
         told = case["counts"][name]
         assert (told is None) == (estimate.refusal is not None)
         for found, entry in zip(estimate.counts, told or [], strict=True):
@@ -66,12 +66,12 @@ def test_the_server_reads_the_golden_lines(case: dict[str, Any]) -> None:
 
 @CASES
 def test_the_document_gives_the_golden_counts_of_labels(case: dict[str, Any]) -> None:
-    if case["counts"]["texts_of_label"] is None:
-        assert case["channel"] == "accuracy"
+    if case["counts"]["by_true_label"] is None:
+        assert case["randomizer"] == "accuracy"
         return
     arrived = [sum(line.startswith(f"{index}\t") for line in case["lines"]) for index in range(3)]
-    found = IndexReader(FOLDER).of_labels({(case["channel"], case["epsilon"]): arrived})
-    for (label, number, error), told in zip(found, case["counts"]["texts_of_label"], strict=True):
+    found = IndexReader(FOLDER).of_labels({(case["randomizer"], case["epsilon"]): arrived})
+    for (label, number, error), told in zip(found, case["counts"]["by_true_label"], strict=True):
         assert (label, number, error) == (
             told["label"],
             pytest.approx(told["count"]),
@@ -99,4 +99,4 @@ def test_the_golden_vectors_see_a_fault(fault: Callable[[IndexReader], None]) ->
     texts = TOLD["texts"]
     found = [[reader.ids(text) for text in texts], [reader.code(text) for text in texts]]
     lines = [by_the_document(case, reader) for case in TOLD["cases"]]
-    assert [*found, lines] != [TOLD["rows"], TOLD["codes"], [case["lines"] for case in TOLD["cases"]]]
+    assert [*found, lines] != [TOLD["rows"], TOLD["class_labels"], [case["lines"] for case in TOLD["cases"]]]

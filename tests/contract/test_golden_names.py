@@ -25,7 +25,7 @@ def opened() -> TextBundle:
 
 
 def told(case: dict[str, Any]) -> tuple[Any, ...]:
-    return case["outputs"], case["skeletons"], case["shown_words"], case["random_words"]
+    return case["outputs"], case["templates"], case["kept_words"], case["random_words"]
 
 
 @CASES
@@ -33,7 +33,7 @@ def test_the_product_gives_the_golden_texts(case: dict[str, Any], opened: TextBu
     stream = scripted_words(case["random_label"])
     assert by_the_product(opened, TOLD["documents"], case["options"], stream) == told(case)
     terms = NamesPlanFactory(opened).make_plan(case["options"]).terms
-    assert terms.statement(sum(case["shown_words"])).format_line() == case["line"]
+    assert terms.statement(sum(case["kept_words"])).format_line() == case["line"]
 
 
 @CASES
@@ -47,7 +47,7 @@ def test_the_document_gives_the_golden_texts(case: dict[str, Any]) -> None:
 def test_the_vectors_have_every_option_and_kind() -> None:
     given = {name for case in TOLD["cases"] for name in case["options"]}
     assert given == {"consistent", "style", "consistent_cap", "keep", "tag", "drop", "allow", "deny"}
-    texts = [text for case in TOLD["cases"] for texts in case["skeletons"] for text in texts]
+    texts = [text for case in TOLD["cases"] for texts in case["templates"] for text in texts]
     parts = {part[0] for text in texts for entry in text if isinstance(entry, list) for part in entry[5:]}
     pools = {
         path.stem.removeprefix("names.surrogates.").partition("-")[0] for path in FOLDER.glob("names.surrogates.*.txt")

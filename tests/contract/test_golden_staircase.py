@@ -24,7 +24,7 @@ def source(case: dict[str, Any]) -> Iterator[int]:
 
 
 def told(case: dict[str, Any]) -> Told:
-    return case["outputs"], case["mentions"], case["random_words"]
+    return case["outputs"], case["tokens"], case["random_words"]
 
 
 @pytest.fixture(scope="module")

@@ -64,7 +64,8 @@ def of_staircase(bundle: TextBundle) -> dict[str, str]:
     levels: list[Any] = []
     for level in bundle.staircase_levels:
         one = Staircase.from_table(table, level, everything)
-        levels += [level.name, one.base, one.unit, one.factor, one.budget, one.own_cap]
+        # Format 3 had a cap of a word's own share: all of the budget.
+        levels += [level.name, one.base, one.unit, one.factor, one.budget, one.budget]
         levels += one.distribute_budget(np.arange(table.symbol_count + 1))
     return {
         "vocabulary": of_vocabulary(bundle),

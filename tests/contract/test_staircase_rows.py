@@ -31,9 +31,9 @@ def wider(tmp_path_factory: pytest.TempPathFactory) -> Path:
     chance = np.random.default_rng(5)
     rows = [[x, *chance.permutation([y for y in range(15) if y != x])[:8]] for x in range(15)]
     levels = [
-        {"name": "low", "epsilon": "0.000001", "share": "1", "own_share": "0"},
-        {"name": "middle", "epsilon": "3.75", "share": "1/3", "own_share": "2/7"},
-        {"name": "high", "epsilon": "16", "share": "1/100000", "own_share": "1"},
+        {"name": "low", "epsilon": "0.000001", "share": "1"},
+        {"name": "middle", "epsilon": "3.75", "share": "1/3"},
+        {"name": "high", "epsilon": "16", "share": "1/100000"},
     ]
     return small_staircase(
         tmp_path_factory.mktemp("staircase") / "b",

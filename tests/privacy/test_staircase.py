@@ -37,21 +37,21 @@ def tensors(neighbors: Any, base: Any) -> dict[str, Any]:
     return {"neighbors": neighbors, "base": base, "roles": np.full(len(base), 15, np.uint8)}
 
 
-def level(epsilon: str = "2", share: Fraction = Fraction(1, 2), own: Fraction = Fraction(1)) -> StaircaseLevel:
-    return StaircaseLevel(name="a level", epsilon=Decimal(epsilon), share=share, own_share=own)
+def level(epsilon: str = "2", share: Fraction = Fraction(1, 2)) -> StaircaseLevel:
+    return StaircaseLevel(name="a level", epsilon=Decimal(epsilon), share=share)
 
 
 OUTPUTS = {"every word": np.ones(SYMBOLS, bool), "not two of them": np.arange(SYMBOLS) % 4 != 1}
 SETTINGS = [
-    (seed, epsilon, share, own, outputs)
-    for seed, (epsilon, share, own) in enumerate(
+    (seed, epsilon, share, outputs)
+    for seed, (epsilon, share) in enumerate(
         [
-            ("0.7", Fraction(1, 5), Fraction(1)),
-            ("2", Fraction(1, 3), Fraction(1, 2)),
-            ("2", Fraction(3, 4), Fraction(1)),  # neighbors do not hold it: much is left over
-            ("3", Fraction(1), Fraction(1)),
-            ("3", Fraction(9, 10), Fraction(1, 4)),
-            ("1", Fraction(1, 10**6), Fraction(1)),
+            ("0.7", Fraction(1, 5)),
+            ("2", Fraction(1, 3)),
+            ("2", Fraction(3, 4)),  # neighbors do not hold it: much is left over
+            ("3", Fraction(1)),
+            ("3", Fraction(9, 10)),
+            ("1", Fraction(1, 10**6)),
         ]
     )
     for outputs in OUTPUTS
@@ -59,29 +59,26 @@ SETTINGS = [
 
 
 def built(setting: Any, kind: type[Staircase] = Staircase, unit: int = UNIT) -> Staircase:
-    seed, epsilon, share, own, outputs = setting
-    return kind.from_table(table(seed), level(epsilon, share, own), OUTPUTS[outputs], unit)
+    seed, epsilon, share, outputs = setting
+    return kind.from_table(table(seed), level(epsilon, share), OUTPUTS[outputs], unit)
 
 
 def defined_row(
-    base: Sequence[int], neighbors: Sequence[int], *, budget: int, own_cap: int, factor: int, unit: int, own: int | None
+    base: Sequence[int], neighbors: Sequence[int], *, budget: int, factor: int, unit: int
 ) -> list[Fraction]:
     """``Pr[M(x) = y]`` for every ``y``: the definition again, one output at a time. Slow and obvious.
 
     Args:
         base: ``b``, 0 for symbols that are not outputs.
-        neighbors: Ids in the order in which the budget is dealt.
+        neighbors: Ids in the order in which the budget is dealt; empty for ``<unk>``.
         budget: ``H``.
-        own_cap: The most that the word itself may have of it.
         factor: ``F``.
         unit: ``G``.
-        own: Id of the input, ``None`` for ``<unk>``.
     """
     dealt = [0] * len(base)
     remaining = budget
     for y in neighbors:
-        most = min(base[y], own_cap) if y == own else base[y]
-        dealt[y] = min(most, remaining)
+        dealt[y] = min(base[y], remaining)
         remaining -= dealt[y]
     free = sum(base) - sum(dealt)
     spread = [
@@ -97,13 +94,9 @@ def definition(staircase: Staircase) -> list[list[Fraction]]:
         exact = int((staircase.level.epsilon.exp() - 1) * staircase.unit)
     base = staircase.base.tolist()
     budget = max(1, sum(base) * staircase.level.share.numerator // staircase.level.share.denominator)
-    cap = budget * staircase.level.own_share.numerator // staircase.level.own_share.denominator
-    known = {"budget": budget, "own_cap": cap, "factor": exact, "unit": staircase.unit}
-    rows = [
-        defined_row(base, [int(y) for y in neighbors], own=x, **known)
-        for x, neighbors in enumerate(staircase.table.neighbors)
-    ]
-    return [*rows, defined_row(base, [], own=None, **known)]
+    known = {"budget": budget, "factor": exact, "unit": staircase.unit}
+    rows = [defined_row(base, [int(y) for y in neighbors], **known) for neighbors in staircase.table.neighbors]
+    return [*rows, defined_row(base, [], **known)]
 
 
 def check_draws(kind: type[Staircase]) -> None:
@@ -141,14 +134,13 @@ def test_the_channel_is_the_definition(setting: Any) -> None:
     st.integers(0, 10**6),
     st.sampled_from(("0.01", "0.7", "2", "4", "8")),
     st.fractions(Fraction(1, 40), 1),
-    st.fractions(0, 1),
     st.integers(1, SYMBOLS),
     st.lists(st.booleans(), min_size=SYMBOLS, max_size=SYMBOLS).filter(any),
 )
 def test_no_table_loses_more_than_is_stated(
-    seed: int, epsilon: str, share: Fraction, own: Fraction, k: int, outputs: list[bool]
+    seed: int, epsilon: str, share: Fraction, k: int, outputs: list[bool]
 ) -> None:
-    staircase = Staircase.from_table(table(seed, k), level(epsilon, share, own), np.array(outputs))
+    staircase = Staircase.from_table(table(seed, k), level(epsilon, share), np.array(outputs))
     rows = [[Fraction(w) / sum(exact) for w in exact] for exact in map(staircase.compute_exact_row, range(SYMBOLS + 1))]
     largest = largest_ratio(rows)
     assert largest is not None
@@ -169,7 +161,7 @@ def test_a_word_stored_twice_loses_more_and_is_refused() -> None:
         StaircaseTable.from_tensors(tensors(twice, table(1).base), SYMBOLS)
     base = [1] * SYMBOLS
     rows = [
-        defined_row(base, ids, budget=2, own_cap=2, factor=compute_factor(Decimal(2)), unit=BASE_UNIT, own=None)
+        defined_row(base, ids, budget=2, factor=compute_factor(Decimal(2)), unit=BASE_UNIT)
         for ids in ([], [3, 4], [0, 1])
     ]
     doubled = [list(row) for row in rows]

@@ -167,7 +167,7 @@ def test_every_integration_hands_them_on() -> None:
                 given = {keyword.arg for keyword in node.keywords}
                 assert pins <= given or None in given, f"{file.name}: {ast.unparse(node)}"
                 found.add(file.stem)
-    assert found >= {"configured_sanitizer", "datasets", "langchain", "pandas", "presidio", "sklearn", "spacy"}
+    assert found >= {"configured_sanitizer", "datasets", "langchain", "pandas", "presidio", "spacy"}
 
 
 def test_another_process_opens_the_same_bundle_under_the_same_cap(folders: dict[str, Path]) -> None:

@@ -178,8 +178,8 @@ def test_the_wheel_works_alone(installed: Path, tmp_path: Path) -> None:
     done = run("-m", "textveil", "sanitize", "--text", text, cwd=here, **environment)
     assert len(done.stdout.split()) == 9
     assert (
-        b"Shown: function words. Replaced at random: listed names, numbers. 4 other words drawn at 10 nats each, "
-        in done.stderr
+        b"Kept: function words. Replaced at random: listed names, numbers. Randomized: 4 other words, "
+        b"epsilon 10 per word, " in done.stderr
     )
     path = run("-m", "textveil", "info", "--path", cwd=here, **environment).stdout.decode().strip()
     assert Path(path).is_relative_to(installed)

@@ -1,6 +1,8 @@
-"""Prints how many words a second Python and Node rewrite, in turn in one run, together and one by one; and load times.
+"""Print words per second and load times of Python and Node, measured in turn in one run.
 
-python web/bench/speed.py
+    python web/bench/speed.py
+
+Texts are rewritten in one call, and one by one.
 """
 
 import json
@@ -19,14 +21,14 @@ ROUNDS, TEXTS, ALONE = 5, 4000, 400
 
 
 def texts() -> list[str]:
-    """Returns texts that people wrote; those of the documents where no others are there."""
+    """Return news if the data is there, else lines of the documentation."""
     source = DATA if DATA.is_file() else ROOT / "docs" / "privacy.md"
     lines = [max(line.split("\t"), key=len) for line in source.read_text(encoding="utf-8").split("\n") if line.strip()]
     return (lines * (1 + TEXTS // len(lines)))[:TEXTS]
 
 
 def of_python(given: list[str]) -> dict[str, float]:
-    """Returns words a second, in processor time, by mode and setting."""
+    """Return words per second of processor time in Python by mode and way of calling, and load times in seconds."""
     start = time.process_time()
     sanitizer = Sanitizer.load(BUNDLE)
     found = {"load (s)": time.process_time() - start}
@@ -45,12 +47,12 @@ def of_python(given: list[str]) -> dict[str, float]:
 
 
 def words(given: list[str]) -> int:
-    """Returns how many words texts have."""
+    """Return the number of words in all texts."""
     return sum(len(text.split()) for text in given)
 
 
 def of_node(given: list[str]) -> dict[str, float]:
-    """Returns the same of Node."""
+    """Return the same figures for Node."""
     script = str(Path(__file__).with_suffix(".mjs"))
     asked = json.dumps({"bundle": str(BUNDLE), "texts": given, "alone": ALONE})
     run = subprocess.run(["node", script], input=asked, capture_output=True, check=True, text=True)
@@ -58,14 +60,17 @@ def of_node(given: list[str]) -> dict[str, float]:
 
 
 def main() -> None:
-    """Prints the best of some rounds, Python and Node in turn."""
+    """Print the best figures of all rounds."""
     if sys.argv[1:2] == ["--python"]:
         print(json.dumps(of_python(texts())))
         return
     given, best = texts(), [dict[str, float](), dict[str, float]()]
     for _ in range(ROUNDS):
         python = [sys.executable, __file__, "--python"]
-        found = [json.loads(subprocess.run(python, capture_output=True, check=True).stdout), of_node(given)]
+        found: list[dict[str, float]] = [
+            json.loads(subprocess.run(python, capture_output=True, check=True).stdout),
+            of_node(given),
+        ]
         for known, new in zip(best, found, strict=True):
             for name, value in new.items():
                 before = known.get(name, value)

@@ -188,7 +188,7 @@ test("the script in Node rewrites lines, and says errors in one line", async () 
   assert.equal(code, 0);
   assert.equal(out.split("\n").length, 3);
   assert.doesNotMatch(out, /Novak|Boston|0143/);
-  assert.match(error, /^Shown: common words from a public list\./);
+  assert.match(error, /^Kept: common words from a public list\./);
   const none = await run("/nowhere");
   assert.equal(none.code, 1);
   assert.match(none.error, /^BundleNotFound: .*\n$/);

@@ -1,8 +1,8 @@
-"""Prints texts, options, a stream of random words and what Python makes of them, for ``compare.mjs`` to make the same.
+"""Print calls with their options, random words and Python's results; ``compare.mjs`` repeats each call in TypeScript.
 
     python web/scripts/cases.py [--texts 50000] | node web/scripts/compare.mjs
 
-Every set of options is met.
+Every set of options occurs.
 """
 
 import argparse
@@ -27,8 +27,8 @@ from textveil.text.unicode_compat import NO_SWAP, find_swap
 
 from inputs import ROOT, characters, odd, of_names, of_words, real_lines, texts  # isort: skip; it finds the fixtures
 from replies import OPTION_SETS, make_reply  # isort: skip
-import damaged  # pyright: ignore[reportMissingImports]
-import written_replies  # pyright: ignore[reportMissingImports]
+import damaged
+import written_replies
 
 BUNDLE, ENCODER = ROOT / "artifacts" / "english-v4", ROOT / "artifacts" / "ag-static"
 #: Texts of a record, and every so many records one whose documents have several texts.
@@ -46,7 +46,7 @@ epsilon="5"|epsilon="-10"|epsilon="x"|epsilon="nan"|epsilon="inf"|epsilon=""|eps
 
 
 def moved() -> Path:
-    """Writes the built-in bundle with the classes of some characters moved, and returns where it is."""
+    """Write a copy of the built-in bundle in which some characters change class, and return its folder."""
     folder = ROOT / "web" / "dist" / "moved"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(BUNDLE, folder)
@@ -55,7 +55,10 @@ def moved() -> Path:
 
 
 class Stream:
-    """Random words that both languages make of a label; one in five is so near 2^64 that many totals reject it."""
+    """Derive the same random words from a label in both languages.
+
+    One word in five is so near 2^64 that rejection sampling discards it for many totals.
+    """
 
     def __init__(self, label: str) -> None:
         self._label, self._at = label, 0
@@ -68,7 +71,7 @@ class Stream:
         return words
 
     def take(self, count: int) -> NDArray[np.uint64]:
-        """Returns the next words."""
+        """Return the next `count` words, as uint64."""
         while self._at + count > len(self._words):
             self._words = self._made(2 * len(self._words))
         self._at += count
@@ -76,13 +79,13 @@ class Stream:
 
 
 def digest(pieces: Sequence[object]) -> str:
-    """Returns a hash of what a text is read as."""
+    """Return a short hash of the tokens or pairs that a reader found in a text."""
     said = "\x1e".join(pieces if isinstance(pieces[0], str) else map("\x1f".join, pieces)) if pieces else ""  # pyright: ignore
     return hashlib.sha256(said.encode("utf-16-le", "surrogatepass")).hexdigest()[:16]
 
 
-def skeleton(sanitizer: Sanitizer, document: list[str], options: dict[str, Any]) -> list[list[list[str]]]:
-    """Returns the skeleton of each text in the mode `names`, as text."""
+def template(sanitizer: Sanitizer, document: list[str], options: dict[str, Any]) -> list[list[list[str]]]:
+    """Return the elements of each text's template in the mode `names`, as lists of strings."""
     words = [*options.get("deny", ()), *options.get("allow", ())]
     found, swap = [], find_swap(sanitizer.bundle.characters_json, document + words) or NO_SWAP
     for text in (
@@ -103,7 +106,7 @@ def skeleton(sanitizer: Sanitizer, document: list[str], options: dict[str, Any])
 
 
 def in_camel(options: dict[str, Any]) -> dict[str, Any]:
-    """Returns options by their names in JavaScript."""
+    """Return options with their names in JavaScript."""
 
     def camel(name: str) -> str:
         first, *rest = name.split("_")
@@ -113,13 +116,13 @@ def in_camel(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def mapping(result: Result) -> str:
-    """Returns what restores a text, as it is kept."""
+    """Return the saved form of a result's mapping, as JSON."""
     assert result.mapping is not None
     return result.mapping.to_json()
 
 
 def written(line: dict[str, Any], result: Result) -> str:
-    """Returns a reply that somebody wrote, with what came out in its places, in the form that each asks for."""
+    """Return a reply from the file of written replies, its placeholders filled with this result's surrogates."""
     came_out = {original: output for output, original in json.loads(mapping(result))["originals"].items()}
     known = re.compile("|".join(map(re.escape, sorted(came_out, key=len, reverse=True))) or "$^")
 
@@ -131,7 +134,7 @@ def written(line: dict[str, Any], result: Result) -> str:
 
 
 def restored(results: Sequence[Result], replies: Sequence[str]) -> dict[str, Any]:
-    """Returns what becomes of replies under each set of options for restoring: texts, and what stays and why."""
+    """Return the restored text, the report and the kept share of each reply, for each set of restore options."""
     made: dict[str, Any] = {"restored": [], "reports": [], "kept_shares": []}
     for result, reply in zip(results, replies, strict=True):
         assert result.mapping is not None
@@ -145,7 +148,15 @@ def restored(results: Sequence[Result], replies: Sequence[str]) -> dict[str, Any
 def record(
     number: int, options: dict[str, Any], documents: list[list[str]], sanitizer: Sanitizer, lines: Sequence[Any] = ()
 ) -> dict[str, Any]:
-    """Returns one call and what comes of it; ``lines`` have replies to its texts, else they are made of the texts."""
+    """Return one call with its results.
+
+    Args:
+        number: Number of the call, which seeds its random words.
+        options: Options of the call.
+        documents: The texts of each document.
+        sanitizer: The sanitizer to call.
+        lines: Written replies to the texts; without them, replies are made from the outputs.
+    """
     stream = Stream(f"case {number}")
     entropy.random_uint64 = stream.take
     made: dict[str, Any] = {"number": number, "options": in_camel(options), "documents": documents}
@@ -172,13 +183,13 @@ def record(
         made.setdefault("statements", []).append([several, statement.to_dict(), str(statement)])
     made["previews"] = [[digest(sanitizer.preview(text, **options)) for text in document] for document in documents]
     if options["protect"] == "names":
-        told = [skeleton(sanitizer, document, options) for document in documents]
-        made["skeletons"] = [[digest(text) for text in document] for document in told]
+        told = [template(sanitizer, document, options) for document in documents]
+        made["templates"] = [[digest(text) for text in document] for document in told]
     return made
 
 
 def refused(sanitizer: Sanitizer) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yields options that are refused, with the name and the code of the error."""
+    """Yield each set of invalid options, with the class and the code of the error."""
     for said in REFUSED.split("|"):
         options: dict[str, Any] = {"protect": "words"}
         options |= {name: json.loads(value) for name, value in (pair.split("=") for pair in said.split(" "))}
@@ -191,7 +202,7 @@ def refused(sanitizer: Sanitizer) -> Iterator[tuple[dict[str, Any], str]]:
 
 
 def of_index(encoder: TextLabelEncoder, asked: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yields what an index is of some texts, by every channel and level, as a number and as a sentence."""
+    """Yield the labels of some texts for every randomizer and epsilon, as numbers and as sentences."""
     channels = encoder.bundle.randomizers
     for number, (name, as_text) in enumerate(itertools.product(channels, (False, True))):
         for level in channels[name]:
@@ -204,14 +215,14 @@ def of_index(encoder: TextLabelEncoder, asked: Sequence[str]) -> Iterator[dict[s
                 "options": in_camel(options),
                 "texts": asked,
                 "lines": [release.line for release in encoder.encode_batch(asked, **options)],
-                "codes": [encoder.compute_true_label(text) for text in asked],
+                "class_labels": [encoder.compute_true_label(text) for text in asked],
                 "facts": [statement.to_dict()],
                 "said": [str(statement)],
             }
 
 
 def together(source: Iterator[str], count: int, *, several: bool) -> list[list[str]]:
-    """Returns documents of so many texts in all, of one each or of up to three."""
+    """Take `count` texts and return them as documents of one text each, or of up to three."""
     documents: list[list[str]] = []
     for left in range(count, 0, -1):
         if several and documents and left % 3:
@@ -222,7 +233,7 @@ def together(source: Iterator[str], count: int, *, several: bool) -> list[list[s
 
 
 def main() -> None:
-    """Prints records."""
+    """Print the calls, one line of JSON each."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--texts", type=int, default=50_000)
     parser.add_argument("--seed", type=int, default=1)

@@ -80,14 +80,14 @@ export function answer(bundle, record) {
       if (!active && !isDeepStrictEqual(streamed, whole)) answered.restored[at] = streamed;
     }
   }
-  if (record.skeletons !== undefined) {
+  if (record.templates !== undefined) {
     const plan = new NamesPlan(bundle, options);
     const told = (entry) => {
       if (typeof entry === "string") return [entry];
       const [kind, pattern, initial, titles, before, ...parts] = entry;
       return [kind, pattern, initial ? "initial" : "", `${titles}`, before, ...parts.map((part) => part.join("/"))];
     };
-    answered.skeletons = documents.map((texts) => plan.listTemplates(texts).map((text) => digest(text.map(told))));
+    answered.templates = documents.map((texts) => plan.listTemplates(texts).map((text) => digest(text.map(told))));
   }
   return answered;
 }
@@ -98,7 +98,7 @@ function answerOfIndex(bundle, { index, options, texts }) {
   const statement = encoder.statement(options);
   return {
     lines: encoder.encodeBatch(texts, options).map((release) => release.line),
-    codes: texts.map((text) => encoder.computeTrueLabel(text)),
+    class_labels: texts.map((text) => encoder.computeTrueLabel(text)),
     facts: [JSON.parse(JSON.stringify(statement))],
     said: [`${statement}`],
   };
@@ -189,7 +189,7 @@ async function main() {
     counts.statements += record.statements.length;
   }
   console.log(
-    `${counts.texts} texts under ${counts.records} sets of options: outputs, skeletons and charges; ` +
+    `${counts.texts} texts under ${counts.records} sets of options: outputs, templates and spends; ` +
       `${counts.restored} replies restored, ${counts.skipped} surrogates not restored; ${counts.statements} statements; ${counts.encoded} texts encoded; ${counts.refused} options refused; ${counts.planted} planted differences seen; ` +
       `${wrong} differences`,
   );

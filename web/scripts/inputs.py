@@ -1,4 +1,4 @@
-"""Options, and texts of all sorts, that both languages are tried on: real lines, words by chance, what is seldom."""
+"""Options and texts on which both languages are compared: real lines, random words, rare characters."""
 
 import itertools
 import random
@@ -13,7 +13,7 @@ from textveil.bundle.text_bundle import TextBundle
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "fixtures"))
-import names_soup  # noqa: E402  # pyright: ignore[reportMissingImports]
+import names_soup  # noqa: E402
 
 DATA = ROOT.parent / "shared" / "data"
 DATA = DATA if DATA.is_dir() else ROOT / "shared" / "data"
@@ -47,7 +47,7 @@ ALLOWED = ["Zorblax", "novak", "AT&T", "Élodie", "x5"]
 
 
 def of_words() -> Iterator[dict[str, Any]]:
-    """Yields every set of options of the staircase."""
+    """Yield every set of options of the staircase mechanism."""
     flags = (False, True)
     for protect, epsilon, draws, case, bare, deny in itertools.product(
         ("words", "all"), ("4", "6", "8", "10", "12"), range(4), ("carry", "drop"), flags, flags
@@ -64,7 +64,7 @@ def of_words() -> Iterator[dict[str, Any]]:
 
 
 def of_names() -> Iterator[dict[str, Any]]:
-    """Yields every set of options of the mode names."""
+    """Yield every set of options of the mode names."""
     kinds = (
         {},
         {"keep": ["city", "number", "organization"]},
@@ -81,7 +81,7 @@ def of_names() -> Iterator[dict[str, Any]]:
 
 
 def real_lines() -> list[str]:
-    """Returns lines that people wrote: those of ``../shared/data`` where it is there, else those of the documents."""
+    """Return lines of ``../shared/data`` if it exists, else lines of the documentation."""
     found = [path for path in (DATA / name for name in FILES) if path.is_file()]
     found = found or [*ROOT.glob("docs/**/*.md"), *ROOT.glob("docs/examples/*")]
     lines: list[str] = []
@@ -91,7 +91,7 @@ def real_lines() -> list[str]:
 
 
 def characters(bundle: TextBundle) -> list[str]:
-    """Returns all characters that a bundle has classes of or this Python knows, but for those that changed."""
+    """Return all characters that the bundle classifies or this Python defines, without those of `CHANGED`."""
     changed = set[int]()
     for span in CHANGED.split():
         first, _, last = span.partition("-")
@@ -104,7 +104,7 @@ def characters(bundle: TextBundle) -> list[str]:
 
 
 def odd(chance: random.Random, any_of: Sequence[str]) -> str:
-    """Returns a text of what is seldom, and of any of some characters."""
+    """Return a random text of rare characters, names, small words, and characters of `any_of`."""
     parts = []
     for _ in range(chance.randint(1, 14)):
         kind = chance.random()
@@ -125,7 +125,7 @@ def odd(chance: random.Random, any_of: Sequence[str]) -> str:
 
 
 def texts(chance: random.Random, lines: Sequence[str], any_of: Sequence[str]) -> Iterator[str]:
-    """Yields texts of all sorts, for as long as they are asked for."""
+    """Yield random texts of all sorts without end."""
     while True:
         kind = chance.random()
         if kind < 0.45:

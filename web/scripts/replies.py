@@ -1,7 +1,7 @@
-"""Replies of all sorts about a text that was rewritten, and the options with which they are restored.
+"""Replies of all sorts to a rewritten text, and the options for restoring them.
 
-Surrogates stand in running text, links, code, JSON, math, markup, tables and lists, in chunks of many shapes, and in
-soups of marks.
+Surrogates occur in running text, links, code, JSON, math, markup, tables and lists, in chunks of many shapes, and among
+random marks.
 """
 
 import json
@@ -47,7 +47,7 @@ LINES = ["", "", "- ", "* ", "1. ", "> ", "> > ", "    ", "  ", "# ", "| ", "\t"
 
 
 def make_reply(result: Result, number: int) -> str:
-    """Returns one reply; which sort of it, a number decides."""
+    """Return one reply; `number` selects its sort and seeds its random parts."""
     chance, text = random.Random(number), result.text
     if number % 3 == 0:
         return _make_plain(text, number // 3)
@@ -67,7 +67,7 @@ def make_reply(result: Result, number: int) -> str:
 
 
 def _make_plain(text: str, number: int) -> str:
-    """Return a text as somebody may repeat it."""
+    """Return the text as a model may repeat it: in another case, in the plural, as JSON, or fenced."""
     plural = text.replace(" ", "s ").replace("-", "/")
     as_json = json.dumps({"text": f"{text}\n{text}"}, ensure_ascii=False)
     fenced = f'Here:\n```json\n["{text}\\t{text}"]\n```\n{text}'
@@ -75,7 +75,7 @@ def _make_plain(text: str, number: int) -> str:
 
 
 def _fill(chance: random.Random, text: str, surrogates: list[str]) -> str:
-    """Return some places with surrogates in them."""
+    """Return one to five random places, filled with surrogates or with the text."""
     places = chance.choices(PLACES, k=chance.randint(1, 5))
     of_text = chance.random() < 0.1
     filled = (

@@ -122,42 +122,46 @@ export const types: Words<
 
 /** Texts of privacy statements; names in braces are replaced by figures. */
 export const statements: {
-  readonly index: Readonly<Record<"fixed" | "guess" | "indices" | "sentences" | "summary", string>> &
+  readonly class_label: Readonly<Record<"guess_gain" | "label" | "sentence" | "sentence_note" | "summary", string>> &
     Words<"not_protected">;
   readonly names: Readonly<
     Record<
-      | "allowed"
-      | "allowed_words"
-      | "beyond_cap"
+      | "by_surrogates"
+      | "by_tags"
+      | "cap"
       | "epsilon_kind"
-      | "equal"
-      | "equal_strings"
-      | "kept"
+      | "guarantee"
+      | "kept_allowed"
       | "kept_type"
       | "kept_types"
       | "line"
-      | "notion"
+      | "not_protected_allowed"
+      | "not_protected_equal"
+      | "not_protected_types"
+      | "revealed_equal"
       | "summary"
-      | "surrogates"
-      | "tags"
       | "unit",
       string
     >
   > &
     Words<"not_protected">;
-  readonly visible: Readonly<Record<"case" | "equal" | "function_words" | "gaps" | "kinds" | "order", string>>;
+  readonly revealed_parts: Readonly<
+    Record<"case" | "entity_types" | "equal_words" | "function_words" | "gaps" | "order", string>
+  >;
   readonly words: Readonly<
     Record<
-      | "cipher"
-      | "consistent_notion"
-      | "consistent_unit"
       | "epsilon_kind"
-      | "habits"
-      | "notion"
-      | "other"
-      | "other_distinct"
+      | "guarantee"
+      | "guarantee_consistent"
+      | "line_count"
+      | "line_count_consistent"
+      | "line_unit"
+      | "line_unit_consistent"
+      | "not_protected_equal"
+      | "not_protected_style"
       | "summary"
-      | "unit",
+      | "unit"
+      | "unit_consistent",
       string
     >
   > &

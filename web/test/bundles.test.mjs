@@ -1,6 +1,7 @@
 /** Bundles that cannot be used are refused, by an error with a name; all sources give the same bundle. */
 
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -50,6 +51,29 @@ test("sources of one bundle give one identity", async () => {
   ];
   for (const source of sources) assert.equal((await Sanitizer.load(source)).bundleHash, identity);
   assert.equal((await Sanitizer.load(words, { expectId: ` ${identity.toUpperCase()}` })).bundleHash, identity);
+});
+
+test("lists of facts of a bundle are hashed and counted, and not used", async () => {
+  const file = "names.facts.units.txt";
+  const withFacts = (facts, content) => {
+    const law = json(names, "mechanism.json");
+    law.names.facts = facts;
+    if (content !== undefined) law.files[file] = createHash("sha256").update(content).digest("hex");
+    const files = changed(names, "mechanism.json", bytes(law));
+    return content === undefined ? files : changed(files, file, content);
+  };
+  const units = bytes("km\n");
+  const whole = withFacts(["units"], units);
+  const [plain, sanitizer] = [await Sanitizer.load(names), await Sanitizer.load(whole)];
+  assert.notEqual(sanitizer.bundleHash, plain.bundleHash);
+  const text = "Anna saw 5 km of Lyon.";
+  assert.deepEqual(sanitizer.preview(text, { protect: "names" }), plain.preview(text, { protect: "names" }));
+  await used(withFacts([]));
+  await assert.rejects(Sanitizer.load(new Map(whole).set(file, bytes("mi\n"))), refused("bundle-damaged"));
+  for (const facts of [["terms"], ["../units"], ["units", "units"], "units", null, [5]]) {
+    await assert.rejects(Sanitizer.load(withFacts(facts, units)), refused("bundle-damaged"), JSON.stringify(facts));
+  }
+  await assert.rejects(Sanitizer.load(withFacts(["units"])), refused("bundle-damaged"));
 });
 
 test("a bundle is fetched from a URL, as a folder or in one file", async (t) => {
@@ -205,7 +229,7 @@ test("contents that break a rule of the format are refused, with hashes that fit
     lawOf((found) => void (found.staircase.levels[0].epsilon = 4)),
     lawOf((found) => void (found.staircase.levels[0].share = "2")),
     lawOf((found) => void (found.staircase.levels[0].share = "1/0")),
-    lawOf((found) => void (found.staircase.levels[0].own_share = "3/2")),
+    lawOf((found) => void (found.staircase.levels[0].own_share = "1")),
     lawOf((found) => void (found.defaults.staircase.level = "no")),
     lawOf((found) => void (found.defaults.staircase.mode = "names")),
     lawOf((found) => void (found.files["vocabulary.tsv"] = "0".repeat(64))),

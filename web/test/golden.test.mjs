@@ -28,7 +28,7 @@ test("the golden vectors of the staircase", async (t) => {
   const bundle = await TextBundle.load(`${golden}staircase`);
   const { texts, cases } = vectors("staircase");
   let compared = 0;
-  for (const { options, random_label: label, random_word: word, random_words: count, outputs, mentions } of cases) {
+  for (const { options, random_label: label, random_word: word, random_words: count, outputs, tokens } of cases) {
     const { take, taken } = stream(label, word);
     const found = new Sanitizer(bundle, take).sanitizeBatch(texts, camel(options));
     assert.deepEqual(
@@ -38,7 +38,7 @@ test("the golden vectors of the staircase", async (t) => {
     );
     assert.deepEqual(
       found.map((one) => one.statement.tokens),
-      mentions,
+      tokens,
     );
     assert.equal(taken.count, count);
     compared++;
@@ -61,13 +61,13 @@ test("the golden vectors of the mode names", async (t) => {
     );
     assert.deepEqual(
       found.map((one) => one.statement.tokens),
-      expected.shown_words,
+      expected.kept_words,
     );
     assert.equal(taken.count, expected.random_words);
     const plan = new NamesPlan(bundle, options);
     assert.deepEqual(
       documents.map((texts) => plan.listTemplates(texts)),
-      expected.skeletons,
+      expected.templates,
     );
     for (const one of found) assert.equal(one.statement.formatLine(), expected.line);
   }
@@ -76,16 +76,16 @@ test("the golden vectors of the mode names", async (t) => {
 
 test("the golden vectors of an index", async (t) => {
   const bundle = await LabelBundle.load(`${golden}index`);
-  const { texts, codes, cases } = vectors("index");
-  for (const { channel, epsilon, random_label: label, random_words: count, lines } of cases) {
+  const { texts, class_labels: labels, cases } = vectors("index");
+  for (const { randomizer, epsilon, random_label: label, random_words: count, lines } of cases) {
     const { take, taken } = words(label);
     const encoder = new TextLabelEncoder(bundle, take);
     assert.deepEqual(
       texts.map((text) => encoder.computeTrueLabel(text)),
-      codes,
+      labels,
     );
     assert.deepEqual(
-      encoder.encodeBatch(texts, { randomizer: channel, epsilon }).map((one) => one.line),
+      encoder.encodeBatch(texts, { randomizer, epsilon }).map((one) => one.line),
       lines,
     );
     assert.equal(taken.count, count);

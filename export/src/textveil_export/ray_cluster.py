@@ -61,7 +61,9 @@ def open_ray_cluster(address: str | None, workers: int, store_bytes: int = 0) ->
         except ImportError:
             ray = None
         if ray is None:
-            raise ExtraMissing("--ray needs Ray: install this command's package with the extra [ray]")
+            raise ExtraMissing(
+                "--ray needs Ray: pip install 'textveil-export[ray]' (for textveil-train: 'textveil-training[ray]')"
+            )
         if ray.is_initialized():
             raise ClusterError("this process already uses Ray: run the command in a process of its own")
         quiet = {"configure_logging": False, "log_to_driver": False, "logging_level": "ERROR"}

@@ -272,7 +272,7 @@ class InputError(TextveilError, code="input"):
     >>> from textveil import Sanitizer
     >>> Sanitizer.load().sanitize(88213)
     Traceback (most recent call last):
-    textveil.errors.InputError: the text is not a string; sanitize_batch takes a list of texts
+    textveil.errors.InputError: the text must be a string: for a list of texts use sanitize_batch
     """
 
 
@@ -451,5 +451,5 @@ class MixedLossTypes(TypeError):
     >>> from textveil.release import PerWord, WholeText
     >>> PerWord(Decimal(8)) < WholeText(Decimal(4))
     Traceback (most recent call last):
-    textveil.errors.MixedLossTypes: losses have no order: ask whether one covers the other
+    textveil.errors.MixedLossTypes: privacy losses cannot be compared with < or >: use first.covers(second)
     """

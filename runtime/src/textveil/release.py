@@ -57,7 +57,7 @@ class PrivacyLoss:
         return hash((type(self), self.epsilon, self.delta))
 
     def __lt__(self, other: object) -> bool:
-        raise MixedLossTypes("losses have no order: ask whether one covers the other")
+        raise MixedLossTypes("privacy losses cannot be compared with < or >: use first.covers(second)")
 
     __le__ = __lt__
 
@@ -67,7 +67,7 @@ class PrivacyLoss:
     __ge__ = __gt__
 
     def __float__(self) -> float:
-        raise MixedLossTypes(f"this is an epsilon for {self.about}: a bare number does not say so")
+        raise MixedLossTypes(f"this is an epsilon for {self.about}, which a plain number would hide: use .epsilon")
 
     def __format__(self, spec: str) -> str:
         if spec:
@@ -80,13 +80,13 @@ class PrivacyLoss:
 
     def _check_same_type(self, other: object) -> None:
         if type(other) is not type(self):
-            raise MixedLossTypes(f"a loss for {self.about} is compared with something else")
+            raise MixedLossTypes(f"a privacy loss for {self.about} cannot be compared with another type of value")
 
 
 class WholeText(PrivacyLoss):
     """Between any two texts: local differential privacy."""
 
-    about = "the whole text, whatever it says"
+    about = "the whole text (any two texts)"
 
 
 class PerCoordinate(PrivacyLoss):

@@ -9,7 +9,7 @@ from textveil.errors import InputError
 def check_string(value: object, name: str = "the text") -> None:
     """Raise ``InputError`` unless ``value`` is a string; ``name`` describes it in the message."""
     if not isinstance(value, str):
-        raise InputError(f"{name} is not a string")
+        raise InputError(f"{name} must be a string")
 
 
 def list_items(value: Any, description: str = "texts") -> Sequence[Any]:
@@ -28,18 +28,18 @@ def list_items(value: Any, description: str = "texts") -> Sequence[Any]:
     if isinstance(value, list | tuple):
         return value
     if isinstance(value, str | bytes | bytearray | memoryview):
-        raise InputError(f"one string came where {description} are wanted: put it in a list")
+        raise InputError(f"expected {description}, got one string: put it in a list")
     if isinstance(value, Set):
-        raise InputError(f"a set came where {description} are wanted, and has no order: make a list of it")
+        raise InputError(f"expected {description}, got a set, which has no order: convert it to a list")
     if isinstance(value, Mapping):
-        raise InputError(f"a row or a mapping came where {description} are wanted: give one of its columns")
+        raise InputError(f"expected {description}, got a row or a mapping: pass one of its columns")
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple) and len(shape) != 1:
-        raise InputError(f"a table came where {description} are wanted: give one of its columns")
+        raise InputError(f"expected {description}, got a table: pass one of its columns")
     if hasattr(value, "to_pylist"):  # an Arrow array, whose items are not Python objects
         return value.to_pylist()
     if not isinstance(value, Iterable):
-        raise InputError(f"one value came where {description} are wanted: put it in a list")
+        raise InputError(f"expected {description}, got one value: put it in a list")
     return list(value)
 
 

@@ -112,7 +112,7 @@ def verify_encoder(bundle: VectorBundle) -> str:
         except OptionError as error:
             raise BundleDamaged(f"level {level.epsilon}: {error}") from error
         if not sound:
-            raise BundleDamaged(f"epsilon {level.epsilon}: the noise loses more than the stated epsilon")
+            raise BundleDamaged(f"epsilon {level.epsilon}: the privacy loss of the noise exceeds the stated epsilon")
     files, model = len(bundle.manifest["files"]), bundle.model_counts
     levels, tensors = format_count(len(bundle.levels), "level"), format_count(model.tensors, "tensor")
     operators = format_count(sum(model.operators.values()), "operator")
@@ -152,7 +152,9 @@ def verify_labels(bundle: LabelBundle) -> str:
                 make_staircase_randomizer(staircase).compute_exact_row(code) for code in range(staircase.label_count)
             ]
             if exceeds_epsilon(rows, staircase.level.epsilon):
-                raise BundleDamaged(f"randomizer {name}, epsilon {epsilon}: loses more than the stated epsilon")
+                raise BundleDamaged(
+                    f"randomizer {name}, epsilon {epsilon}: its privacy loss exceeds the stated epsilon"
+                )
             computed.append((name, epsilon, staircase.base_sum, staircase.budget, staircase.factor))
     if certificate is not None and stated != computed:
         raise BundleDamaged("the certificate in the manifest does not match the randomizers")
@@ -266,7 +268,7 @@ def _verify_staircase(bundle: TextBundle) -> str:
         for lower in (False, True):
             for symbol in np.flatnonzero(plans.get_output_mask(protect=protect, lower=lower)).tolist():
                 if not rule.is_output_allowed(bundle.vocabulary[symbol], lower=lower):
-                    raise BundleDamaged(f"staircase.safetensors: symbol {symbol} is an output that its mode forbids")
+                    raise BundleDamaged(f"staircase.safetensors: word {symbol} is an output that its mode forbids")
         for level in bundle.staircase_levels:
             slots = plans.make_slot_staircase(level, protect=protect)
             for staircase in {slots.any_case, slots.lower_case}:
@@ -275,7 +277,8 @@ def _verify_staircase(bundle: TextBundle) -> str:
                     > float(level.epsilon) + _MARGIN
                 ):
                     raise BundleDamaged(
-                        f"level {level.epsilon.normalize():f}: the staircase loses more than the stated epsilon"
+                        f"level {level.epsilon.normalize():f}: the privacy loss of the staircase exceeds the stated "
+                        "epsilon"
                     )
     rows, k = bundle.staircase_table.neighbors.shape
     levels = ", ".join(format_epsilon(float(level.epsilon)) for level in bundle.staircase_levels)

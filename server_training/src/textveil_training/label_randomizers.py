@@ -57,7 +57,7 @@ def fit_accuracy_randomizer(confusion: ArrayLike, epsilon: float) -> Floats:
         method="highs",
     )
     if not solved.success:
-        raise InvalidRandomizer("the program of a channel has no solution")
+        raise InvalidRandomizer("the linear program of a randomizer has no solution: use another epsilon")
     return np.clip(solved.x[:cells].reshape(n, n), 0, None)
 
 
@@ -114,7 +114,7 @@ def compute_joint_shares(confusion: ArrayLike) -> Floats:
     """
     counts = np.asarray(confusion, dtype=np.float64)
     if counts.ndim != 2 or counts.shape[0] != counts.shape[1]:
-        raise InvalidRandomizer("a confusion matrix has a row and a column for each class")
+        raise InvalidRandomizer("a confusion matrix must have one row and one column for each class")
     return normalize_counts(counts).T
 
 
@@ -126,7 +126,7 @@ def normalize_counts(counts: Floats) -> Floats:
     """
     total = counts.sum()
     if not (np.isfinite(counts).all() and (counts >= 0).all() and total > 0):
-        raise InvalidRandomizer("counts of classes are finite, not negative, and not all zero")
+        raise InvalidRandomizer("counts of classes must be finite, not negative, and not all zero")
     return counts / total
 
 
@@ -137,5 +137,5 @@ def check_epsilon(epsilon: float, delta: float = 0.0) -> float:
         InvalidRandomizer: Epsilon is negative or not a number, or delta is not from 0 to 1.
     """
     if not 0 <= epsilon <= inf or not (isfinite(delta) and 0 <= delta <= 1):
-        raise InvalidRandomizer("epsilon is a number of at least 0, delta one from 0 to 1")
+        raise InvalidRandomizer("epsilon must be at least 0, and delta from 0 to 1")
     return epsilon

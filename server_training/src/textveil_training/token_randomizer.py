@@ -68,8 +68,9 @@ class TokenRandomizer:
             options["mechanism"] = self.bundle.default_table_mechanism or "staircase"
         if options.get("mechanism") == "staircase":
             raise StaircaseUnsupported(
-                "the staircase reads a word in its text, and this works word by word: name another mechanism with a "
-                "bundle that has it; or sanitize a corpus (sanitize-corpus) and name that to pretrain"
+                "the staircase depends on the words around, but this training randomizes word by word: use another "
+                "mechanism with a bundle that has it, or sanitize a corpus first (sanitize-corpus) and pass it to "
+                "pretrain"
             )
         self.plan = make_plan(self.bundle, **options)
 

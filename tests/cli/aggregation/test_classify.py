@@ -17,7 +17,7 @@ def test_from_texts_to_labels_and_counts(run: Callable, index_bundle: Path, tmp_
     texts.write_text(f"the market\n\n{SECRET}\n" + "goal " * 40 + "\n", "utf-8")
     code, out, err = run("encode", "-b", index_bundle, texts, "-o", released)
     assert (code, out) == (0, "")
-    assert "4 documents; one of 3 indices (channel counts): epsilon 4 for the whole text, whatever it says; odds" in err
+    assert "4 documents; one of 3 labels (randomizer counts): epsilon 4 per text, for any two texts; the odds" in err
     assert "private, for this device only: 1 truncated to the model's maximum length" in err
     lines = released.read_text().splitlines()
     assert len(lines) == 4

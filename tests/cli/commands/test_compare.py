@@ -27,7 +27,7 @@ def test_the_built_in_bundle_has_four_rungs(here: Here, tmp_path: Path) -> None:
     assert (ran.code, ran.err) == (0, b"")
     found = modes(ran.text)
     assert [*found] == ["names", "names as tags", "words", "all"]
-    assert found["names"][0].startswith("Shown: common words from a public list. ")
+    assert found["names"][0].startswith("Kept: common words from a public list. ")
     assert found["names as tags"][1].startswith("The doctor called [person 1] ")
     assert found["words"][0].endswith("The text as a whole is not protected.")
     assert found["words"][1].startswith("The ")
@@ -40,7 +40,7 @@ def test_what_other_bundles_have(here: Here, names: Path, bundle: Path, tiny_pat
     assert [*modes(here("compare", "-b", tiny_path, "--text", TEXT).text)] == ["santext+"]
     found = modes(here("compare", "-b", names, "-b", index_bundle, "--text", TEXT).text)
     promise, released = found["class label"]
-    assert "for the whole text" in promise
+    assert "per text, for any two texts" in promise
     assert released in here("info", index_bundle).text
     assert "text" not in found
 

@@ -18,7 +18,7 @@ def test_standard_input_to_standard_output(command: Callable, tiny_encoder: Path
     assert ran.code == 0
     assert re.fullmatch(LINE * 4, ran.out)
     assert ran.message == (
-        "textveil: standard input: 4 documents; l1, 4 coordinates: epsilon 4 for the whole text, whatever it says\n"
+        "textveil: standard input: 4 documents; l1, 4 coordinates: epsilon 4 for the whole text (any two texts)\n"
     )
 
 

@@ -69,7 +69,7 @@ def test_inspect(here: Callable, english: Sanitizer) -> None:
     assert (ran.code, ran.err) == (0, b"")
     lines = ran.text.splitlines()
     assert lines[0] == "doctor"
-    assert lines[1].startswith("Shown: punctuation, common words that a coin keeps. 1 token drawn at ")
+    assert lines[1].startswith("Kept: punctuation, common words chosen at random. Randomized: 1 token, epsilon ")
     assert "Probability" not in lines[3]
     law = english.distribution("doctor", mechanism="santext+")
     for line, (word, share) in zip(lines[4:9], law.list_likeliest(5), strict=True):
@@ -77,7 +77,7 @@ def test_inspect(here: Callable, english: Sanitizer) -> None:
         assert line.split()[1] == f"{share:.4%}"
     assert lines[9] == f"and {len(law.words) - 5:,} other words with " + lines[9].partition("with ")[2]
     assert len(lines) == 10
-    assert " 1 other word drawn at 10 nats, possibly " in here("inspect", "Doctor").text.splitlines()[1]
+    assert " Randomized: 1 other word, epsilon 10 per word, possibly " in here("inspect", "Doctor").text.splitlines()[1]
     assert here("inspect", "zzyzzx").text.startswith("<unk> (this word is not in the vocabulary)\n")
 
 

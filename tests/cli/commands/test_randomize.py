@@ -14,8 +14,9 @@ Here = Callable[..., Any]
 WORDS = strict_words(Sanitizer.load().bundle, 120)
 TEXT = f"Anna Novak saw the {WORDS[5]}, and {WORDS[6]}."
 LINE = (
-    "Shown: common words from a public list. 2 words of a public list of 120 drawn at 10 nats each. All others: "
-    "replaced by random ones of the same kind and form. What is shown can still reveal who the text is about."
+    "Kept: common words from a public list. Randomized: 2 words of a public list of 120, epsilon 10 per word. "
+    "All other words and numbers: replaced by random ones of the same type and form. "
+    "Kept words can still reveal who the text is about."
 )
 
 
@@ -59,7 +60,7 @@ def test_levels_and_statements(rewrite: Here, listed: Path) -> None:
     assert (statement["randomize"]["words"], statement["randomize"]["epsilon_per_word"]) == (120, 6.0)
     assert statement["randomized_words"] == 2
     said = rewrite("--randomize", listed, "--epsilon", "4", "--text", TEXT).message
-    assert "2 words of a public list of 120 drawn at 4 nats each" in said
+    assert "Randomized: 2 words of a public list of 120, epsilon 4 per word" in said
 
 
 def test_a_preview_and_a_row(here: Here, listed: Path) -> None:
@@ -77,7 +78,7 @@ def test_receipts_and_ledgers_say_so(rewrite: Here, here: Here, listed: Path, tm
         *ledger, "--receipt", receipt, "--receipt-key", tmp_path / "key", "--randomize", listed, "--text", TEXT
     )
     assert (
-        "1 document spent epsilon, total of this privacy unit: 0 nats, and 1 release without a finite bound"
+        "1 document spent epsilon, total of this privacy unit: epsilon 0, and 1 release without a finite bound"
         in ran.message
     )
     content = json.loads(receipt.read_text())

@@ -36,17 +36,15 @@ def test_a_text_is_rewritten(here: Callable[..., Any], bundle: Path, file: Path)
     assert ran.text.startswith("The ")
     assert ran.text.endswith(".\n")
     assert "zorblax" not in ran.text + ran.message
-    assert (
-        "other words drawn at 8.5 nats each, possibly unchanged. The text as a whole is not protected." in ran.message
-    )
+    assert "other words, epsilon 8.5 per word, possibly unchanged. The text as a whole is not protected." in ran.message
     ran = here("sanitize", "-b", bundle, "--statement", file)
-    assert "8.5 nats per drawn word" in ran.message
+    assert "Epsilon 8.5 per randomized word" in ran.message
     ran = here("sanitize", "-b", bundle, "--protect", "all", "--json", "-q", file)
     statement = json.loads(ran.text)["statement"]
     assert ran.err == b""
     assert "function words" not in statement["revealed_parts"]
     assert statement["protect"] == "all"
-    assert statement["summary"].startswith("8.5 nats per drawn word: ")
+    assert statement["summary"].startswith("Epsilon 8.5 per randomized word: ")
 
 
 def test_a_mapping_is_kept_and_restores(here: Callable[..., Any], bundle: Path, file: Path, tmp_path: Path) -> None:
@@ -75,7 +73,7 @@ def test_a_mapping_that_is_not_ours_is_refused(here: Callable[..., Any], tmp_pat
     path.write_bytes(content)
     ran = here("restore", "--mapping", path, "--text", "Zorblax")
     assert (ran.code, ran.out) == (1, b"")
-    assert ran.message == "textveil: input: the mapping is not one that textveil has written\n"
+    assert ran.message == "textveil: input: the file is not a mapping that textveil wrote\n"
 
 
 SAID = "textveil: {} restored{}\n"
@@ -190,4 +188,4 @@ def test_no_text_is_released_without_its_mapping(here: Callable[..., Any], bundl
 
 def test_a_member_of_a_kind_is_no_drawn_mention(here: Callable[..., Any], bundle: Path) -> None:
     for word, drawn in (("John", "0 other words"), ("doctor", "1 other word"), ("zorblax", "1 other word")):
-        assert f" {drawn} drawn at 8.5 nats" in here("inspect", "-b", bundle, word).text
+        assert f" Randomized: {drawn}, epsilon 8.5 per word" in here("inspect", "-b", bundle, word).text

@@ -73,7 +73,7 @@ def test_every_kind_of_text_with_every_option(rewrite: Here, tmp_path: Path, way
         said = json.loads(said)["note"]
     assert re.fullmatch(expected, said.rstrip("\n")), said
     assert not CANARY.search(ran.text + ran.message)
-    assert "Shown: common words from a public list" in ran.message
+    assert "Kept: common words from a public list" in ran.message
     assert ran.message.count("\n") == 1
 
 
@@ -87,12 +87,14 @@ def test_equal_names_are_equal_unless_that_is_refused(rewrite: Here) -> None:
 def test_statements(rewrite: Here) -> None:
     statement = json.loads(rewrite("-q", "--json", "--keep", "city", "--text", TEXT).text)["statement"]
     assert statement["epsilon_text"] is None
-    assert statement["epsilon_notion"] == "none on shown words"
+    assert statement["epsilon_notion"] == "none for kept words"
     assert (statement["protect"], statement["keep"], statement["kept_words"]) == ("names", ["city"], 3)
     assert not {"epsilon", "epsilon_per_word", "tokens"} & statement.keys()
     line = rewrite("--keep", "city", "--keep", "number", "--text", TEXT).message
-    assert "Shown: common words from a public list, the kinds city, number. All others: replaced by random ones" in line
-    assert "No number of nats bounds what is shown (3 shown words)." in rewrite("--statement", "--text", TEXT).message
+    assert (
+        "Kept: common words from a public list, the types city, number. All other words and numbers: replaced" in line
+    )
+    assert "No epsilon bounds what kept words reveal (3 kept words)." in rewrite("--statement", "--text", TEXT).message
 
 
 def test_a_mapping_restores(rewrite: Here, here: Here, tmp_path: Path) -> None:
@@ -121,7 +123,7 @@ def test_ledgers_receipts_and_memos(rewrite: Here, here: Here, tmp_path: Path) -
         assert (ran.code, ran.out) == (1, b"")
         assert "textveil: budget: " in ran.message
         assert ran.message.splitlines()[-1].endswith("names has no finite bound: no budget covers it")
-    assert "1 document spent epsilon, total of this privacy unit: 0 nats, and 1 release without a finite bound" in (
+    assert "1 document spent epsilon, total of this privacy unit: epsilon 0, and 1 release without a finite bound" in (
         rewrite("--ledger", books, "--text", TEXT).message
     )
     pytest.importorskip("cryptography")
@@ -178,7 +180,7 @@ def test_denied_and_allowed_words(rewrite: Here, tmp_path: Path) -> None:
         allowed.write_text(entries)
         ran = rewrite("--allow", allowed, "--text", "the doctor called zorblax in the morning")
         assert ran.text == "the doctor called zorblax in the morning\n"
-        assert "Shown: common words from a public list, allowed words." in ran.message
+        assert "Kept: common words from a public list, allowed words." in ran.message
         assert said in ran.message
         assert ("entries of --allow" in ran.message) == bool(said)
         assert not CANARY.search(ran.message)

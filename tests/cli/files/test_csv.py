@@ -252,7 +252,7 @@ def test_the_command(here: Callable, flat_bundle: Path, nearest: None, tmp_path:
     ran = here("sanitize", "--bundle", flat_bundle, "--csv", "--column", "note", table, "-o", out)
     assert (ran.code, ran.out) == (0, b"")
     assert out.read_bytes() == b'id,note\r\n1,"Zz zz, zz."\r\n2,\r\n3,zz\r\n'
-    assert ran.message.startswith("textveil: 1 file, 3 rows, 2 texts with at most 3 tokens each. Shown: ")
+    assert ran.message.startswith("textveil: 1 file, 3 rows, 2 texts with at most 3 tokens each. Kept: ")
     assert ran.message.endswith(" 1 column rewritten; column names and all other columns are copied unprotected.\n")
     assert here("sanitize", "--bundle", flat_bundle, "--csv", "-c", "note", table).out == out.read_bytes()
 

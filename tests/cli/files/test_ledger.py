@@ -37,7 +37,7 @@ def test_cells_are_charged_to_the_scope_of_the_run(
 ) -> None:
     ran = tables(people, "--privacy-unit", "bank")
     assert ran.code == 0
-    assert ran.message.endswith("textveil: ledger: 4 documents spent epsilon, total of this privacy unit: 51 nats; "
+    assert ran.message.endswith("textveil: ledger: 4 documents spent epsilon, total of this privacy unit: epsilon 51; "
                                 "1 document released before: each is one more release\n")  # fmt: skip
     assert spent(path, "bank", "default") == [6, 0]
     assert [Ledger(path).count_releases("bank", request_of(small, text)) for text in ("doctor", "nurse flu", "")] == [
@@ -98,7 +98,8 @@ def test_a_budget_that_is_spent_ends_the_run_and_nothing_is_charged(
         assert (ran.code, ran.out, out.exists()) == (1, b"", False)
         assert ran.message.endswith(
             "textveil: budget: people.csv, row 3 (line 4): this release exceeds the budget of its privacy unit: "
-            "0 of 20 nats are spent, and it needs at least 25.5 nats (--rejected-rows FILE skips rejected rows)\n"
+            "epsilon 0 of 20 is spent, and the release needs at least epsilon 25.5 "
+            "(--rejected-rows FILE skips rejected rows)\n"
         )
         assert charged() == [(0, 0), (0, 0)]
     rows = people.read_text()
@@ -118,7 +119,7 @@ def test_rows_that_a_budget_refuses_go_to_the_quarantine(
     out, kept = tmp_path / "out.csv", tmp_path / "kept"
     ran = tables(people, "--privacy-unit-column", "who", "--budget", "17", "-o", out, "--rejected-rows", kept)
     assert ran.code == 0
-    assert "3 rows, 2 texts with at most 2 drawn words each" in ran.message
+    assert "3 rows, 2 texts with at most 2 randomized words each" in ran.message
     assert "ledger: 2 documents spent epsilon" in ran.message
     assert [line.split(",")[0] for line in out.read_text().splitlines()] == ["id", "1", "2", "4"]
     assert [json.loads(line)["row"] for line in kept.read_text().splitlines()] == [3, 5]

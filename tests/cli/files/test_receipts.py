@@ -16,7 +16,7 @@ def test_receipts_of_tables(here: Callable, bundle: Path, people: Path, tmp_path
         assert here(*run, receipt, "-o", output).code == 0
         ran = here("verify", "--receipt", receipt, "--output", output)
         assert ran.text.startswith(
-            "staircase, level 8.5: 4 documents, 6 randomized words, 51 nats; "
+            "staircase, level 8.5: 4 documents, 6 randomized words, epsilon 51; "
             "of a table only note: all other columns are copied"
         )
         assert "the receipt matches this output" in ran.text

@@ -23,7 +23,6 @@ MODULES = {
     "datasets": ("datasets", "datasets"),
     "pandas": ("pandas", "pandas"),
     "langchain": ("langchain_core", "langchain-core"),
-    "sklearn": ("sklearn", "scikit-learn"),
 }
 
 

@@ -13,7 +13,6 @@ EXAMPLES = {
     "langchain": ("langchain_core", ("SanitizeFirst", "ConversationRunnable", "SanitizeDocuments")),
     "pandas": ("pandas", ("sanitize", "TextveilAccessor")),
     "presidio": ("presidio_anonymizer", ("TextveilOperator", "TextveilRestoreOperator")),
-    "sklearn": ("sklearn", ("TextSanitizer",)),
     "spacy": ("spacy", ("SanitizeDoc",)),
 }
 

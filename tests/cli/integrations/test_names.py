@@ -32,14 +32,6 @@ def test_pandas() -> None:
     assert next(iter(sanitize(pandas.Series([TEXT, None]), **OPTIONS))) == TAGGED
 
 
-def test_scikit_learn() -> None:
-    pytest.importorskip("sklearn", reason="needs the extra sklearn: make integrations")
-    from textveil_cli.integrations.sklearn import TextSanitizer
-
-    (said,) = TextSanitizer(protect="names").fit().transform([TEXT])
-    assert re.fullmatch(r"The doctor called \S+ \S+ in .+\.", said)
-
-
 def test_spacy() -> None:
     spacy = pytest.importorskip("spacy", reason="needs the extra spacy: make integrations")
     nlp = spacy.blank("en")

@@ -226,7 +226,7 @@ def test_a_conversation_is_the_only_parameter(engine: AnonymizerEngine) -> None:
     back.add_deanonymizer(TextveilRestoreOperator)
     with pytest.raises(OptionError, match="the parameter conversation is missing"):
         back.deanonymize("ask", [OperatorResult(0, 3, "PERSON")], {"DEFAULT": OperatorConfig("textveil")})
-    with pytest.raises(OptionError, match="entity_type is one of"):
+    with pytest.raises(OptionError, match="entity_type must be one of"):
         Conversation().outgoing_text("ask", "animal")
 
 

@@ -29,9 +29,9 @@ def test_a_release_is_charged_and_said(sanitize: HERE, path: Path) -> None:
         "textveil: created a new ledger with the key ledger.key: without the key its contents are lost\n"
         in first.message
     )
-    assert first.message.endswith("textveil: ledger: 1 document spent epsilon, total of this privacy unit: 25.5 nats\n")
+    assert first.message.endswith("ledger: 1 document spent epsilon, total of this privacy unit: epsilon 25.5\n")
     assert second.message.endswith(
-        "total of this privacy unit: 51 nats; 1 document released before: each is one more release\n"
+        "total of this privacy unit: epsilon 51; 1 document released before: each is one more release\n"
     )
     assert "new ledger" not in second.message
     assert sanitize("-q").err == b""
@@ -54,7 +54,7 @@ def test_lines_are_documents_of_one_scope(here: HERE, bundle: Path, path: Path, 
     (tmp_path / "in.txt").write_text("doctor\nnurse\n\ndoctor\n")
     ran = here("sanitize", "-b", bundle, tmp_path / "in.txt", "--ledger", path)
     assert ran.message.endswith(
-        "ledger: 4 documents spent epsilon, total of this privacy unit: 25.5 nats; "
+        "ledger: 4 documents spent epsilon, total of this privacy unit: epsilon 25.5; "
         "1 document released before: each is one more release\n"
     )
     refused = here("sanitize", "-b", bundle, tmp_path / "in.txt", "--ledger", path, "--budget", "50")
@@ -66,8 +66,8 @@ def test_the_memo_gives_the_same_again(sanitize: HERE, tmp_path: Path, path: Pat
     memo = ("--replay-cache", "--replay-cache-key", tmp_path / "memo.key")
     first, again, other = sanitize(*memo), sanitize(*memo), sanitize(*memo, "--epsilon", "6")
     assert again.out == first.out
-    assert "0 documents spent epsilon, total of this privacy unit: 25.5 nats; 1 document answered" in again.message
-    assert "1 document spent epsilon, total of this privacy unit: 43.5 nats" in other.message
+    assert "0 documents spent epsilon, total of this privacy unit: epsilon 25.5; 1 document answered" in again.message
+    assert "1 document spent epsilon, total of this privacy unit: epsilon 43.5" in other.message
 
 
 def test_the_lines_of_an_input_are_one_request_to_the_memo(
@@ -87,9 +87,9 @@ def test_the_lines_of_an_input_are_one_request_to_the_memo(
     first, again = (forked(*release, stdin=b"doctor\nflu\ndoctor\n") for _ in range(2))
     assert again.out == first.out
     assert first.out.count(b"\n") == 3
-    assert "0 documents spent epsilon, total of this privacy unit: 25.5 nats; 3 documents answered" in again.message
+    assert "0 documents spent epsilon, total of this privacy unit: epsilon 25.5; 3 documents answered" in again.message
     other = forked(*release, stdin=b"doctor\nflu\n")
-    assert "2 documents spent epsilon, total of this privacy unit: 42.5 nats" in other.message
+    assert "2 documents spent epsilon, total of this privacy unit: epsilon 42.5" in other.message
     assert forked(*release, stdin=b"").code == 0
 
 
@@ -109,7 +109,7 @@ def test_lines_that_arrive_one_by_one_are_one_request_too(
 def test_mechanisms_without_a_bound(here: HERE, tiny_path: Path, path: Path) -> None:
     run = ("sanitize", "-b", tiny_path, "-m", "santext+", "--text", "the doctor", "--ledger", path)
     ran = here(*run)
-    assert "total of this privacy unit: 0 nats, and 1 release without a finite bound" in ran.message
+    assert "total of this privacy unit: epsilon 0, and 1 release without a finite bound" in ran.message
     ran = here(*run, "--budget", "1000", "--privacy-unit", "b")
     assert ran.message == "textveil: budget: santext+ has no finite bound: no budget covers it\n"
 
@@ -119,7 +119,7 @@ def test_encoding_is_charged(here: HERE, path: Path, tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("doctor\nnurse\n")
     ran = here("encode", "-b", index, tmp_path / "in.txt", "--ledger", path, "--budget", "10")
     assert len(ran.text.splitlines()) == 2
-    assert ran.message.endswith("ledger: 2 documents spent epsilon, total of this privacy unit: 8 of 10 nats\n")
+    assert ran.message.endswith("ledger: 2 documents spent epsilon, total of this privacy unit: epsilon 8 of 10\n")
     ran = here("encode", "-b", index, "--text", "doctor", "--ledger", path)
     assert (ran.code, ran.out) == (1, b"")
 
@@ -136,7 +136,7 @@ def test_what_a_ledger_holds_is_shown(here: HERE, sanitize: HERE, path: Path) ->
     assert len(here("ledger", "show", path, "--privacy-unit", "a").text.splitlines()) == 2
     assert json.loads(here("ledger", "show", path, "--privacy-unit", "b", "--json").text)[0]["epsilon"] == "25.5"
     assert here("ledger", "show", path, "--privacy-unit", "secret").message == (
-        "textveil: option: the ledger has no privacy unit of that name (see textveil ledger show --help)\n"
+        "textveil: option: the ledger has no privacy unit with that name (see textveil ledger show --help)\n"
     )
 
 
@@ -190,9 +190,9 @@ def test_a_receipt_goes_with_an_output(here: HERE, bundle: Path, tmp_path: Path)
     assert ", the expected key\nno output was checked (--output)\n" in ran.text
     output.write_text("another")
     for options, message in [
-        (["--output", output], "receipt: the receipt is for another output"),
+        (["--output", output], "receipt: the receipt belongs to another output"),
         (["--output", tmp_path / "none"], "input: --output: cannot read the file: No such file or directory"),
-        (["--signed-by", "0" * 64], "receipt: the receipt is signed with another key"),
+        (["--signed-by", "0" * 64], "receipt: another key signed the receipt"),
         (["--expect-id", "0" * 64], "bundle-content-hash: the receipt is for another bundle"),
     ]:
         ran = here("verify", "--receipt", receipt, *options)
@@ -208,10 +208,13 @@ def test_an_index_has_a_receipt_too(here: HERE, tmp_path: Path) -> None:
     index, receipt, output = write_index(tmp_path / "index"), tmp_path / "receipt.json", tmp_path / "out.txt"
     options = ("--receipt", receipt, "--receipt-key", tmp_path / "key", "-o", output)
     (tmp_path / "in.txt").write_text("doctor\nnurse\n")
-    for source, documents, nats in ((["--text", "doctor"], "1 document", 4), ([tmp_path / "in.txt"], "2 documents", 8)):
+    for source, documents, epsilon in (
+        (["--text", "doctor"], "1 document", 4),
+        ([tmp_path / "in.txt"], "2 documents", 8),
+    ):
         assert here("encode", "-b", index, *options, *source).code == 0
         said = here("verify", "--receipt", receipt, "--output", output).text
-        assert said.startswith(f"index counts: {documents}, {nats} nats\n")
+        assert said.startswith(f"class label (counts): {documents}, epsilon {epsilon}\n")
 
 
 def test_a_refused_release_has_no_receipt(sanitize: HERE, tmp_path: Path) -> None:

@@ -103,7 +103,10 @@ def test_a_line_of_half_a_megabyte(cli: Callable, tmp_path: Path) -> None:
     ran = cli(path, "--mechanism", "random")
     assert ran.code == 0
     assert ran.out.count(b"\n") == 2
-    assert "2 documents. Shown: punctuation. 86,001 tokens drawn uniformly, whatever the text says." in ran.message
+    assert (
+        "2 documents. Kept: punctuation. Randomized: 86,001 tokens, uniformly, independently of the text."
+        in ran.message
+    )
 
 
 # --- JSON ----------------------------------------------------------------------------------------------------------

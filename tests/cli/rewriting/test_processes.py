@@ -29,8 +29,8 @@ def test_a_sentence_with_the_built_in_bundle(command: Callable) -> None:
     assert len(ran.text.split()) == 9
     assert ran.text.endswith(".\n")
     assert re.fullmatch(
-        r"textveil: Shown: function words\. Replaced at random: listed names, numbers\. 4 other words drawn at 10 nats "
-        r"each, possibly unchanged\. The text as a whole is not protected\.\n",
+        r"textveil: Kept: function words\. Replaced at random: listed names, numbers\. Randomized: 4 other "
+        r"words, epsilon 10 per word, possibly unchanged\. The text as a whole is not protected\.\n",
         ran.message,
     )
     ran = command(
@@ -41,8 +41,8 @@ def test_a_sentence_with_the_built_in_bundle(command: Callable) -> None:
         "My doctor in Boston said the biopsy was clean.",
     )
     assert re.fullmatch(
-        r"textveil: Shown: punctuation, common words that a coin keeps\. 9 tokens drawn at epsilon [\d.]+ d \+ 1\.204 "
-        r"each \(certified metric DP, certificate not recomputed; d is the distance of two words\)\. "
+        r"textveil: Kept: punctuation, common words chosen at random\. Randomized: 9 tokens, epsilon [\d.]+ d \+ "
+        r"1\.204 per token \(certified metric DP, certificate not recomputed; d is the distance of two words\)\. "
         r"The text as a whole is not protected\.\n",
         ran.message,
     )
@@ -52,7 +52,7 @@ def test_standard_input_to_standard_output(command: Callable, tiny_path: Path) -
     ran = command("sanitize", "--bundle", tiny_path, stdin=b"The doctor,\r\n\r\n  zzz\tof the\nlast line")
     assert ran.code == 0
     assert re.fullmatch(rb"\S+ \S+,\r\n\r\n  \S+\t\S+ \S+\n\S+ \S+", ran.out)
-    assert ran.message.startswith("textveil: standard input: 4 documents. Shown: punctuation, ")
+    assert ran.message.startswith("textveil: standard input: 4 documents. Kept: punctuation, ")
     assert "7 tokens drawn" in ran.message
 
 

@@ -54,12 +54,11 @@ def read_staircase(law: dict[str, Any], data: dict[str, bytes]) -> Staircase:
     check(set(law["staircase"]) == {"levels"} and type(law["staircase"]["levels"]) is list, "staircase: keys")
     levels, defaults = law["staircase"]["levels"], law["defaults"]["staircase"]
     for level in levels:
-        check(set(level) == {"name", "epsilon", "share", "own_share"} and type(level["name"]) is str, "a level")
+        check(set(level) == {"name", "epsilon", "share"} and type(level["name"]) is str, "a level")
         check(regex.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,9})?", level["epsilon"]), "a level: epsilon")
         check(0 < Decimal(level["epsilon"]) <= 16, "a level: epsilon is out of range")
-        for key in ("share", "own_share"):
-            check(regex.fullmatch(r"[0-9]{1,9}(/[1-9][0-9]{0,8})?", level[key]), f"a level: {key}")
-        check(0 < Fraction(level["share"]) <= 1 and Fraction(level["own_share"]) <= 1, "a level: shares")
+        check(regex.fullmatch(r"[0-9]{1,9}(/[1-9][0-9]{0,8})?", level["share"]), "a level: share")
+        check(0 < Fraction(level["share"]) <= 1, "a level: share is out of range")
         check(total_of(level, sum(base.values)) < 2**62, "a level: totals are too large")
     strict = [Decimal(level["epsilon"]) for level in levels]
     check(levels and all(a < b for a, b in itertools.pairwise(strict)), "levels are out of order")
@@ -122,11 +121,10 @@ def base_of(staircase: Staircase, outputs: set[int]) -> list[int]:
 
 def deal(staircase: Staircase, level: dict[str, str], b: list[int], x: int) -> list[tuple[int, int]]:
     """The stored outputs of an input with their shares of the budget, in order."""
-    budget = left = budget_of(level, sum(b))
+    left = budget_of(level, sum(b))
     dealt = []
     for y in staircase.neighbors[x] if x < len(b) else ():
-        cap = math.floor(Fraction(level["own_share"]) * budget) if y == x else budget
-        dealt.append((y, min(b[y], cap, left)))
+        dealt.append((y, min(b[y], left)))
         left -= dealt[-1][1]
     return dealt
 

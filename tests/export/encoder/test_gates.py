@@ -122,7 +122,9 @@ def test_a_missing_clip_is_detected(mode: str, monkeypatch: pytest.MonkeyPatch) 
 def test_numbers_that_are_not_finite_are_refused() -> None:
     broken = SOUND.copy()
     broken[7, 1], broken[9, 0] = np.nan, np.inf
-    with pytest.raises(BoundError, match="2 of 1000 texts have vectors that are not finite"):
+    with pytest.raises(
+        BoundError, match="2 of 1000 texts have vectors with an infinite value or NaN: train the encoder again"
+    ):
         check_gates(SOUND, broken, LABELS, CLASSIFIER, LEVELS)
 
 

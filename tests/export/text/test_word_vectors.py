@@ -95,8 +95,8 @@ def test_reading_stops_at_max_words_and_keeps_the_most_frequent_of_equal_keys(tm
     ("text", "message"),
     [
         ("the 1 2\nof 1\n", "line 2: expected a word and 2 numbers"),
-        ("the 1 2\nof 1 nan\n", "line 2: a number is not finite"),
-        ("the 1 2\nof inf 1\n", "line 2: a number is not finite"),
+        ("the 1 2\nof 1 nan\n", "line 2: a number is infinite or NaN"),
+        ("the 1 2\nof inf 1\n", "line 2: a number is infinite or NaN"),
         ("the 1 2\nof 1 x\n", "not a number"),
         ("the 1 2\nof 1 2\nthe 3 4\n", "line 3: the word occurs twice"),
         ("", "no usable vectors"),

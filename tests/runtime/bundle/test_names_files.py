@@ -95,7 +95,7 @@ def test_opening_hashes_the_lists_and_reads_none(tmp_path: Path, monkeypatch: py
     with pytest.raises(BundleDamaged):
         bundle.get_names_lists()
     (folder / "names.entity.city.txt").write_text("boston\n", "utf-8")
-    assert refused(folder) == "names.entity.city.txt: does not match its hash"
+    assert refused(folder) == "names.entity.city.txt: its hash differs from the hash in manifest.json"
 
     def parsed(*_: object) -> None:
         raise AssertionError("a list was read")
@@ -117,7 +117,7 @@ def test_optional_lists_of_facts_are_hashed_and_change_no_output(tmp_path: Path)
         False,
     )
     (folder / "names.facts.units.txt").write_text("mi\n", "utf-8")
-    assert refused(folder) == "names.facts.units.txt: does not match its hash"
+    assert refused(folder) == "names.facts.units.txt: its hash differs from the hash in manifest.json"
 
 
 # --- malformed parts -----------------------------------------------------------------------------------------------
@@ -215,7 +215,9 @@ def test_a_list_that_is_none(tmp_path: Path, name: str, content: str, line: int,
 @pytest.mark.parametrize("name", ["common-words.txt", "kept-capitals.txt", "kept-symbols.txt", CITY, POOL])
 @pytest.mark.parametrize("content", ["", "oslo"])
 def test_a_list_without_a_whole_line(tmp_path: Path, name: str, content: str) -> None:
-    with pytest.raises(BundleDamaged, match=rf"^{name}: is empty, or the last line is incomplete$"):
+    with pytest.raises(
+        BundleDamaged, match=rf"^{name}: the file is empty, or its last line does not end in a line feed$"
+    ):
         with_list(tmp_path / "b", name, content).get_names_lists()
 
 
@@ -239,7 +241,9 @@ def test_a_common_word_that_is_a_member_of_a_closed_kind(tmp_path: Path, kind: s
     common = names_lists()["common-words.txt"].splitlines()
     bundle = with_list(tmp_path / "b", "common-words.txt", listed([*common, f"{word}\tstrict,start"]))
     place = 1 + sum(line < word for line in common)
-    with pytest.raises(BundleDamaged, match=rf"^common-words.txt: line {place} is a {kind}, which is never shown$"):
+    with pytest.raises(
+        BundleDamaged, match=rf"^common-words.txt: line {place} is a {kind}, and the mode names never keeps one$"
+    ):
         bundle.get_names_lists()
 
 

@@ -31,7 +31,7 @@ def test_each_text_can_have_a_scope_of_its_own(small: Sanitizer, ledger: Ledger)
     assert [ledger.get_account(scope).epsilon_units / EPSILON_UNITS for scope in "ab"] == [17, 17]
     with pytest.raises(OptionError, match=r"one privacy unit for all texts, or one for each$"):
         ledger.sanitize_batch(small, ["doctor"], privacy_unit=["a", "b"])
-    with pytest.raises(OptionError, match=r"^the name of a privacy unit is a string$"):
+    with pytest.raises(OptionError, match=r"^a privacy unit must be a string$"):
         ledger.sanitize_batch(small, ["doctor"], privacy_unit=[5])  # type: ignore[list-item]
     with pytest.raises(InputError):
         ledger.sanitize_batch(small, ["doctor", 5])  # type: ignore[list-item]
@@ -42,15 +42,15 @@ def test_a_budget_is_met_to_the_last_unit_and_not_beyond(small: Sanitizer, ledge
     assert ledger.sanitize(small, TEXT, privacy_unit="a", budget=budget).earlier_releases == 0
     with pytest.raises(
         BudgetError,
-        match=r"exceeds the budget of its privacy unit: 25.5 of 25.5 nats are spent, and it needs at least 8.5 nats$",
+        match=r": epsilon 25.5 of 25.5 is spent, and the release needs at least epsilon 8.5$",
     ):
         ledger.sanitize(small, "doctor", privacy_unit="a")
-    with pytest.raises(BudgetError, match=r"0 of 25.49 nats are spent, and it needs at least 25.5 nats$"):
+    with pytest.raises(BudgetError, match=r"epsilon 0 of 25.49 is spent, and the release needs at least epsilon 25.5$"):
         ledger.sanitize(small, TEXT, privacy_unit="b", budget=Budget("25.49"))
     assert ledger.get_account("a").epsilon_units == budget.units[0]
     assert ledger.get_account("b").epsilon_units == 0
     ledger.sanitize(small, "the 5", privacy_unit="a")  # costs nothing
-    with pytest.raises(OptionError, match=r"^a budget is a Budget: Budget\(60\) is 60 nats$"):
+    with pytest.raises(OptionError, match=r"^a budget is a Budget: Budget\(60\) allows an epsilon of 60$"):
         ledger.sanitize(small, TEXT, privacy_unit="a", budget=60)  # type: ignore[arg-type]
 
 
@@ -69,7 +69,7 @@ def test_a_refused_batch_counts_none_of_its_own_draws_as_spent(small: Sanitizer,
     """They are what it needs, up to the one that does not fit. Groups that are charged before it are spent."""
     for spent, needed in (("0", "25.5"), ("8.5", "17")):
         with pytest.raises(
-            BudgetError, match=rf": {spent} of 20 nats are spent, and it needs at least {needed} nats$"
+            BudgetError, match=rf": epsilon {spent} of 20 is spent, and the release needs at least epsilon {needed}$"
         ) as caught:
             ledger.sanitize_batch(small, ["doctor", "nurse", "flu", "clinic"], privacy_unit="a", budget=Budget(20))
         assert (caught.value.spent, ledger.get_account("a").displayed_epsilon) == (Decimal(spent), spent)
@@ -77,11 +77,11 @@ def test_a_refused_batch_counts_none_of_its_own_draws_as_spent(small: Sanitizer,
             ledger.sanitize(small, "doctor", privacy_unit="a")
     groups = [[entry("b", Spend(nats * EPSILON_UNITS))] for nats in (4, 5)]
     for together, said in (
-        (True, "0 of 8 nats are spent, and it needs at least 9"),
-        (False, "4 of 8 nats are spent, and it needs at least 5"),
+        (True, "epsilon 0 of 8 is spent, and the release needs at least epsilon 9"),
+        (False, "epsilon 4 of 8 is spent, and the release needs at least epsilon 5"),
     ):
         refused = ledger.record_groups(groups, budget=Budget(8), all_or_none=together)[1]
-        assert str(refused).endswith(f": {said} nats")
+        assert str(refused).endswith(f": {said}")
 
 
 def test_a_budget_is_lowered_and_never_raised(small: Sanitizer, ledger: Ledger) -> None:
@@ -91,7 +91,7 @@ def test_a_budget_is_lowered_and_never_raised(small: Sanitizer, ledger: Ledger) 
     for larger in (Budget(51), Budget(10, delta="0.1")):
         with pytest.raises(BudgetError, match=r"a budget can only be lowered$"):
             ledger.sanitize(small, "doctor", privacy_unit="a", budget=larger)
-    with pytest.raises(BudgetError, match=r"17 of 16 nats are spent, and it needs at least 8.5 nats$"):
+    with pytest.raises(BudgetError, match=r"epsilon 17 of 16 is spent, and the release needs at least epsilon 8.5$"):
         ledger.sanitize(small, "doctor", privacy_unit="a", budget=Budget(16))
     assert ledger.get_account("a").budget == Budget(16)
 
@@ -180,7 +180,7 @@ def test_what_has_no_finite_charge_is_recorded_and_refused_under_a_budget(tiny: 
     with pytest.raises(BudgetError, match=r"^santext\+ has no finite bound: no budget covers it$"):
         ledger.sanitize(tiny, "doctor", privacy_unit="a", mechanism="santext+", budget=Budget(10**6))
     ledger.sanitize(tiny, "doctor", privacy_unit="b", mechanism="santext+")
-    assert str(ledger.get_account("b")) == "0 nats, and 1 release without a finite bound"
+    assert str(ledger.get_account("b")) == "epsilon 0, and 1 release without a finite bound"
     ledger.sanitize(tiny, "doctor", privacy_unit="b", mechanism="krr", epsilon=1)
     with pytest.raises(BudgetError, match=r"^this privacy unit has releases without a finite epsilon"):
         ledger.sanitize(tiny, "doctor", privacy_unit="b", mechanism="krr", epsilon=1, budget=Budget(10**6))

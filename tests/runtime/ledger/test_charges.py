@@ -74,7 +74,7 @@ def test_vectors_and_indices_are_charged_for_the_whole_text(tmp_path: Path) -> N
     assert statement.spend == Spend(2 * EPSILON_UNITS, -(-DELTA_UNITS // 10**6))
     assert statement.mechanism == "vector l2"
     index = TextLabelEncoder.load(write_index(tmp_path / "index")).statement()
-    assert (index.spend, index.mechanism) == (Spend(4 * EPSILON_UNITS), "index counts")
+    assert (index.spend, index.mechanism) == (Spend(4 * EPSILON_UNITS), "class label (counts)")
 
 
 @given(st.lists(st.tuples(st.decimals("0", "100", places=9), st.decimals("0", ".1", places=14), st.integers(0, 50))))

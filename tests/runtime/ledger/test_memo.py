@@ -185,7 +185,10 @@ def test_stored_outputs_need_their_key(small: Sanitizer, memo: Ledger, path: Pat
     memo.sanitize(small, "doctor")
     (tmp_path / "other").write_bytes(bytes(32))
     (tmp_path / "other").chmod(0o600)
-    with pytest.raises(KeyFileError, match=r"^the key of the memo: the stored outputs are under another key$"):
+    with pytest.raises(
+        KeyFileError,
+        match=r"^the key of the memo: another key encrypts the stored outputs: give that key, or delete them",
+    ):
         Ledger(path, replay_cache_key=tmp_path / "other")
     (tmp_path / "memo.key").unlink()
     with pytest.raises(KeyFileError, match=r"^the key of the memo: no readable file there$"):

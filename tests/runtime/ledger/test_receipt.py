@@ -50,12 +50,12 @@ def test_a_receipt_says_what_was_promised(small: Sanitizer, key: Path) -> None:
         "6",
     )
     assert "confirm the guess by its hash" in receipt.note
-    assert str(receipt) == "staircase, level 6: 2 documents, 3 randomized words, 18 nats"
+    assert str(receipt) == "staircase, level 6: 2 documents, 3 randomized words, epsilon 18"
     receipt.check_output([output[:5], output[5:]])
-    with pytest.raises(ReceiptError, match=r"^the receipt is for another output$"):
+    with pytest.raises(ReceiptError, match=r"^the receipt belongs to another output$"):
         receipt.check_output([output, b"\n"])
     assert read_receipt(content.encode(), expected_key=public_key.upper())[1] == public_key
-    with pytest.raises(ReceiptError, match=r"^the receipt is signed with another key$"):
+    with pytest.raises(ReceiptError, match=r"^another key signed the receipt$"):
         read_receipt(content.encode(), expected_key="00" * 32)
 
 
@@ -117,6 +117,19 @@ def test_everything_that_is_altered_is_found(small: Sanitizer, key: Path) -> Non
     with pytest.raises(ReceiptError):
         read_receipt(json.dumps({**sound, "more": 1}).encode())
     read_receipt(json.dumps(sound, sort_keys=True).encode())  # layout is not signed
+
+
+@pytest.mark.parametrize("version", [1, 3])
+def test_a_receipt_of_another_version_is_refused_by_its_version(small: Sanitizer, key: Path, version: int) -> None:
+    """The version is checked first: keys of another version must not read as an altered receipt."""
+    other = {**json.loads(signed(key, [small.sanitize("doctor")])), "format_version": version}
+    other["nats"] = other.pop("epsilon")
+    with pytest.raises(ReceiptError) as refused:
+        read_receipt(json.dumps(other).encode())
+    assert str(refused.value) == (
+        f"the receipt has format version {version}, but this release reads version 2: "
+        "verify it with the release that wrote it"
+    )
 
 
 @pytest.mark.parametrize(
@@ -186,4 +199,4 @@ def test_numbers_of_a_receipt_are_exact() -> None:
         delta=str(Decimal("1e-6")),
         output_sha256="h",
     )
-    assert str(receipt) == "vector l2: 1 document, 0.00000095367431640625 nats, delta 1e-06"
+    assert str(receipt) == "vector l2: 1 document, epsilon 0.00000095367431640625, delta 1e-06"

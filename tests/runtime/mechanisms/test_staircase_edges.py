@@ -87,13 +87,13 @@ def test_the_bounds_are_those_of_the_proofs() -> None:
     assert (MAX_WORDS, MAX_ROUNDS) == (128, 32_768)
 
 
-def staircase_of(share: Fraction, own: Fraction = Fraction(1), epsilon: str = "2", unit: int = 4) -> Staircase:
+def staircase_of(share: Fraction, epsilon: str = "2", unit: int = 4) -> Staircase:
     """Four words of which each has two others near it."""
     neighbors = np.array([[0, 1, 2], [1, 2, 3], [2, 3, 0], [3, 0, 1]], np.uint16)
     table = StaircaseTable(neighbors, np.array([3, 2, 4, 1], np.uint32), np.full(4, 63, np.uint8))
     return Staircase.from_table(
         table,
-        StaircaseLevel(name="level", epsilon=Decimal(epsilon), share=share, own_share=own),
+        StaircaseLevel(name="level", epsilon=Decimal(epsilon), share=share),
         np.ones(4, np.bool_),
         unit=unit,
     )
@@ -120,13 +120,10 @@ def check_draws(staircase: Staircase) -> None:
 
 
 @pytest.mark.parametrize("share", [Fraction(1, 2), Fraction(4, 5), Fraction(9, 10), Fraction(1)])
-@pytest.mark.parametrize("own", [Fraction(0), Fraction(1, 4), Fraction(1)])
-def test_inputs_that_are_drawn_together_have_their_own_rows(
-    share: Fraction, own: Fraction, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_inputs_that_are_drawn_together_have_their_own_rows(share: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five of them are three blocks here, of which the last is not full."""
     monkeypatch.setattr(staircase_module, "_ROWS_AT_ONCE", 2)
-    check_draws(staircase_of(share, own))
+    check_draws(staircase_of(share))
 
 
 def test_what_is_left_of_the_base_may_be_one_or_nothing() -> None:
@@ -142,10 +139,9 @@ def test_what_is_left_of_the_base_may_be_one_or_nothing() -> None:
 
 def test_levels_at_the_edges_of_what_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert BASE_UNIT == 1 << 20
-    for share, own in ((Fraction(1, 2), Fraction(-1, 2)), (Fraction(0), Fraction(1)), (Fraction(3, 2), Fraction(1))):
+    for share in (Fraction(0), Fraction(3, 2)):
         with pytest.raises(BundleDamaged, match="out of range"):
-            staircase_of(share, own)
-    assert StaircaseLevel(name="level", epsilon=Decimal(2), share=Fraction(1)).own_share == 1
+            staircase_of(share)
     nothing = StaircaseTable(np.zeros((0, 1), np.uint16), np.zeros(0, np.uint32), np.zeros(0, np.uint8))
     with pytest.raises(BundleDamaged, match="there is no output"):
         Staircase.from_table(
@@ -166,12 +162,12 @@ def test_what_a_level_realizes(epsilon: str) -> None:
 
 
 def test_each_unit_of_a_budget_is_one_integer_where_the_factor_is_one() -> None:
-    """The first of them is the word's own, and only that one."""
+    """The first of them are the word's own, up to its base."""
     neighbors = np.array([[0, 1, 2], [1, 2, 0], [2, 0, 1]], np.uint16)
     table = StaircaseTable(neighbors, np.array([3, 2, 4], np.uint32), np.full(3, 63, np.uint8))
-    level = StaircaseLevel(name="one", epsilon=Decimal("0.7"), share=Fraction(1, 2), own_share=Fraction(1, 4))
+    level = StaircaseLevel(name="one", epsilon=Decimal("0.7"), share=Fraction(1, 2))
     staircase = Staircase.from_table(table, level, np.ones(3, np.bool_), unit=1)
-    assert (staircase.factor, staircase.budget, staircase.own_cap) == (1, 4, 1)
+    assert (staircase.factor, staircase.budget) == (1, 4)
     for token in range(4):
         exact = staircase.compute_exact_row(token)
         assert drawn_from(staircase, token, 3) == [Fraction(weight, sum(exact)) for weight in exact]

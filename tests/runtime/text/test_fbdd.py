@@ -31,7 +31,7 @@ def test_any_epsilon_in_range(tiny: Sanitizer, epsilon: object) -> None:
 )
 def test_what_is_no_number_is_refused(tiny: Sanitizer, epsilon: object) -> None:
     typed = epsilon is None or type(epsilon) in (str, float)
-    message = "epsilon is a number, such as 10" if typed else "epsilon is a number, or its digits as text"
+    message = "epsilon must be a number, such as 10" if typed else "epsilon must be a number, or its digits as a string"
     with pytest.raises(OptionError, match=f"^{message}$"):
         tiny.sanitize("secret", mechanism="fbdd", epsilon=epsilon)  # type: ignore[arg-type]
 
@@ -49,7 +49,9 @@ def test_options_of_santext_plus_are_refused(tiny: Sanitizer, options: dict[str,
 
 
 def test_there_are_no_weights_to_tell(tiny: Sanitizer) -> None:
-    with pytest.raises(OptionError, match=r"^fbdd has no table of weights: its distribution is known from draws only$"):
+    with pytest.raises(
+        OptionError, match=r"^fbdd has no table of probabilities: estimate its output distribution from samples$"
+    ):
         tiny.distribution("doctor", mechanism="fbdd", epsilon=3)
     with pytest.raises(OptionError, match="epsilon is a number"):
         tiny.distribution("doctor", mechanism="fbdd")
@@ -62,7 +64,7 @@ def test_the_statement_says_floating_point(tiny: Sanitizer) -> None:
         "2 tokens: 40 d in all. The text as a whole is not protected."
     )
     assert any("floating point" in item for item in statement.terms.not_protected)
-    assert any("came out unchanged" in item for item in statement.terms.not_protected)
+    assert any("unchanged words" in item for item in statement.terms.not_protected)
     assert "certified" not in str(statement)
     other = tiny.sanitize("the doctor", mechanism="santext").statement
     assert "floating point" not in str(other)
@@ -91,7 +93,7 @@ def test_the_command(tiny_path: Path, tiny: Sanitizer, forked: Callable, tmp_pat
     assert (ran.code, ran.text.count("\n")) == (0, 3)
     assert ran.text.split("\n")[1] == ""
     assert ran.message == (
-        "textveil: note.txt: 3 documents. Shown: punctuation. 6 tokens drawn at epsilon 12 d each "
+        "textveil: note.txt: 3 documents. Kept: punctuation. Randomized: 6 tokens, epsilon 12 d per token "
         "(textbook metric DP, floating point; d is the distance of two words). The text as a whole is not protected.\n"
     )
     said = json.loads(forked(*shared, "--json", "--case", "drop", "--text", "The doctor").text)
@@ -105,12 +107,12 @@ def test_the_command(tiny_path: Path, tiny: Sanitizer, forked: Callable, tmp_pat
     ("arguments", "expected"),
     [
         ([], "--mechanism fbdd needs --epsilon: it has no default"),
-        (["-e", "canary"], "--epsilon is a number, such as 10"),
-        (["-e", "nan"], "--epsilon is a number, such as 10"),
+        (["-e", "canary"], "--epsilon must be a number, such as 10"),
+        (["-e", "nan"], "--epsilon must be a number, such as 10"),
         (["-e", "0"], "fbdd needs an --epsilon above 0 and at most 100000"),
         (["--epsilon=-3"], "fbdd needs an --epsilon above 0 and at most 100000"),
         (["-e", "1e99"], "fbdd needs an --epsilon above 0 and at most 100000"),
-        (["-e", "3", "-p", "0.5"], "a replacement probability and denied words belong to santext+ alone"),
+        (["-e", "3", "-p", "0.5"], "replacement_probability and deny work only with the mechanism santext+"),
     ],
 )
 def test_named_errors(tiny_path: Path, here: Callable, arguments: list[str], expected: str) -> None:
@@ -122,4 +124,6 @@ def test_named_errors(tiny_path: Path, here: Callable, arguments: list[str], exp
 def test_inspect_ends_in_a_named_error(tiny_path: Path, here: Callable) -> None:
     ran = here("inspect", "-b", tiny_path, "-m", "fbdd", "-e", "3", "doctor")
     assert (ran.code, ran.out) == (1, b"")
-    assert "option: fbdd has no table of weights: its distribution is known from draws only (see" in ran.message
+    assert (
+        "option: fbdd has no table of probabilities: estimate its output distribution from samples (see" in ran.message
+    )

@@ -180,7 +180,7 @@ def test_what_is_no_mapping_is_refused(wrong: Any) -> None:
     sound = {"format": MAPPING_FORMAT, "format_version": MAPPING_VERSION, "originals": {}}
     content = wrong if isinstance(wrong, bytes) else json.dumps({**sound, **wrong}).encode()
     Restorer.from_json(json.dumps(sound).encode())
-    with pytest.raises(InputError, match=r"^the mapping is not one that textveil has written$"):
+    with pytest.raises(InputError, match=r"^the file is not a mapping that textveil wrote$"):
         Restorer.from_json(content)
 
 
@@ -351,12 +351,12 @@ def test_no_trick_reaches_another_host(link: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"restore_places": ["links"]}, "restore_places takes a collection of code, json, math, all"),
-        ({"restore_places": "code"}, "restore_places takes a collection of code, json, math, all"),
-        ({"restore_places": [5]}, "restore_places takes a collection of code, json, math, all"),
-        ({"restore_places": None}, "restore_places takes a collection of code, json, math, all"),
+        ({"restore_places": ["links"]}, "restore_places must be a collection of code, json, math, all"),
+        ({"restore_places": "code"}, "restore_places must be a collection of code, json, math, all"),
+        ({"restore_places": [5]}, "restore_places must be a collection of code, json, math, all"),
+        ({"restore_places": None}, "restore_places must be a collection of code, json, math, all"),
         *(
-            ({"restore_hosts": hosts}, "restore_hosts takes a collection of host names, such as docs.example.com")
+            ({"restore_hosts": hosts}, "restore_hosts must be a collection of host names")
             for hosts in ("ok.example", ["https://ok.example"], ["ok.example/"], ["*.example"], [""], [None], ["a@b"])
         ),
     ],

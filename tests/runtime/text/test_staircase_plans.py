@@ -20,7 +20,7 @@ CHOICES = "protect must be one of names, words, all"
 REFUSED: list[tuple[dict[str, Any], str]] = [
     *(({"protect": wrong}, CHOICES) for wrong in ("x", "", "none", "function-words", "Words")),
     *(({"protect": wrong}, "protect is text") for wrong in (("words",), ["words"], 5, True)),
-    ({"protect": "names"}, "this bundle has no lists for the mode names; the built-in one has them"),
+    ({"protect": "names"}, "this bundle has no lists for the mode names: use the built-in bundle"),
     *(
         ({name: wrong}, f"{name} is true{', false or corpus' if name == 'consistent' else ' or false'}")
         for name in ("consistent", "sanitize_punctuation")
@@ -39,7 +39,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"replacement_probability": 1}, "the staircase does not take replacement_probability"),
     ({"case": "upper"}, "case must be one of carry, drop"),
     ({"deny": "doctor"}, "deny takes a collection of words"),
-    ({"epsilon": "much"}, "epsilon is a number, such as 10"),
+    ({"epsilon": "much"}, "epsilon must be a number, such as 10"),
 ]
 
 
@@ -137,36 +137,46 @@ def test_a_statement_has_the_worse_of_two_slots(cased: Sanitizer) -> None:
 def test_the_paragraph_to_the_letter(small: Sanitizer) -> None:
     result = small.sanitize("The doctor, John: zorblax, nurse 5", consistent=True)
     assert result.statement.summary() == (
-        "8.5 nats per distinct drawn word: no output is more than 4,915 times as likely for one word as for another, "
-        "even for someone who knows all other words. All words outside the vocabulary count as the same word. A listed "
-        "name or a number is replaced by a random one: only its kind is told. Shown as they are: function words, "
-        "punctuation and white space, case, kinds of names and numbers, the number and order of words, which words are "
-        "equal. The text as a whole is not protected (3 distinct drawn words: 25.5 nats)."
+        "Epsilon 8.5 per distinct randomized word: no output is more than 4,915 times as likely for one word as for "
+        "another, even for an observer who knows all other words. All words outside the vocabulary count as the same "
+        "word. A random name or number replaces each listed name and each number, and reveals only its type. The "
+        "output also reveals: function words, "
+        "punctuation and white space, case, types of names and numbers, the number and order of words, which words are "
+        "equal. The text as a whole is not protected (3 distinct randomized words: epsilon 25.5)."
     )
     terms = small.terms()
     one = replace(terms, promise=replace(terms.promise, epsilon=Decimal(1))).statement(1).summary()  # type: ignore[type-var]
-    assert one.startswith("1 nat per drawn word: ")
-    assert one.endswith(" (1 drawn word: 1 nat).")
+    assert one.startswith("Epsilon 1 per randomized word: ")
+    assert one.endswith(" (1 randomized word: epsilon 1).")
     other = small.sanitize("the doctor", protect="all", epsilon=6, case="drop").statement.summary()
-    assert other.startswith("6 nats per drawn word: no output is more than 404 times ")
-    assert other.endswith(" number and order of words. The text as a whole is not protected (2 drawn words: 12 nats).")
+    assert other.startswith("Epsilon 6 per randomized word: no output is more than 404 times ")
+    assert other.endswith(" words. The text as a whole is not protected (2 randomized words: epsilon 12).")
 
 
-LISTED, AT = "Replaced at random: listed names, numbers", "drawn at 8.5 nats each, possibly unchanged."
+LISTED, AT = "Replaced at random: listed names, numbers", "epsilon 8.5 per word, possibly unchanged."
 
 
 @pytest.mark.parametrize(
     ("options", "tokens", "line"),
     [
-        ({}, 4, f"Shown: function words. {LISTED}. 4 other words {AT}"),
-        ({"protect": "all"}, 9, f"Shown: punctuation. {LISTED}. 9 other words {AT}"),
-        ({"epsilon": "6"}, 1, f"Shown: function words. {LISTED}. 1 other word drawn at 6 nats, possibly unchanged."),
-        ({}, 0, f"Shown: function words. {LISTED}. 0 other words {AT}"),
-        ({"consistent": True}, 1200, f"Shown: function words. {LISTED}. 1,200 other distinct words {AT}"),
+        ({}, 4, f"Kept: function words. {LISTED}. Randomized: 4 other words, {AT}"),
+        ({"protect": "all"}, 9, f"Kept: punctuation. {LISTED}. Randomized: 9 other words, {AT}"),
+        (
+            {"epsilon": "6"},
+            1,
+            f"Kept: function words. {LISTED}. Randomized: 1 other word, epsilon 6 per word, possibly unchanged.",
+        ),
+        ({}, 0, f"Kept: function words. {LISTED}. Randomized: 0 other words, {AT}"),
+        (
+            {"consistent": True},
+            1200,
+            f"Kept: function words. {LISTED}. Randomized: 1,200 other distinct words, epsilon 8.5 per distinct word, "
+            "possibly unchanged.",
+        ),
         (
             {"protect": "all", "sanitize_punctuation": True},
             2,
-            f"Shown: the number and order of words. {LISTED}, punctuation. 2 other words {AT}",
+            f"Revealed: the number and order of words. {LISTED}, punctuation. Randomized: 2 other words, {AT}",
         ),
     ],
 )
@@ -178,22 +188,25 @@ def test_the_line_to_the_letter(small: Sanitizer, options: dict[str, Any], token
 @pytest.mark.parametrize(
     ("options", "tokens", "line"),
     [
-        ({"mechanism": "krr", "epsilon": 2.5}, 3, "3 tokens drawn at epsilon 2.5 each (pure local DP)."),
+        ({"mechanism": "krr", "epsilon": 2.5}, 3, "Randomized: 3 tokens, epsilon 2.5 per token (pure local DP)."),
         (
             {"mechanism": "fbdd", "epsilon": 2},
             1,
-            "1 token drawn at epsilon 2 d (textbook metric DP, floating point; d is the distance of two words).",
+            "Randomized: 1 token, epsilon 2 d per token (textbook metric DP, floating point; d is the distance of two "
+            "words).",
         ),
     ],
 )
 def test_the_line_of_what_draws_everything(tiny: Sanitizer, options: dict[str, Any], tokens: int, line: str) -> None:
     said = tiny.terms(**options).statement(tokens).format_line()
-    assert said == f"Shown: punctuation. {line} The text as a whole is not protected."
+    assert said == f"Kept: punctuation. {line} The text as a whole is not protected."
     bare = tiny.terms(mechanism="random", sanitize_punctuation=True).statement(tokens).format_line()
     drawn = "1 token" if tokens == 1 else f"{tokens} tokens"
-    assert bare == f"Shown: the number and order of words. {drawn} drawn uniformly, whatever the text says."
+    assert (
+        bare == f"Revealed: the number and order of words. Randomized: {drawn}, uniformly, independently of the text."
+    )
     kept = tiny.terms(mechanism="santext+").statement(tokens).format_line()
-    assert kept.startswith("Shown: punctuation, common words that a coin keeps. ")
+    assert kept.startswith("Kept: punctuation, common words chosen at random. ")
 
 
 def test_the_fields_of_a_statement(small: Sanitizer) -> None:
@@ -211,7 +224,7 @@ def test_the_fields_of_a_statement(small: Sanitizer) -> None:
         "max_odds_ratio": 4915,
         "protect": "words",
         "revealed_parts": [
-            "function words", "punctuation and white space", "case", "kinds of names and numbers",
+            "function words", "punctuation and white space", "case", "types of names and numbers",
             "the number and order of words",
         ],
         "consistent": False,

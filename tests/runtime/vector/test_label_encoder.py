@@ -118,8 +118,8 @@ def test_the_odds_of_any_sentence_change_by_the_epsilon_at_most(speaker: TextLab
 
 def test_what_a_statement_of_a_sentence_says(speaker: TextLabelEncoder, encoder: TextLabelEncoder) -> None:
     statement = speaker.statement(as_text=True)
-    promise = "epsilon 4 for the whole text, whatever it says; odds between two texts shift at most 55-fold"
-    assert statement.summary() == f"one of 6 public sentences, not the author's words (channel counts): {promise}"
+    promise = "epsilon 4 per text, for any two texts; the odds of two texts change by a factor of at most 55"
+    assert statement.summary() == f"one of 6 public sentences, not the author's words (randomizer counts): {promise}"
     assert "none is a paraphrase" in str(statement)
     assert statement.spend == speaker.statement().spend
     assert statement.to_dict().keys() - speaker.statement().to_dict().keys() == {"sentences", "sentence_description"}
@@ -169,7 +169,7 @@ def test_what_a_statement_says(encoder: TextLabelEncoder) -> None:
     told = statement.to_dict()
     assert told["epsilon_text"] == 1
     assert told["bundle"] == encoder.bundle.content_hash
-    assert "epsilon 1 for the whole text, whatever it says" in statement.summary()
+    assert "epsilon 1 per text, for any two texts" in statement.summary()
     assert encoder.bundle.content_hash in str(statement)
     assert statement.losses == (statement.whole_text,)
     assert float(statement.guess_gain) >= encoder.bundle.get_randomizer("accuracy", "1").guess_gain

@@ -110,17 +110,23 @@ def failing(tmp_path: Path, model: onnx.ModelProto | None = None, **options: obj
 
 def test_more_pieces_than_embeddings(tmp_path: Path) -> None:
     model = model_of(pieces=VOCABULARY[:-1])
-    assert failing(tmp_path, model) == "the model of this bundle fails on its input"
+    assert (
+        failing(tmp_path, model)
+        == "the model of this bundle fails on this input: shorten the text, or build the bundle again"
+    )
 
 
 def test_more_tokens_than_positions(tmp_path: Path) -> None:
-    assert failing(tmp_path, max_tokens=POSITIONS + 1) == "the model of this bundle fails on its input"
+    assert (
+        failing(tmp_path, max_tokens=POSITIONS + 1)
+        == "the model of this bundle fails on this input: shorten the text, or build the bundle again"
+    )
 
 
 def test_a_graph_that_does_not_fit_together(tmp_path: Path) -> None:
     model = model_of()
     model.graph.node[-1].input[0] = "input_ids"  # no numbers of one type
-    assert failing(tmp_path, model) == "onnxruntime does not start the model of this bundle"
+    assert failing(tmp_path, model) == "onnxruntime cannot load the model of this bundle: build the bundle again"
 
 
 def test_a_vector_of_another_length(tmp_path: Path) -> None:
@@ -128,7 +134,10 @@ def test_a_vector_of_another_length(tmp_path: Path) -> None:
     model = model_of(dimension=5)
     del model.graph.output[0].type.tensor_type.shape.dim[:]
     model.graph.output[0].type.tensor_type.ClearField("shape")
-    assert failing(tmp_path, model) == "the model gives vectors of another length than its bundle says"
+    assert (
+        failing(tmp_path, model)
+        == "the model returns vectors of a length that differs from manifest.json: build the bundle again"
+    )
 
 
 def test_a_vector_of_another_rank(tmp_path: Path) -> None:
@@ -136,7 +145,7 @@ def test_a_vector_of_another_rank(tmp_path: Path) -> None:
     model.graph.output[0].type.tensor_type.ClearField("shape")
     model.graph.node[-1].output[0] = "flat"
     model.graph.node.append(helper.make_node("Reshape", ["flat", "last"], ["representation"]))
-    assert failing(tmp_path, model) == "the model of this bundle gives something else than one vector"
+    assert failing(tmp_path, model) == "the model of this bundle must return one vector: build the bundle again"
 
 
 # --- nothing leaks -------------------------------------------------------------------------------------------------

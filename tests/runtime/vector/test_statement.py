@@ -25,7 +25,7 @@ BOX = ReleaseParameters(mode="box", dimension=384, grid=16, epsilon="19.2")
 
 def test_l1() -> None:
     stated = make_vector_statement(L1, "0", "bundle-id")
-    assert stated.summary() == "l1, 8 coordinates: epsilon 4 for the whole text, whatever it says"
+    assert stated.summary() == "l1, 8 coordinates: epsilon 4 for the whole text (any two texts)"
     values = stated.to_dict()
     assert values["epsilon_text"] == values["epsilon_per_coordinate"] == values["epsilon_per_word"] == 4.0
     assert values["delta_text"] == values["delta_per_word"] == 0.0
@@ -37,9 +37,9 @@ def test_box_is_labeled_with_its_true_epsilon() -> None:
     """The paper's epsilon of .05 per coordinate is 19.2 for the whole text."""
     stated = make_vector_statement(BOX, "0", "id")
     assert str(stated.per_coordinate) == "epsilon 0.05 for a single coordinate"
-    assert str(stated.whole_text) == "epsilon 19.2 for the whole text, whatever it says"
+    assert str(stated.whole_text) == "epsilon 19.2 for the whole text (any two texts)"
     assert stated.summary().startswith(
-        "box, 384 coordinates: epsilon 19.2 for the whole text, whatever it says; epsilon 0.05 for a single"
+        "box, 384 coordinates: epsilon 19.2 for the whole text (any two texts); epsilon 0.05 for a single"
     )
     assert any("for any two texts it is 384 times it" in item for item in stated.not_protected)
     assert stated.to_dict()["epsilon_text"] == 19.2
@@ -48,7 +48,7 @@ def test_box_is_labeled_with_its_true_epsilon() -> None:
 def test_l2_has_a_delta() -> None:
     stated = make_vector_statement(L2, "0.25", "id")
     values = stated.to_dict()
-    assert str(stated.whole_text) == "epsilon 4, delta 0.000001 for the whole text, whatever it says"
+    assert str(stated.whole_text) == "epsilon 4, delta 0.000001 for the whole text (any two texts)"
     assert values["delta_text"] == 1e-6
     assert values["delta_per_word"] == 0.75e-6
     assert values["epsilon_per_coordinate"] is None
@@ -63,7 +63,7 @@ def test_word_dropout_is_stated_beside_the_whole_text() -> None:
     assert dropping.per_coordinate == plain.per_coordinate
     assert float(dropping.per_word.epsilon) == pytest.approx(math.log(0.5 * math.exp(4) + 0.5), abs=1e-8)
     assert dropping.summary() == (
-        "l1, 8 coordinates: epsilon 4 for the whole text, whatever it says; "
+        "l1, 8 coordinates: epsilon 4 for the whole text (any two texts); "
         "epsilon 3.32500275 for two texts that differ in one token (word dropout 0.5)"
     )
     assert any("not at all that of the whole text" in item for item in dropping.not_protected)

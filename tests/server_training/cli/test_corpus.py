@@ -57,7 +57,7 @@ def test_a_table_a_statement_and_a_record(write: Write, run: Run, canary: str) -
     ]  # fmt: skip
     assert out.splitlines()[2].endswith("s with 1 workers")
     assert err.startswith(
-        "textveil-train: 1 copy. Shown: punctuation, common words that a coin keeps. 5 tokens drawn at epsilon 10 d"
+        "textveil-train: 1 copy. Kept: punctuation, common words chosen at random. Randomized: 5 tokens, epsilon 10 d"
     )
     assert err.count("\n") == 1
     assert sorted(path.name for path in Path("out").iterdir()) == ["record.json", "train.tsv"]
@@ -70,7 +70,7 @@ def test_the_staircase_is_the_default(write: Write, run: Run, canary: str) -> No
     assert code == 0
     assert out.splitlines()[1].split() == ["train.tsv", "2", "2", "3"]
     assert err.startswith(
-        "textveil-train: 1 copy. Shown: function words. Replaced at random: listed names, numbers. 3 other words drawn "
+        "textveil-train: 1 copy. Kept: function words. Replaced at random: listed names, numbers. Randomized: 3 other "
     )
     statement = json.loads(Path("out/record.json").read_text())["statement"]
     assert (statement["mechanism"], statement["level"], statement["randomized_words"]) == ("staircase", "10", 3)
@@ -105,7 +105,7 @@ def test_the_rung_names(write: Write, run: Run, refused: Refused, canary: str, t
     assert Path("out/train.tsv").read_text() == rows.replace("Olga", "[person 1]")
     statement = json.loads(Path("out/record.json").read_text())["statement"]
     assert (statement["epsilon_text"], statement["keep"], statement["kept_words"]) == (None, ["city"], 5)
-    assert err.startswith("textveil-train: 1 copy. Shown: common words from a public list, the kind city.")
+    assert err.startswith("textveil-train: 1 copy. Kept: common words from a public list, the type city.")
     code, _, err = run(path, *options, "--allow", allowed, "-o", "allowed")
     assert code == 0
     assert "textveil: entries of --allow: 1 of several words (each word is kept alone too)\n" in err

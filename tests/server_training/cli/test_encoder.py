@@ -89,7 +89,7 @@ def test_bad_rows_are_errors_counted_or_in_the_quarantine(
     (tmp_path / "worse.csv").write_text(csv() + empty + f"903,{SECRET}\n", "utf-8")
     given = ("--text", "text", "--label", "topic", "--levels", "4", "--threads", "1", "-o", tmp_path / "bundle")
     said = refused("encoder", tmp_path / "my.csv", *given)
-    assert said == "data-text: my.csv, line 92: the text is missing (--skip-empty leaves such rows out)\n"
+    assert said == "data-text: my.csv, line 92: the text is missing (--skip-empty skips such rows)\n"
     code, _, err = run("encoder", tmp_path / "my.csv", *given, "--skip-empty")
     assert code == 0
     assert "textveil-train: 3 rows left out (2: the text is missing, 1: the label is missing)\n" in err

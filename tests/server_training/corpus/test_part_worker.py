@@ -57,7 +57,7 @@ def test_a_worker_writes_each_part_and_says_what_it_has(table: Path) -> None:
         lines = (job.output / record["part"]).read_bytes().splitlines()
         assert lines[0] == b"id,note"
         assert len(lines) - 1 == record["rows"] == record["documents"]
-        assert record["nats"] == 10 * record["tokens"]
+        assert record["epsilon_text"] == 10 * record["tokens"]
         assert record["tokens"] == 4 * record["rows"]
         assert record["bundle"] == job.identity
         assert json.loads((job.output / "_records" / f"{record['part']}.json").read_bytes()) == record

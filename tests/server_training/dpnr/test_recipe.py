@@ -9,7 +9,7 @@ from textveil_training.dpnr.recipe import KINDS, read_recipe, replace_seed
 from textveil_training.errors import RecipeError
 from tiny_training import private_recipe, recipe_text
 
-SENSELESS = "has a value that makes no sense here: see the recipes of the repository"
+SENSELESS = "has an unsupported value: see the recipes of the repository"
 RECIPES = Path(__file__).parents[3] / "server_training" / "recipes"
 Write = Callable[..., Path]
 

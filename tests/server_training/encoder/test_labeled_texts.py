@@ -127,7 +127,7 @@ def test_blanks_around_a_label_are_left_out() -> None:
             None,
             "class 1 of 2 has no text in the part for",
         ),
-        (rows(50, 50), rows(0, 0, 3), "1 labels of the test file are not in the training file"),
+        (rows(50, 50), rows(0, 0, 3), "1 labels of the test file do not occur in the training file"),
         (rows(50, 50), rows(3, 0), "class 2 of 2 has no text in the part for test"),
     ],
 )

@@ -67,7 +67,7 @@ export class LabelBundle {
     this.pairBuckets = parseInteger(extractor.get("pairs"), 0, MAX_PAIRS, MANIFEST);
     this.maxCharacters = parseInteger(extractor.get("max_characters"), 1, MAX_CHARACTERS, MANIFEST);
     if (this.pairBuckets & (this.pairBuckets - 1)) {
-      throw new BundleDamaged(`${MANIFEST}: the number of pairs is not a power of two`);
+      throw new BundleDamaged(`${MANIFEST}: the number of rows for word pairs must be a power of two`);
     }
     this.words = parseEntryIds(opened, WORDS as string);
     const rows = readTensors(opened, ROWS as string, ["I8", "F32"], ["words", "pairs", "scales"]);

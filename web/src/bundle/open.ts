@@ -52,14 +52,16 @@ export async function openBundle(
 ): Promise<BundleBase> {
   const isKnown = (name: string): boolean => name === "expectId" || name === "maxBytes";
   if (typeof expected !== "object" || expected === null || !Object.keys(expected).every(isKnown)) {
-    throw new OptionError("expected properties of a bundle are expectId, maxBytes");
+    throw new OptionError("a bundle is verified only against expectId, maxBytes");
   }
   const { expectId, maxBytes = MAX_BUNDLE_BYTES } = expected;
   if (expectId !== undefined && typeof expectId !== "string") {
-    throw new OptionError("an expected content hash is a string of 64 hexadecimal digits");
+    throw new OptionError(
+      "expect_id must be a string of 64 hexadecimal digits (textveil info prints the content hash)",
+    );
   }
   if (!Number.isSafeInteger(maxBytes) || maxBytes < 1) {
-    throw new OptionError("maxBytes is a whole number of bytes, at least 1");
+    throw new OptionError("maxBytes must be an integer, at least 1");
   }
   const readFile = await openSource(source, maxBytes);
   const content = await readFile(MANIFEST, MAX_JSON_BYTES);
@@ -69,7 +71,7 @@ export async function openBundle(
   const manifest = parseJson(content, MANIFEST);
   const format = manifest.get("format");
   if (typeof format !== "string" || !format.startsWith("textveil-")) {
-    throw new BundleDamaged(`${MANIFEST}: not that of a bundle`);
+    throw new BundleDamaged(`${MANIFEST}: is not the manifest of a bundle`);
   }
   if (format !== FORMAT || manifest.get("format_version") !== FORMAT_VERSION) {
     throw new BundleVersion(`${MANIFEST}: ${explainVersion(manifest)}`);
@@ -136,11 +138,12 @@ function explainVersion(manifest: JsonObject): string {
   return `${supported}: rebuild the bundle with textveil-${command}`;
 }
 
-const describeSize = (name: string): string => `${name}: has another size than the manifest says`;
+const describeSize = (name: string): string => `${name}: its size differs from the size in manifest.json`;
 
 async function computeSha256(content: Uint8Array): Promise<string> {
   const subtle = globalThis.crypto?.subtle;
-  if (subtle === undefined) throw new BundleError("hashes cannot be checked: crypto.subtle is missing (use https)");
+  if (subtle === undefined)
+    throw new BundleError("hashes cannot be checked, since crypto.subtle is missing: use https");
   const digest = new Uint8Array(await subtle.digest("SHA-256", content as Uint8Array<ArrayBuffer>));
   return [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

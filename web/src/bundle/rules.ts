@@ -198,7 +198,7 @@ function checkShape(value: Json | undefined, model: unknown, path: readonly stri
     const fits = (word: string): boolean =>
       word !== "" && countCodePoints(word) <= MAX_RULE_TEXT && word === (folds ? foldWord(word) : word).trim();
     if (!words.every(fits) || new Set(words).size < words.length) {
-      throw makeError(`${where}: a word is empty, too long, not folded or there twice`);
+      throw makeError(`${where}: a word is empty, too long, not in lower case, or occurs twice`);
     }
     return words;
   }
@@ -208,7 +208,8 @@ function checkShape(value: Json | undefined, model: unknown, path: readonly stri
     const first = Object.values(model)[0];
     return Object.fromEntries(
       [...entries].map(([key, entry]) => {
-        if (isOpen && !NAME.test(key)) throw makeError(`${where}: a key is no name`);
+        if (isOpen && !NAME.test(key))
+          throw makeError(`${where}: a key must consist of lower-case letters, digits and underscores`);
         return [key, checkShape(entry, isOpen ? first : (model as Record<string, unknown>)[key], [...path, key])];
       }),
     );
@@ -245,12 +246,12 @@ function checkPattern(patterns: RulesData["patterns"], name: PatternName): void 
 }
 
 function checkWords({ language, clitics, months, names }: RulesData): void {
-  if (!LANGUAGE.test(language)) throw makeError("language: no language tag");
+  if (!LANGUAGE.test(language)) throw makeError("language: is not a language tag such as en");
   if (clitics.before.length > 0) {
-    throw makeError("clitics.before: this release reads none");
+    throw makeError("clitics.before: must be empty in this release");
   }
   if (!clitics.after.every((clitic) => CLITIC.test(clitic)) || !NEGATION.test(clitics.negation)) {
-    throw makeError("clitics: one is not an apostrophe and letters");
+    throw makeError("clitics: each must be an apostrophe followed by letters");
   }
   const layouts = Object.values(names.titles);
   const titles = layouts.flatMap(({ words }) => words);
@@ -258,9 +259,9 @@ function checkWords({ language, clitics, months, names }: RulesData): void {
     new Set(titles).size < titles.length ||
     !layouts.every((layout) => layout.words.includes(foldWord(layout.surrogate)))
   ) {
-    throw makeError("names.titles: a title has two layouts, or a surrogate is none of its titles");
+    throw makeError("names.titles: a title has two layouts, or a surrogate is not a title of the list");
   }
-  if (months.names.length !== 12) throw makeError("months.names: not twelve");
+  if (months.names.length !== 12) throw makeError("months.names: must have twelve entries");
 }
 
 function checkSurrogates({ numbers, surrogates: { choices, templates } }: RulesData): void {
@@ -278,7 +279,7 @@ function checkSurrogates({ numbers, surrogates: { choices, templates } }: RulesD
     const count = fields.reduce((product, field) => product * field.count, 1);
     const text = splitTemplate(template).filter((_, index) => index % 2 === 0);
     if (count === 0 || text.some((part) => /[{}]/.test(part))) {
-      throw makeError(`surrogates.templates.${entityType}: malformed, or a field is not there`);
+      throw makeError(`surrogates.templates.${entityType}: malformed, or uses an undefined field`);
     }
     if (count > MAX_SURROGATES) {
       throw new BundleTooLarge(`${RULES_FILE}: surrogates.templates.${entityType}: too many surrogates`);

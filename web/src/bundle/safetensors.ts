@@ -66,12 +66,14 @@ export class TensorFile {
         entry.end - entry.begin !== count * bytes ||
         this.#start + entry.end > content.length
       ) {
-        throw new BundleDamaged(`${name}: the arrays do not fill the file`);
+        throw new BundleDamaged(`${name}: the arrays must fill the file without gaps or overlaps`);
       }
-      if ((this.#start + entry.begin) % bytes) throw new BundleDamaged(`${name}: an array is not aligned`);
+      if ((this.#start + entry.begin) % bytes)
+        throw new BundleDamaged(`${name}: an array does not begin at a multiple of its item size`);
       expected = entry.end;
     }
-    if (this.#start + expected !== content.length) throw new BundleDamaged(`${name}: the arrays do not fill the file`);
+    if (this.#start + expected !== content.length)
+      throw new BundleDamaged(`${name}: the arrays must fill the file without gaps or overlaps`);
   }
 
   get names(): string[] {
@@ -85,7 +87,7 @@ export class TensorFile {
     shape: readonly number[],
   ): InstanceType<TypeArrays[Type]> {
     const entry = this.#entries.get(name);
-    if (entry === undefined) throw new BundleDamaged(`${this.name}: lacks an array that it must have`);
+    if (entry === undefined) throw new BundleDamaged(`${this.name}: a required array is missing`);
     const fits =
       entry.type === type &&
       entry.shape.length === shape.length &&

@@ -25,7 +25,7 @@ const isNode = (): boolean => typeof process !== "undefined" && process.versions
 /** Return a module of Node without an import, so that bundlers for browsers have nothing to resolve. */
 function getNodeModule<Name extends "node:fs" | "node:fs/promises" | "node:path" | "node:url">(name: Name) {
   const module = process.getBuiltinModule?.(name);
-  if (!module) throw new BundleError("a path cannot be read: process.getBuiltinModule is missing (Node 20.16 has it)");
+  if (!module) throw new BundleError("reading a path needs process.getBuiltinModule: use Node 20.16 or newer");
   return module;
 }
 
@@ -40,11 +40,12 @@ export async function openSource(source: BundleSource, maxBytes: number): Promis
     return readArchive(new Uint8Array(source.buffer, source.byteOffset, source.byteLength));
   // A Blob, a Response or a list has no files by name.
   if (!(source instanceof Map) && Object.prototype.toString.call(source) !== "[object Object]")
-    throw new OptionError("a bundle is a URL, bytes, or files by name");
+    throw new OptionError("a bundle must be a URL, bytes, or an object of files by name");
   const files = source instanceof Map ? source : new Map(Object.entries(source as Record<string, Uint8Array>));
   return async (name) => {
     const file = files.get(name);
-    if (file !== undefined && !(file instanceof Uint8Array)) throw new OptionError("a file of a bundle is bytes");
+    if (file !== undefined && !(file instanceof Uint8Array))
+      throw new OptionError("a file of a bundle must be a Uint8Array");
     return file;
   };
 }
@@ -63,7 +64,7 @@ function getNodePath(source: string | URL): string | undefined {
     try {
       return fileURLToPath(text);
     } catch {
-      throw new OptionError("the URL of a file names no path on this machine");
+      throw new OptionError("the file URL is not a path on this machine");
     }
   }
   return SCHEME.test(text) && !/^[A-Za-z]:[\\/]/.test(text) ? undefined : text;

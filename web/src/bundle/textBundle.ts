@@ -86,7 +86,7 @@ export class TextBundle {
     const hasSanText = definition.get("santext") !== null;
     const hasSymbols = hasStaircase || hasSanText;
     if (hasStaircase && definition.get("token_type") !== "word")
-      throw new BundleDamaged(`${MECHANISM_FILE}: the staircase is for words`);
+      throw new BundleDamaged(`${MECHANISM_FILE}: a staircase needs a vocabulary of words`);
     const namesEntry = definition.has("names") ? parseNamesEntry(definition.get("names")) : undefined;
     const wordFiles = hasStaircase
       ? [VOCABULARY, ...listTemplateFiles(definition.get("template"))]
@@ -94,9 +94,9 @@ export class TextBundle {
         ? [VOCABULARY]
         : [];
     if (!hasStaircase && definition.get("template") !== null)
-      throw new BundleDamaged(`${MECHANISM_FILE}: a template without a staircase`);
+      throw new BundleDamaged(`${MECHANISM_FILE}: has a template but no staircase`);
     if (!hasSymbols && namesEntry === undefined) {
-      throw new BundleDamaged(`${MECHANISM_FILE}: neither a mechanism nor the lists of the mode names`);
+      throw new BundleDamaged(`${MECHANISM_FILE}: the bundle has neither a mechanism nor lists of the mode names`);
     }
     const mechanismFiles = [...wordFiles, CHARACTERS];
     if (hasSanText) mechanismFiles.push("table.safetensors", "embeddings.safetensors");
@@ -104,7 +104,7 @@ export class TextBundle {
     if (namesEntry !== undefined) {
       mechanismFiles.push(...listNamesFiles(namesEntry), ...(opened.hashes.has(RULES_FILE) ? [RULES_FILE] : []));
     } else if (opened.hashes.has(RULES_FILE)) {
-      throw new BundleDamaged(`${MANIFEST}: lists rules without the lists of the mode names`);
+      throw new BundleDamaged(`${MANIFEST}: lists rules.json, but not the lists of the mode names`);
     }
     checkMechanismFiles(definition.get("files"), mechanismFiles, opened);
     parseRecord(
@@ -189,7 +189,7 @@ function checkMechanismFiles(files: Json | undefined, mechanismFiles: readonly s
   const listedHashes = parseRecord(files, [...new Set(mechanismFiles)], MECHANISM_FILE);
   const isDifferent = mechanismFiles.some((name) => listedHashes.get(name) !== opened.hashes.get(name));
   if (isDifferent || new Set(mechanismFiles).size < mechanismFiles.length) {
-    throw new BundleDamaged(`${MECHANISM_FILE}: does not belong to the files beside it`);
+    throw new BundleDamaged(`${MECHANISM_FILE}: was made for other files than those of this bundle`);
   }
 }
 
@@ -201,12 +201,14 @@ function parseCharacterClasses(content: Uint8Array): CharacterClasses {
   for (const [name, value] of classes) {
     const numbers = parseArray(value, CHARACTERS).map((number) => parseInteger(number, 0, LAST_CODE_POINT, CHARACTERS));
     if (numbers.length === 0 || numbers.length % 2) {
-      throw new BundleDamaged(`${CHARACTERS}: a class is empty, or a range has no end`);
+      throw new BundleDamaged(`${CHARACTERS}: a character class is empty, or has a range without an end`);
     }
     let previous = -2;
     numbers.forEach((number, index) => {
       if (index % 2 ? number < previous : number <= previous + 1) {
-        throw new BundleDamaged(`${CHARACTERS}: ranges of a class are out of order, or touch`);
+        throw new BundleDamaged(
+          `${CHARACTERS}: the ranges of a character class are not in ascending order, or two ranges are adjacent`,
+        );
       }
       previous = number;
     });
@@ -240,7 +242,7 @@ function parseStaircaseTable(opened: BundleBase, definition: JsonObject, symbols
   const roles = tensors.get("roles", "U8", [symbols]);
   const width = tensors.shape("neighbors")[1] ?? 0;
   const makeError = (problem: string): BundleDamaged => new BundleDamaged(`${STAIRCASE}: ${problem}`);
-  if (width < 1) throw makeError("shapes or types do not fit the vocabulary");
+  if (width < 1) throw makeError("shapes or types do not match the vocabulary");
   const lastRow = new Uint32Array(symbols);
   for (let x = 0; x < symbols; x++) {
     for (let index = x * width, end = index + width; index < end; index++) {
@@ -249,12 +251,12 @@ function parseStaircaseTable(opened: BundleBase, definition: JsonObject, symbols
         throw makeError("a row stores a neighbor twice, or leaves the vocabulary");
       lastRow[y] = x + 1;
     }
-    if (neighbors[x * width] !== x) throw makeError("a row does not begin with its own word");
+    if (neighbors[x * width] !== x) throw makeError("a row must begin with its own word");
   }
   let sum = 0n;
   for (let y = 0; y < symbols; y++) {
-    if ((base[y] ?? 0) < 1) throw makeError("the base has a zero");
-    if ((roles[y] ?? 0) > MAX_ROLE) throw makeError("a symbol has an unknown role");
+    if ((base[y] ?? 0) < 1) throw makeError("a base weight is zero");
+    if ((roles[y] ?? 0) > MAX_ROLE) throw makeError("a word has an unknown role");
     sum += BigInt(base[y] ?? 0);
   }
   const levels = parseStaircaseLevels(definition.get("staircase"), sum);
@@ -285,30 +287,23 @@ function parseStaircaseLevels(entry: Json | undefined, sum: bigint): StaircaseLe
     MECHANISM_FILE,
     MAX_LEVELS,
   ).map((value): StaircaseLevel => {
-    const level = parseRecord(value, ["name", "epsilon", "share", "own_share"], MECHANISM_FILE);
+    const level = parseRecord(value, ["name", "epsilon", "share"], MECHANISM_FILE);
     const epsilon = Decimal.parse(parseText(level.get("epsilon"), MECHANISM_FILE, DECIMAL)) as Decimal;
     const share = Ratio.parse(parseText(level.get("share"), MECHANISM_FILE, RATIO));
-    const ownShare = Ratio.parse(parseText(level.get("own_share"), MECHANISM_FILE, RATIO));
-    if (
-      epsilon.units < 1n ||
-      epsilon.toNumber() > MAX_EPSILON ||
-      share.numerator < 1n ||
-      share.exceedsOne ||
-      ownShare.exceedsOne
-    ) {
+    if (epsilon.units < 1n || epsilon.toNumber() > MAX_EPSILON || share.numerator < 1n || share.exceedsOne) {
       throw new BundleDamaged(`${MECHANISM_FILE}: a level of the staircase is out of range`);
     }
     const budget = share.multiplyDown(sum);
     if (UNIT * sum + computeFactor(epsilon, UNIT) * (budget > 1n ? budget : 1n) >= MAX_TOTAL) {
-      throw new BundleDamaged(`${STAIRCASE}: the totals of a level are too large`);
+      throw new BundleDamaged(`${STAIRCASE}: the weights of a level sum to too large a number`);
     }
-    return { name: parseText(level.get("name"), MECHANISM_FILE), epsilon, share, ownShare };
+    return { name: parseText(level.get("name"), MECHANISM_FILE), epsilon, share };
   });
   const isAscending = levels.every(
     (level, index) => index === 0 || level.epsilon.exceeds((levels[index - 1] as StaircaseLevel).epsilon),
   );
   if (levels.length === 0 || !isAscending)
-    throw new BundleDamaged(`${MECHANISM_FILE}: levels of the staircase are out of order`);
+    throw new BundleDamaged(`${MECHANISM_FILE}: the levels of the staircase must ascend`);
   if (new Set(levels.map((level) => level.name)).size < levels.length) {
     throw new BundleDamaged(`${MECHANISM_FILE}: a level occurs twice`);
   }
@@ -327,14 +322,14 @@ function parseTemplateLists(opened: BundleBase, template: JsonObject, segmenter:
     const file = entry.get("file") as string;
     const shape = entry.get("shape") === null ? null : parseText(entry.get("shape"), MECHANISM_FILE, NAME);
     if (shape !== null && !(SHAPES as readonly string[]).includes(shape)) {
-      throw new BundleDamaged("a kind has an unknown shape");
+      throw new BundleDamaged("an entity type has an unknown pattern");
     }
     const { entries, flags } = parseFlagged(opened, file, shape === null ? ["capitalized", "member-only"] : []);
     const invalid = entries.findIndex((listed) =>
       shape === null ? !isListable(listed, segmenter) : !isSurrogate(listed, shape, segmenter),
     );
-    if (invalid >= 0) throw makeLineError(file, invalid, "is not an entry of its kind (entries are in lower case)");
-    if (flags.every((flag) => flag & 2)) throw new BundleDamaged("a kind has no outputs");
+    if (invalid >= 0) throw makeLineError(file, invalid, "is not a valid entry (entries must be in lower case)");
+    if (flags.every((flag) => flag & 2)) throw new BundleDamaged("an entity type has no surrogates");
     return { name: parseText(entry.get("name"), MECHANISM_FILE, NAME), shape, entries, flags };
   });
   const shapes = listedTypes.flatMap((entityType) => (entityType.shape === null ? [] : [entityType.shape]));
@@ -342,7 +337,7 @@ function parseTemplateLists(opened: BundleBase, template: JsonObject, segmenter:
     new Set(listedTypes.map((entityType) => entityType.name)).size < listedTypes.length ||
     new Set(shapes).size < shapes.length
   ) {
-    throw new BundleDamaged(`${MECHANISM_FILE}: a kind or a shape occurs twice`);
+    throw new BundleDamaged(`${MECHANISM_FILE}: an entity type or a pattern occurs twice`);
   }
   return new EntityTypes(
     new Map(words.entries.map((word, index) => [word, words.flags[index] === 1])),

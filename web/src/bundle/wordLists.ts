@@ -56,7 +56,7 @@ export function readLines(opened: BundleBase, name: string, allowTabs: boolean):
   }
   const lines = text.split("\n");
   if (lines.pop() !== "" || lines.length === 0) {
-    throw new BundleDamaged(`${name}: is empty, or the last line is incomplete`);
+    throw new BundleDamaged(`${name}: the file is empty, or its last line does not end in a line feed`);
   }
   return lines;
 }
@@ -83,7 +83,7 @@ export function parseFlagged(
     if (flagSet === undefined) {
       const names = flagText.split(",");
       if (new Set(names).size < names.length || !names.every((name) => allowedFlags.includes(name))) {
-        throw makeLineError(name, index, "has an unknown mark");
+        throw makeLineError(name, index, "has an unknown flag");
       }
       flagSet = names.reduce((sum, name) => sum | (1 << allowedFlags.indexOf(name)), 0);
       flagsByText.set(flagText, flagSet);
@@ -92,7 +92,7 @@ export function parseFlagged(
     flags.push(flagSet);
   });
   const empty = entries.indexOf("");
-  if (empty >= 0) throw makeLineError(name, empty, "is empty, or holds what cannot be printed");
+  if (empty >= 0) throw makeLineError(name, empty, "is empty, or has a character that cannot be printed");
   if (new Set(entries).size < entries.length) throw new BundleDamaged(`${name}: an entry is there twice`);
   return { entries, flags };
 }
@@ -110,7 +110,7 @@ export function checkOrder(name: string, entries: readonly string[]): void {
   for (let index = 1; index < entries.length; index++) {
     const entry = entries[index] ?? "";
     if (hasPairs ? compareCodePoints(previous, entry) >= 0 : previous >= entry) {
-      throw makeLineError(name, index, "is there twice, or out of order");
+      throw makeLineError(name, index, "occurs twice, or is not in alphabetical order");
     }
     previous = entry;
   }
@@ -121,14 +121,14 @@ export function checkFolded(name: string, entries: readonly string[]): void {
   const joined = entries.join("\n");
   const folded = isAscii(joined) ? joined : joined.normalize("NFKC").replaceAll("\u2019", "'");
   const invalid = folded.toLowerCase() === joined ? -1 : entries.findIndex((entry) => !isFolded(entry));
-  if (invalid >= 0) throw makeLineError(name, invalid, "is not in lower case, or not as words are looked up");
+  if (invalid >= 0) throw makeLineError(name, invalid, "must be in lower case, with straight apostrophes and in NFC");
   checkTrimmed(name, entries);
 }
 
 /** Check that entries are not empty, without blanks at their ends. */
 export function checkTrimmed(name: string, entries: readonly string[]): void {
   const invalid = entries.findIndex((entry) => entry === "" || entry.startsWith(" ") || entry.endsWith(" "));
-  if (invalid >= 0) throw makeLineError(name, invalid, "is empty, or holds what cannot be printed");
+  if (invalid >= 0) throw makeLineError(name, invalid, "is empty, or has a character that cannot be printed");
 }
 
 const isFolded = (entry: string): boolean => entry.normalize("NFKC").replaceAll("\u2019", "'").toLowerCase() === entry;

@@ -111,6 +111,8 @@ function createInflater(): DecompressionStream {
   try {
     return new DecompressionStream("deflate-raw");
   } catch {
-    throw new BundleError('the archive cannot be read: DecompressionStream("deflate-raw") is missing (give its files)');
+    throw new BundleError(
+      'the archive cannot be read, since DecompressionStream("deflate-raw") is missing: pass its files instead',
+    );
   }
 }

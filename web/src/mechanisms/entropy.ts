@@ -25,13 +25,17 @@ export function readRandomUint64(count: number): BigUint64Array {
     try {
       filled = globalThis.crypto.getRandomValues(block);
     } catch {
-      throw new EntropyFailed("the operating system gives no random bytes: nothing is released");
+      throw new EntropyFailed(
+        "the operating system returned no random bytes; nothing was released: check /dev/urandom and its permissions",
+      );
     }
     if (
       filled !== block ||
       !words.subarray(start / WORD_BYTES, start / WORD_BYTES + MIN_WORDS).some((word) => word !== 0n)
     ) {
-      throw new EntropyFailed("the operating system gives no random bytes: nothing is released");
+      throw new EntropyFailed(
+        "the operating system returned no random bytes; nothing was released: check /dev/urandom and its permissions",
+      );
     }
   }
   return words.subarray(0, count);

@@ -30,16 +30,16 @@ export class LabelStaircase {
     if (this.epsilon.units < 1n || this.epsilon.toNumber() > MAX_EPSILON) throw makeError("epsilon is out of range");
     this.#mass = base.reduce((sum, weight) => sum + weight, 0n);
     if (base.some((weight) => weight < 0n) || this.#mass < 1n)
-      throw makeError("the base is negative, zero or too large");
+      throw makeError("a base weight is zero, negative or too large");
     if (budgetMatrix.some((share, index) => share < 0n || share > (base[index % labelCount] ?? 0n))) {
-      throw makeError("a budget exceeds its base");
+      throw makeError("an extra weight exceeds its base weight");
     }
     const budgets = Array.from({ length: labelCount }, (_, label) =>
       this.#getRow(label).reduce((sum, share) => sum + share, 0n),
     );
     this.#budget = budgets[0] ?? 0n;
     if (budgets.some((budget) => budget !== this.#budget) || this.#budget < 1n) {
-      throw makeError("rows have different budgets, or none");
+      throw makeError("every row must have the same total of extra weight, above 0");
     }
     this.#factor = computeFactor(this.epsilon, UNIT);
     this.total = UNIT * this.#mass + this.#factor * this.#budget;

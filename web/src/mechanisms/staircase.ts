@@ -14,7 +14,6 @@ export interface StaircaseLevel {
   readonly name: string;
   readonly epsilon: Decimal;
   readonly share: Ratio;
-  readonly ownShare: Ratio;
 }
 
 /** Neighbors, base weights and roles of the staircase mechanism. */
@@ -58,7 +57,6 @@ export class Staircase {
   readonly #sums: Float64Array;
   readonly #mass: number;
   readonly #budget: number;
-  readonly #ownCap: number;
   readonly #factor: bigint;
   readonly #baseWeight: bigint;
   readonly total: bigint;
@@ -83,7 +81,6 @@ export class Staircase {
     const budget = level.share.multiplyDown(BigInt(mass));
     const rowBudget = budget > 1n ? budget : 1n;
     this.#budget = Number(rowBudget);
-    this.#ownCap = Number(level.ownShare.multiplyDown(rowBudget));
     this.#factor = computeFactor(level.epsilon, UNIT);
     this.#baseWeight = UNIT * BigInt(mass);
     this.total = this.#baseWeight + this.#factor * rowBudget;
@@ -111,7 +108,7 @@ export class Staircase {
     let total = 0;
     for (let index = 0; index < width; index++) {
       const y = table.neighbors[firstNeighbor + index] ?? 0;
-      const cap = isKnown ? Math.min(this.#base[y] ?? 0, index === 0 ? this.#ownCap : Number.MAX_SAFE_INTEGER) : 0;
+      const cap = isKnown ? (this.#base[y] ?? 0) : 0;
       const share = Math.min(Math.max(this.#budget - capSum, 0), cap);
       capSum += cap;
       total += share;

@@ -89,11 +89,13 @@ export function checkOptions(options: Options): CheckedOptions {
     const value = valueByName[name];
     if (value === undefined) continue;
     const words = isCollection(value) ? [...value] : [undefined];
-    if (!words.every((word) => typeof word === "string")) throw new OptionError(`${name} takes a collection of words`);
+    if (!words.every((word) => typeof word === "string"))
+      throw new OptionError(`${name} must be a collection of words`);
     valueByName[name] = words;
   }
   for (const name of FLAG_OPTIONS) {
-    if (!["undefined", "boolean"].includes(typeof valueByName[name])) throw new OptionError(`${name} is true or false`);
+    if (!["undefined", "boolean"].includes(typeof valueByName[name]))
+      throw new OptionError(`${name} must be true or false`);
   }
   for (const [name, values] of [
     ["protect", MODES],
@@ -119,7 +121,7 @@ export function checkOptions(options: Options): CheckedOptions {
 /** @internal Check that an epsilon is a number or text. */
 export function checkEpsilonType(epsilon: unknown): void {
   if (!["undefined", "number", "string"].includes(typeof epsilon)) {
-    throw new OptionError("epsilon is a number, or its digits as text");
+    throw new OptionError("epsilon must be a number, or its digits as a string");
   }
 }
 
@@ -139,7 +141,7 @@ export function parseEpsilon(value: number | string): Decimal {
 export function parseCap(checked: CheckedOptions): number {
   const cap = checked.consistentCap ?? CONSISTENT_CAP;
   if (!Number.isSafeInteger(cap) || cap < 1) {
-    throw new OptionError("the cap of consistent draws is a whole number of mentions, at least 1");
+    throw new OptionError("consistentCap must be an integer, at least 1");
   }
   return cap;
 }

@@ -12,7 +12,6 @@ import {
   type SurrogateForm,
   type SurrogatePair,
 } from "./inflections.js";
-import type { JsonRole, Region } from "./openRegion.js";
 import {
   cutBefore,
   getFirst,
@@ -21,6 +20,7 @@ import {
   LOOKAHEAD_CHARACTERS,
   type QuotationIndex,
 } from "./quotations.js";
+import type { JsonRole, Region } from "./regionState.js";
 import { RegionScanner } from "./regions.js";
 import { isAddressLike, ReplyChunk } from "./replyChunk.js";
 import { NumberFinder } from "./replyNumbers.js";
@@ -122,7 +122,7 @@ export class StreamRestorer {
 
   /** Read the next part of a reply and return the newly decided text. */
   feed(delta: string): string {
-    if (typeof delta !== "string") throw new InputError("the reply is not a string");
+    if (typeof delta !== "string") throw new InputError("the reply must be a string");
     const text = this.#highSurrogate + delta;
     const whole = /[\ud800-\udbff]$/.test(text) ? text.length - 1 : text.length;
     this.#highSurrogate = text.slice(whole);

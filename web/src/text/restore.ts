@@ -109,7 +109,7 @@ export class Restorer {
       !areQuotationEntries(quoted) ||
       !areStringArray(ambiguous)
     ) {
-      throw new InputError("the mapping is not one that textveil has written");
+      throw new InputError("the file is not a mapping that textveil wrote");
     }
     const pairs: SurrogatePair[] = inContext.map(([output, original, lead, before]) => ({
       output,
@@ -135,7 +135,7 @@ export class Restorer {
    */
   restore(reply: string, options: RestoreOptions = {}, sanitized = ""): Restored {
     const stream = this.openStream(options, sanitized);
-    if (typeof reply !== "string") throw new InputError("the reply is not a string");
+    if (typeof reply !== "string") throw new InputError("the reply must be a string");
     const text = stream.feed(reply) + stream.close();
     return new Restored(text, stream.report);
   }

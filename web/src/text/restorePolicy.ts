@@ -48,11 +48,11 @@ export class RestorePolicy {
     const { restorePlaces, restoreHosts } = options;
     const indices = restorePlaces === "all" ? ["all"] : listStrings(restorePlaces);
     if (indices === undefined || !indices.every((index) => PERMITTED_REGIONS.includes(index))) {
-      throw new OptionError(`restorePlaces takes a collection of ${PERMITTED_REGIONS.join(", ")}`);
+      throw new OptionError(`restorePlaces must be a collection of ${PERMITTED_REGIONS.join(", ")}`);
     }
     const hosts = listStrings(restoreHosts)?.map((host) => host.toLowerCase());
     if (hosts === undefined || !hosts.every((host) => HOST.test(host))) {
-      throw new OptionError("restoreHosts takes a collection of host names, such as docs.example.com");
+      throw new OptionError("restoreHosts must be a collection of host names, such as docs.example.com");
     }
     this.places = new Set(indices);
     this.hosts = new Set(hosts);

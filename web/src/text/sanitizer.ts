@@ -61,7 +61,9 @@ class SanitizedText implements Result {
 
   restore(reply: string, options?: RestoreOptions): Restored {
     if (this.#mapping === undefined) {
-      throw new OptionError("there is no mapping: words are restored after consistent draws, in the same process");
+      throw new OptionError(
+        "this result has no mapping: only results of consistent: true have one, in the process that made them",
+      );
     }
     return this.#mapping.restore(reply, options, this.text);
   }
@@ -135,7 +137,7 @@ export class Sanitizer {
     if (!isCollection(texts)) throw new InputError(SHARED_MESSAGES.noTexts);
     const textList = [...texts];
     textList.forEach((text, index) => {
-      if (typeof text !== "string") throw new InputError(`text ${index + 1} of ${textList.length} is not a string`);
+      if (typeof text !== "string") throw new InputError(`text ${index + 1} of ${textList.length} must be a string`);
     });
     return this.#rewrite(
       textList.map((text) => [text]),
@@ -165,7 +167,7 @@ export class Sanitizer {
    * Return each token and gap of a text with its treatment, without sampling. The result is as private as the text.
    */
   preview(text: string, options: Options = {}): [string, string][] {
-    if (typeof text !== "string") throw new InputError("the text is not a string");
+    if (typeof text !== "string") throw new InputError("the text must be a string");
     const checked = checkOptions(options);
     if (checked.protect === "names") return new NamesPlan(this.#bundle, checked).preview(text);
     return new DocumentRewriter(this.#makePlan(checked)[0], this.#randomUint64).preview(text);
@@ -178,7 +180,7 @@ export class Sanitizer {
 
   /** Return the privacy statement of a call with these options for a text of `tokens` tokens, without sampling. */
   statement(options: Options = {}, tokens = 0): ReleaseStatement {
-    if (!Number.isSafeInteger(tokens) || tokens < 0) throw new OptionError("tokens is a whole number, at least 0");
+    if (!Number.isSafeInteger(tokens) || tokens < 0) throw new OptionError("tokens must be an integer, at least 0");
     const checked = checkOptions(options);
     if (checked.protect === "names") return new NamesPlan(this.#bundle, checked).statement(tokens);
     return new StaircaseStatement(this.#makePlan(checked)[1], tokens);

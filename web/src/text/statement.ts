@@ -45,10 +45,7 @@ export function fillTemplate(template: string, values: Readonly<Record<string, s
   return template.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 }
 
-const getUnit = (value: Decimal): string => (value.toString() === "1" ? "nat" : "nats");
-/** Return an epsilon with its unit, for sentences. */
-const withUnit = (value: Decimal): string => `${value} ${getUnit(value)}`;
-const { names, visible: PART_TEXTS, words } = statements;
+const { names, revealed_parts: PART_TEXTS, words } = statements;
 
 /** @internal Parameters of the staircase mechanism for any number of texts. */
 export interface StaircaseTerms {
@@ -81,26 +78,26 @@ export class StaircaseStatement extends ReleaseStatement {
   /** Parts of the text that the output reveals. */
   get revealedParts(): string[] {
     const { protect, sanitizesPunctuation, consistent } = this.terms;
-    const { function_words: functionWords, gaps, case: pattern, kinds: entityTypes, order, equal } = PART_TEXTS;
+    const { function_words: functionWords, gaps, case: pattern, entity_types: entityTypes, order } = PART_TEXTS;
     return [
       ...(protect === "words" ? [functionWords] : []),
       ...(sanitizesPunctuation ? [] : [gaps]),
       ...(this.terms.case === "carry" && !sanitizesPunctuation ? [pattern] : []),
       entityTypes,
       order,
-      ...(consistent ? [equal] : []),
+      ...(consistent ? [PART_TEXTS.equal_words] : []),
     ];
   }
 
   get privacyUnit(): string {
-    return this.terms.consistent ? words.consistent_unit : words.unit;
+    return this.terms.consistent ? words.unit_consistent : words.unit;
   }
 
   override get notProtected(): string[] {
-    const items = words.not_protected.map((item) => fillTemplate(item, { visible: this.revealedParts.join(", ") }));
+    const items = words.not_protected.map((item) => fillTemplate(item, { revealed: this.revealedParts.join(", ") }));
     const optionItems = [
-      ...(this.terms.protect === "words" ? [words.habits] : []),
-      ...(this.terms.consistent ? [words.cipher] : []),
+      ...(this.terms.protect === "words" ? [words.not_protected_style] : []),
+      ...(this.terms.consistent ? [words.not_protected_equal] : []),
     ];
     return [...items.slice(0, -1), ...optionItems, ...items.slice(-1)];
   }
@@ -108,21 +105,21 @@ export class StaircaseStatement extends ReleaseStatement {
   override summary(): string {
     const { epsilon } = this.terms;
     return fillTemplate(words.summary, {
-      epsilon: withUnit(epsilon),
-      document: withUnit(epsilon.multiply(this.tokens)),
+      epsilon: String(epsilon),
+      total: String(epsilon.multiply(this.tokens)),
       unit: this.privacyUnit,
-      visible: this.revealedParts.join(", "),
+      revealed: this.revealedParts.join(", "),
       odds: formatThousands(computeLargestOdds(epsilon)),
-      mentions: formatCount(this.tokens, this.privacyUnit),
+      count: formatCount(this.tokens, this.privacyUnit),
     });
   }
 
   override formatLine(): string {
     const { protect, sanitizesPunctuation, consistent, epsilon } = this.terms;
-    return fillTemplate(words.lines[protect + (sanitizesPunctuation ? "_bare" : "")] ?? "", {
-      epsilon: withUnit(epsilon),
-      words: formatCount(this.tokens, consistent ? words.other_distinct : words.other),
-      each: this.tokens === 1 ? "" : " each",
+    return fillTemplate(words.lines[protect + (sanitizesPunctuation ? "_with_punctuation" : "")] ?? "", {
+      epsilon: String(epsilon),
+      count: formatCount(this.tokens, consistent ? words.line_count_consistent : words.line_count),
+      unit: consistent ? words.line_unit_consistent : words.line_unit,
     });
   }
 
@@ -133,7 +130,7 @@ export class StaircaseStatement extends ReleaseStatement {
       level: terms.level,
       epsilon_per_word: terms.epsilon.toNumber(),
       epsilon_notion: words.epsilon_kind,
-      guarantee: terms.consistent ? words.consistent_notion : words.notion,
+      guarantee: terms.consistent ? words.guarantee_consistent : words.guarantee,
       share: terms.share,
       neighborhood_probability: terms.nearProbability,
       guess_gain: terms.guessGain,
@@ -193,9 +190,9 @@ export class NamesStatement extends ReleaseStatement {
     const { style, hasAllowed } = this.terms;
     return [
       ...names.not_protected,
-      ...(style.keptTypes.size > 0 ? [fillTemplate(names.kept, { kinds: this.#keptTypesText })] : []),
-      ...(hasAllowed ? [names.allowed] : []),
-      ...(style.consistent ? [names.equal] : []),
+      ...(style.keptTypes.size > 0 ? [fillTemplate(names.not_protected_types, { types: this.#keptTypesText })] : []),
+      ...(hasAllowed ? [names.not_protected_allowed] : []),
+      ...(style.consistent ? [names.not_protected_equal] : []),
     ];
   }
 
@@ -203,8 +200,8 @@ export class NamesStatement extends ReleaseStatement {
     const { keptTypes } = this.terms.style;
     const keptTemplate = keptTypes.size === 0 ? "" : keptTypes.size > 1 ? names.kept_types : names.kept_type;
     const keptPhrase =
-      fillTemplate(keptTemplate, { kinds: this.#keptTypesText }) + (this.terms.hasAllowed ? names.allowed_words : "");
-    return fillTemplate(names.line, { more: keptPhrase, drawn: "", others: this.#replacementPhrase });
+      fillTemplate(keptTemplate, { types: this.#keptTypesText }) + (this.terms.hasAllowed ? names.kept_allowed : "");
+    return fillTemplate(names.line, { more: keptPhrase, randomized: "", replacements: this.#replacementPhrase });
   }
 
   /** Phrase on the replacement of words that are neither kept nor randomized. */
@@ -212,12 +209,14 @@ export class NamesStatement extends ReleaseStatement {
     const { usesTags, taggedTypes, droppedTypes } = this.terms.style;
     const typesByTreatment: [string, ReadonlySet<string>][] = [
       ["tags", usesTags ? new Set() : taggedTypes],
-      ["left out", droppedTypes],
+      ["removed", droppedTypes],
     ];
     const treatments = typesByTreatment
       .filter(([, entityTypes]) => entityTypes.size > 0)
       .map(([treatment, entityTypes]) => `${treatment}: ${[...entityTypes].sort().join(", ")}`);
-    return (usesTags ? names.tags : names.surrogates) + (treatments.length > 0 ? ` (${treatments.join("; ")})` : "");
+    return (
+      (usesTags ? names.by_tags : names.by_surrogates) + (treatments.length > 0 ? ` (${treatments.join("; ")})` : "")
+    );
   }
 
   /** Maximum number of distinct strings with surrogates of their own; `null` without such a cap. */
@@ -229,12 +228,12 @@ export class NamesStatement extends ReleaseStatement {
   override summary(): string {
     const summary = fillTemplate(names.summary, {
       line: this.formatLine(),
-      equal: this.terms.style.consistent ? names.equal_strings : "",
-      shown: formatCount(this.tokens, names.unit),
+      equal: this.terms.style.consistent ? names.revealed_equal : "",
+      kept: formatCount(this.tokens, names.unit),
     });
     return (
       summary +
-      (this.#effectiveCap === null ? "" : fillTemplate(names.beyond_cap, { cap: formatThousands(this.#effectiveCap) }))
+      (this.#effectiveCap === null ? "" : fillTemplate(names.cap, { cap: formatThousands(this.#effectiveCap) }))
     );
   }
 
@@ -246,7 +245,7 @@ export class NamesStatement extends ReleaseStatement {
       protect: "names",
       epsilon_text: null,
       epsilon_notion: names.epsilon_kind,
-      guarantee: names.notion,
+      guarantee: names.guarantee,
       style: style.usesTags ? "tag" : "surrogate",
       consistent: style.consistent,
       consistent_cap: this.#effectiveCap,

@@ -92,7 +92,7 @@ export class TextLabelEncoder {
    * as likely for one as for the other. Every call samples again, and epsilons add up.
    */
   encode(text: string, options: EncodeOptions = {}): LabelRelease {
-    if (typeof text !== "string") throw new InputError("the text is not a string");
+    if (typeof text !== "string") throw new InputError("the text must be a string");
     const statement = this.statement(options);
     const labelId = this.#bundle
       .getRandomizer(options.randomizer, options.epsilon)
@@ -117,7 +117,7 @@ export class TextLabelEncoder {
     }
     const { epsilon, randomizer, asText = false } = options;
     checkEpsilonType(epsilon ?? undefined);
-    if (typeof asText !== "boolean") throw new OptionError("asText is true or false");
+    if (typeof asText !== "boolean") throw new OptionError("asText must be true or false");
     const sentences = asText ? this.#bundle.sentences.reduce((sum, entries) => sum + entries.length, 0) : 0;
     const level = this.#bundle.getRandomizer(randomizer, epsilon);
     if (asText && sentences === 0) throw new OptionError("this bundle has no sentences");

@@ -9,7 +9,7 @@ import { fillTemplate, type PlainObject, ReleaseStatement } from "../text/statem
 /** Privacy statement of one released class label: a function of public parameters, safe to publish. */
 export class LabelStatement extends ReleaseStatement {
   override readonly mechanism: string;
-  override readonly notProtected = statements.index.not_protected;
+  override readonly notProtected = statements.class_label.not_protected;
   /** Name of the randomizer. */
   readonly randomizer: string;
   /** Epsilon per text, spelled as in the bundle. */
@@ -29,20 +29,20 @@ export class LabelStatement extends ReleaseStatement {
     this.epsilon = staircase.epsilonText;
     this.#guessGain = staircase.guessGain;
     this.#labelCount = staircase.labelCount;
-    this.mechanism = `index ${this.randomizer}`;
+    this.mechanism = `class label (${this.randomizer})`;
   }
 
   /** Description of a released sentence for its readers. */
   get sentenceDescription(): string {
-    return fillTemplate(statements.index.sentences, { sentences: String(this.sentences) });
+    return fillTemplate(statements.class_label.sentence, { sentences: String(this.sentences) });
   }
 
   override summary(): string {
     const { randomizer, epsilon } = this;
-    const labelPhrase = fillTemplate(statements.index.indices, { indices: String(this.#labelCount) });
-    return fillTemplate(statements.index.summary, {
+    const labelPhrase = fillTemplate(statements.class_label.label, { labels: String(this.#labelCount) });
+    return fillTemplate(statements.class_label.summary, {
       released: this.sentences > 0 ? this.sentenceDescription : labelPhrase,
-      channel: randomizer,
+      randomizer,
       epsilon,
       odds: formatThousands(computeLargestOdds(parseEpsilon(epsilon))),
     });
@@ -53,8 +53,8 @@ export class LabelStatement extends ReleaseStatement {
   }
 
   protected override listDetails(): string[] {
-    const guess = fillTemplate(statements.index.guess, { gain: formatGain(this.#guessGain) });
-    return this.sentences > 0 ? [guess, statements.index.fixed] : [guess];
+    const guess = fillTemplate(statements.class_label.guess_gain, { gain: formatGain(this.#guessGain) });
+    return this.sentences > 0 ? [guess, statements.class_label.sentence_note] : [guess];
   }
 
   override toJSON(): PlainObject {

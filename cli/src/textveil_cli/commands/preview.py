@@ -100,7 +100,7 @@ def _format_summary(
 ) -> str:
     randomized = counts["randomized"] + counts["unknown"]
     tokens = sum(count for role, count in counts.items() if role != "gap")
-    listed_separately = ("function words", "kinds of names and numbers")  # the summary has separate lines for these
+    listed_separately = ("function words", "types of names and numbers")  # the summary has separate lines for these
     other_parts = [part for part in kept_parts if part not in listed_separately]
     unknown_part = "" if is_names_mode else f" ({counts['unknown']:,} of them unknown)"
     lines = [

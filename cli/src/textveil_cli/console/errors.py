@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 import typer
-from textveil.errors import OptionError, OutputError, TextveilError, UnknownLevel
+from textveil.errors import BundleDamaged, OptionError, OutputError, TextveilError, UnknownLevel
 
 from textveil_cli.console.text_io import print_message
 
@@ -30,6 +30,8 @@ _LIBRARY_OPTIONS = re.compile(
     r"\b(allow|(?<!lower )case|consistent(_cap)?|deny|drop|epsilon(?! of)|keep|key(?=[^;(]*: only)|mechanism|"
     r"protect|randomize|replacement_probability|restore_(hosts|places)|sanitize_punctuation|split|style|tag)\b"
 )
+#: Next step of the user by the code of an error, where it is the same for every message.
+_ADVICE = {BundleDamaged.code: "copy or build the bundle again"}
 #: Shape of an option name; private text hardly has it.
 _OPTION_SHAPE = re.compile(r"(?=.{2,40}$)(--[a-z]+(-[a-z]+)*|-[a-z])")
 
@@ -63,7 +65,8 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
             message = _LIBRARY_OPTIONS.sub(lambda found: f"--{found[0].replace('_', '-')}", message).replace(
                 "--key", "--corpus-key"
             )
-        return _print_error(f"{name}: {error.code}: {message}{help_command and f' (see {help_command})'}", 1)
+        advice = f"see {help_command}" if help_command else _ADVICE.get(error.code)
+        return _print_error(f"{name}: {error.code}: {message}{f' ({advice})' if advice else ''}", 1)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # `textveil ... | head` ends quietly

@@ -148,7 +148,7 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
 
     async def _send_request(self) -> None:
         if not self.is_quiet() and not self._has_ended:
-            raise EarlyReplyError("a reply came before its request")
+            raise EarlyReplyError("the upstream replied before a request was sent")
         request = b"".join(self._request_parts)
         self._request_parts.clear()
         self._transport.write(request)  # all of it at once, or as much as the system accepts
@@ -157,7 +157,7 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
         if self._is_blocked and self._buffer:
             self._is_early = True  # a server may refuse a long request at its head; the connection is not reused then
             if self._is_used:
-                raise EarlyReplyError("a reply came before its request had left")
+                raise EarlyReplyError("the upstream replied before the whole request was sent")
 
     async def _wait(self) -> None:
         self._waiter = asyncio.get_running_loop().create_future()

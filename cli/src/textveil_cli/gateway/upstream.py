@@ -154,7 +154,9 @@ class UpstreamClient:
             parts, port = urlsplit(""), None
         host = parts.hostname or ""
         if parts.scheme not in ("http", "https") or not host or parts.username is not None:
-            raise ServeError("the upstream must be an address such as https://api.example.com, without a key in it")
+            raise ServeError(
+                "the upstream must be an address such as https://api.example.com, without an API key in it"
+            )
         if parts.query or parts.fragment or not parts.path.isascii() or not host.isascii():
             raise ServeError("the upstream's address must be ASCII, without a query and a fragment")
         if parts.scheme == "http":

@@ -113,14 +113,14 @@ def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpac
         or not all(isinstance(columns, tuple) and not columns for columns in (column, drop_column))
         or drop_other_columns
     ):
-        raise ColumnError("columns require a frame: omit them, or pass the frame")
+        raise ColumnError("column= needs a DataFrame: pass the DataFrame, or omit column=")
     if isinstance(data, pandas.Series):
         return _sanitize_column(data, sanitizer)
     if isinstance(data, str):
         return sanitizer(data)
     if pandas.api.types.is_scalar(data) and pandas.isna(data) is True:
         return data
-    raise InputError('data must be a column such as frame["note"], a frame with the names of its columns, or one text')
+    raise InputError('data must be a Series such as frame["note"], a DataFrame together with column=, or a string')
 
 
 def _make_sanitizer(options: CommandOptions) -> ConfiguredSanitizer:

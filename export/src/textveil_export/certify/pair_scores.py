@@ -57,7 +57,8 @@ class PairScores:
                     largest = max(largest, int(block.max()))
                     if largest > np.iinfo(np.uint16).max:
                         raise ExportError(
-                            "two words are more than ten times the median distance apart: remove outliers"
+                            "two words are more than ten times the median distance apart: remove these outliers from "
+                            "the vectors"
                         )
                     scores[part] = block
                     progress("measuring all pairs", int(part[-1]) + 1, inputs)

@@ -32,7 +32,10 @@ def certify(
         write_certificate(text_bundle, certificates)
     print("\n".join([_format_table(certificates), *false]))
     if false and dry_run:
-        raise CertificationError(f"{len(false)} labels are below the proven epsilon: run certify without --dry-run")
+        raise CertificationError(
+            f"the stated epsilon of {len(false)} levels is below the certified one: run certify without --dry-run to "
+            "correct the bundle"
+        )
 
 
 def _format_table(certificates: certificate.Certificates) -> str:

@@ -139,8 +139,9 @@ def check_ceiling(report: GateReport, ceiling: dict[str, float]) -> None:
         best = max(forms.values())
         if best > most + slack:
             raise CeilingError(
-                f"accuracy {100 * best:.2f} at epsilon {epsilon} is above the ceiling of any private release, "
-                f"{100 * most:.2f}, by more than four standard errors"
+                f"accuracy {100 * best:.2f} at epsilon {epsilon} is more than four standard errors above the maximum "
+                f"{100 * most:.2f} of any private release: the noise is too small or the evaluation is wrong; the "
+                "bundle was not written"
             )
 
 
@@ -162,10 +163,16 @@ def check_bound(vectors: NDArray[np.float32], level: ReleaseParameters) -> int:
     """
     integers, fixed = VectorReleaser(level).quantize_vectors(vectors)
     if fixed.any():
-        raise BoundError(f"{int(fixed.sum())} of {len(vectors)} texts have vectors that are not finite")
+        raise BoundError(
+            f"{int(fixed.sum())} of {len(vectors)} texts have vectors with an infinite value or NaN: train the "
+            "encoder again"
+        )
     after = int(np.count_nonzero(_measure_reach(integers.astype(object), level) > _compute_limit(level)))
     if after:
-        raise BoundError(f"{after} of {len(vectors)} vectors are outside the ball after the clip in integers")
+        raise BoundError(
+            f"{after} of {len(vectors)} vectors exceed the norm bound of the mode after rounding to integers: please "
+            "report this"
+        )
     return int(
         np.count_nonzero(
             _measure_reach(vectors.astype(np.float64) * level.grid, level) > _compute_limit(level) * _ROUNDING

@@ -80,7 +80,7 @@ def build_text_bundle(
     rows = quantize_vectors(source.vectors)
     representatives, merged = merge_near_duplicates(rows, progress, run)
     if len(representatives) < 2:
-        raise ExportError("all vectors are near-duplicates of one another: check the file of vectors")
+        raise ExportError("all vectors are nearly equal: check the file of vectors")
     rows = rows[representatives]
     spellings = [[source.words[i]] for i in representatives]
     position = {original: index for index, original in enumerate(representatives)}
@@ -143,7 +143,7 @@ def _build_santext(
     outputs = np.flatnonzero(roles & SANTEXT_OUTPUT_ROLE)
     near, squares, median = find_nearest_outputs(rows, outputs, recipe.k, progress)
     if median == 0:
-        raise ExportError("more than half of all pairs of vectors are equal: check the file of vectors")
+        raise ExportError("more than half of all vector pairs have equal distances: check the file of vectors")
     unknown, extra = place_unknown(rows, median)
     ((_, to_unknown),) = iterate_squared_distances(unknown[None], rows[outputs])
     unknown_near, unknown_squares = find_smallest(to_unknown + extra, outputs, recipe.k)

@@ -279,7 +279,7 @@ def calibrate_certified_epsilon(
             one.narrow_search(epsilon)
     if any(one.is_open for one in searches.values()):
         raise ExportError(
-            "a certified epsilon cannot be met with this vocabulary: use other --certified-epsilon values"
+            "no level of this vocabulary reaches a requested certified epsilon: use other --certified-epsilon values"
         )
     return {key: LevelSetting(_round_exponent(one.low.exponent), one.base) for key, one in searches.items()}
 

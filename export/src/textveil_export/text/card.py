@@ -86,9 +86,7 @@ def _count_lines(texts: dict[str, str], pattern: str, kind: str) -> str:
 
 def _format_staircase(law: dict[str, Any], numbers: dict[str, Any]) -> str:
     """Return the section about the staircase."""
-    levels = "\n".join(
-        f"| {level['epsilon']} | {level['share']} | {level['own_share']} |" for level in law["staircase"]["levels"]
-    )
+    levels = "\n".join(f"| {level['epsilon']} | {level['share']} |" for level in law["staircase"]["levels"])
     kinds = ", ".join(kind["name"] for kind in law["template"]["entity_types"])
     defaults = law["defaults"]["staircase"]
     protect = defaults["mode"]
@@ -101,8 +99,8 @@ neighbors per word. The template is revealed: function words (unless `--protect 
 entity types:
 {kinds}. A name or number becomes a surrogate that is sampled independently of it: only its entity type is revealed.
 
-| epsilon per randomized word | share h of the base | most of it for the word itself |
-|---|---|---|
+| epsilon per randomized word | share h of the base |
+|---|---|
 {levels}
 
 The default epsilon is {epsilon} per word with `--protect {protect}`. `textveil info` prints how often a word \

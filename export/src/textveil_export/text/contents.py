@@ -41,7 +41,7 @@ def _read_unicode_version() -> str:
     """Read the Unicode version of the installed package ``regex`` from its metadata."""
     match = _VERSION.search(importlib.metadata.distribution("regex").read_text("METADATA") or "")
     if match is None:
-        raise ExportError("the package regex does not state its Unicode version: install a release from PyPI")
+        raise ExportError("the Unicode version of the package regex is unknown: install a release from PyPI")
     return match[1]
 
 

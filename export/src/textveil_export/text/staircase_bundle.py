@@ -116,7 +116,6 @@ def build_staircase(
             "name": level.name,
             "epsilon": f"{level.epsilon.normalize():f}",
             "share": str(level.share),
-            "own_share": str(level.own_share),
         }
         for level in recipe.levels
     ]

@@ -111,7 +111,7 @@ class StaircaseSettings:
 
     def __post_init__(self) -> None:
         if not 0 <= self.mu < 1:
-            raise ExportError("mu must be at least 0 and below 1")
+            raise ExportError("mu (--replacement) must be at least 0 and below 1")
         if self.k < 1 or self.favor < 0:
             raise ExportError("k must be at least 1 and favor at least 0")
 

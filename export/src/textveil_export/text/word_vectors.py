@@ -188,7 +188,7 @@ def read_vectors(path: Path, max_words: int, progress: Progress = ignore_progres
                 word = " ".join(fields[: len(fields) - dimension])
                 vector = np.array(fields[-dimension:], dtype=np.float32)
                 if not np.isfinite(vector).all():
-                    raise SourceError(f"{path.name} line {number}: a number is not finite")
+                    raise SourceError(f"{path.name} line {number}: a number is infinite or NaN")
                 if word in seen:
                     raise SourceError(f"{path.name} line {number}: the word occurs twice, remove one of the lines")
                 seen.add(word)

@@ -35,8 +35,10 @@ def _parse_ranges(value: object) -> tuple[int, ...]:
     numbers = tuple(parse_integer(number, 0, 0x10FFFF, CHARACTERS) for number in parse_array(value, CHARACTERS))
     starts, ends = numbers[::2], numbers[1::2]
     if len(starts) != len(ends) or not numbers:
-        raise BundleDamaged(f"{CHARACTERS}: a class is empty, or a range has no end")
+        raise BundleDamaged(f"{CHARACTERS}: a character class is empty, or has a range without an end")
     in_order = all(first <= last for first, last in zip(starts, ends, strict=True))
     if not in_order or not all(last + 1 < first for last, first in zip(ends, starts[1:], strict=False)):
-        raise BundleDamaged(f"{CHARACTERS}: ranges of a class are out of order, or touch")
+        raise BundleDamaged(
+            f"{CHARACTERS}: the ranges of a character class are not in ascending order, or two ranges are adjacent"
+        )
     return numbers

@@ -81,7 +81,7 @@ def read_bundle_files(
         OptionError: ``max_bytes`` is not a positive integer.
     """
     if type(max_bytes) is not int or max_bytes < 1:
-        raise OptionError("max_bytes is a whole number of bytes, at least 1")
+        raise OptionError("max_bytes must be an integer, at least 1")
     files = parse_object(manifest_files, MANIFEST)
     for name, entry in files.items():
         if not _FILE_NAME.fullmatch(name) or name == MANIFEST:
@@ -90,7 +90,9 @@ def read_bundle_files(
         parse_integer(entry["bytes"], 0, _MAX_FILE_BYTES, MANIFEST)
         parse_text(entry["sha256"], MANIFEST, _SHA256)
     if sum(entry["bytes"] for entry in files.values()) > max_bytes:
-        raise BundleTooLarge(f"the files of this bundle have more than {max_bytes:,} bytes (max_bytes allows more)")
+        raise BundleTooLarge(
+            f"the files of this bundle have more than {max_bytes:,} bytes: if you trust the bundle, raise max_bytes"
+        )
     contents = BundleFiles(path, files)
     for name in () if lazy else files:
         _ = contents[name]
@@ -136,11 +138,11 @@ class BundleFiles(Mapping[str, bytes]):
         try:
             content = read_file(self._path / name, size)
         except BundleTooLarge as error:
-            raise BundleDamaged(f"{name}: has another size than the manifest says") from error
+            raise BundleDamaged(f"{name}: its size differs from the size in manifest.json") from error
         if len(content) != size:
-            raise BundleDamaged(f"{name}: has another size than the manifest says")
+            raise BundleDamaged(f"{name}: its size differs from the size in manifest.json")
         if hashlib.sha256(content).hexdigest() != digest:
-            raise BundleDamaged(f"{name}: does not match its hash")
+            raise BundleDamaged(f"{name}: its hash differs from the hash in manifest.json")
         return content
 
 
@@ -161,7 +163,7 @@ def read_hashed_file(path: Path, digest: str, max_bytes: int = MAX_BUNDLE_BYTES)
     """
     content = read_file(path, max_bytes)
     if hashlib.sha256(content).hexdigest() != digest:
-        raise BundleDamaged(f"{path.name}: does not match its hash")
+        raise BundleDamaged(f"{path.name}: its hash differs from the hash in manifest.json")
     return content
 
 

@@ -63,11 +63,13 @@ def parse_held_out(content: bytes, label_count: int, class_labels: Sequence[str]
     fields = parse_record(parse_json(content, HELD_OUT), {"labels", "texts", "decisions"}, HELD_OUT)
     labels = parse_distinct_texts(fields["labels"], HELD_OUT)
     if not 2 <= len(labels) <= MAX_LABELS or (class_labels is not None and labels != tuple(class_labels)):
-        raise BundleDamaged(f"{HELD_OUT}: the labels are not those of the bundle, or too few or too many")
+        raise BundleDamaged(
+            f"{HELD_OUT}: its labels differ from the labels of the bundle, or their number is not supported"
+        )
     rows = [parse_array(row, HELD_OUT) for row in parse_array(fields["decisions"], HELD_OUT)]
     if len(rows) != len(labels) or not all(len(row) == label_count for row in rows):
-        raise BundleDamaged(f"{HELD_OUT}: does not have a row for each label and a column for each code")
+        raise BundleDamaged(f"{HELD_OUT}: must have one row for each label and one column for each cluster")
     counts = [[parse_integer(count, 0, _MAX_TEXTS, HELD_OUT) for count in row] for row in rows]
     if parse_integer(fields["texts"], 1, _MAX_TEXTS, HELD_OUT) != sum(map(sum, counts)):
-        raise BundleDamaged(f"{HELD_OUT}: the counts do not add up to the texts")
+        raise BundleDamaged(f"{HELD_OUT}: the counts must add up to the number of texts")
     return HeldOutCounts(labels, np.array(counts, dtype=np.int64))

@@ -78,5 +78,5 @@ def parse_distinct_texts(value: object, where: str) -> tuple[str, ...]:
     """Return an array of distinct strings."""
     texts = tuple(parse_text(entry, where) for entry in parse_array(value, where))
     if len(set(texts)) != len(texts):
-        raise BundleDamaged(f"{where}: a text occurs twice")
+        raise BundleDamaged(f"{where}: the same text occurs twice")
     return texts

@@ -123,7 +123,7 @@ class LabelBundle(BundleBase):
             UnknownLevel: The bundle lacks the randomizer or the epsilon. The message lists the supported ones.
         """
         if randomizer is not None and randomizer not in self.randomizers:
-            raise UnknownLevel(f"no such channel; this bundle has {', '.join(self.randomizers)}")
+            raise UnknownLevel(f"no such randomizer; this bundle has {', '.join(self.randomizers)}")
         mechanisms = self.randomizers[randomizer or self.default_randomizer.level.name]
         by_epsilon = {f"{staircase.level.epsilon:f}": staircase for staircase in mechanisms}
         return find_level(
@@ -145,7 +145,7 @@ def parse_label_bundle(opened: BundleBase, contents: Mapping[str, bytes]) -> Lab
     label_count = parse_integer(release["label_count"], 2, MAX_LABELS, MANIFEST)
     labels = parse_distinct_texts(opened.manifest.get("labels"), MANIFEST)
     if len(labels) != label_count:
-        raise BundleDamaged(f"{MANIFEST}: labels are not one text for each code")
+        raise BundleDamaged(f"{MANIFEST}: must have one label for each cluster")
     class_labels = labels if label_type == CLASS_LABELS else None
     held_out = parse_held_out(contents[HELD_OUT], label_count, class_labels) if HELD_OUT in contents else None
     extractor, dimension = _parse_extractor(contents, parse_object(release["extractor"], MANIFEST))
@@ -169,14 +169,14 @@ def _parse_sentences(contents: Mapping[str, bytes], label_count: int) -> tuple[t
     sentences = tuple(parse_entry_ids(contents, SENTENCES))
     per_label, remainder = divmod(len(sentences), label_count)
     if remainder:
-        raise BundleDamaged(f"{SENTENCES}: does not have as many sentences of one code as of another")
+        raise BundleDamaged(f"{SENTENCES}: every cluster must have the same number of sentences")
     for sentence in sentences:
         if len(sentence) > MAX_SENTENCE or sentence[0] == "#" or sentence.strip() != sentence or sentence.isdecimal():
             raise BundleDamaged(
-                f"{SENTENCES}: a sentence is too long, a number, or begins or ends with what it may not"
+                f"{SENTENCES}: a sentence is too long, is a number, or begins or ends with a forbidden character"
             )
         if not unicodedata.is_normalized("NFC", sentence):
-            raise BundleDamaged(f"{SENTENCES}: a sentence is not in NFC")
+            raise BundleDamaged(f"{SENTENCES}: a sentence is not in the Unicode normalization form NFC")
     return tuple(sentences[start : start + per_label] for start in range(0, len(sentences), per_label))
 
 
@@ -198,7 +198,7 @@ def _parse_static_extractor(
     pairs = parse_integer(entry["pairs"], 0, _MAX_PAIRS, MANIFEST)
     max_characters = parse_integer(entry["max_characters"], 1, _MAX_CHARACTERS, MANIFEST)
     if pairs & (pairs - 1):
-        raise BundleDamaged(f"{MANIFEST}: the number of pairs is not a power of two")
+        raise BundleDamaged(f"{MANIFEST}: the number of rows for word pairs must be a power of two")
     words = parse_entry_ids(contents, WORDS)
     tensors = parse_tensors(contents[ROWS], ROWS, {"I8": INTEGER_TYPES["I8"], **FLOAT_TYPES})
     rows, pair_rows, scales = tensors["words"], tensors["pairs"], tensors["scales"]
@@ -211,7 +211,7 @@ def _parse_static_extractor(
         or scales.dtype != np.float32
         or not np.isfinite(scales).all()
     ):
-        raise BundleDamaged(f"{ROWS}: shapes or types are not those of this format")
+        raise BundleDamaged(f"{ROWS}: an array has a wrong shape or type")
     return StaticExtractorData(
         words=words, word_rows=rows, pair_rows=pair_rows, scales=scales, max_characters=max_characters
     )
@@ -223,9 +223,9 @@ def _parse_classifier(
     tensors = parse_tensors(content, LABEL_CLASSIFIER, FLOAT_TYPES)
     weight, bias = tensors["weight"], tensors["bias"]
     if set(tensors) != {"weight", "bias"} or weight.shape != (label_count, dimension) or bias.shape != (label_count,):
-        raise BundleDamaged(f"{LABEL_CLASSIFIER}: shapes are not those of this format")
+        raise BundleDamaged(f"{LABEL_CLASSIFIER}: an array has a wrong shape")
     if not np.isfinite(weight).all() or not np.isfinite(bias).all():
-        raise BundleDamaged(f"{LABEL_CLASSIFIER}: a number is not finite")
+        raise BundleDamaged(f"{LABEL_CLASSIFIER}: a number is infinite or NaN")
     return weight, bias
 
 
@@ -244,7 +244,7 @@ def _parse_randomizers(
         for part in ("base", "budget")
     }
     if set(tensors) != array_names or not epsilons_by_name:
-        raise BundleDamaged(f"{RANDOMIZERS}: does not have the channels that the manifest lists")
+        raise BundleDamaged(f"{RANDOMIZERS}: its randomizers differ from the randomizers in manifest.json")
     randomizers: dict[str, tuple[LabelStaircase, ...]] = {}
     for name, epsilons in epsilons_by_name.items():
         randomizers[name] = tuple(
@@ -254,7 +254,7 @@ def _parse_randomizers(
             for epsilon in epsilons
         )
         if any(staircase.label_count != label_count for staircase in randomizers[name]):
-            raise BundleDamaged(f"{RANDOMIZERS}: a channel has another number of codes")
+            raise BundleDamaged(f"{RANDOMIZERS}: a randomizer has a wrong number of rows or columns")
     return randomizers
 
 
@@ -262,7 +262,7 @@ def _parse_epsilons(value: object) -> list[str]:
     epsilons = [parse_text(epsilon, MANIFEST, _EPSILON) for epsilon in parse_array(value, MANIFEST, _MAX_LEVELS)]
     exact = [Decimal(epsilon) for epsilon in epsilons]
     if not epsilons or exact != sorted(set(exact)):
-        raise BundleDamaged(f"{MANIFEST}: levels of a channel are out of order, or there is none")
+        raise BundleDamaged(f"{MANIFEST}: the levels of a randomizer must ascend, and there must be at least one")
     return epsilons
 
 
@@ -271,4 +271,4 @@ def _find_default(randomizers: dict[str, tuple[LabelStaircase, ...]], entry: obj
     for staircase in randomizers[parse_choice(default["randomizer"], randomizers, MANIFEST)]:
         if f"{staircase.level.epsilon:f}" == default["epsilon"]:
             return staircase
-    raise BundleDamaged(f"{MANIFEST}: the default level is not one of its channel")
+    raise BundleDamaged(f"{MANIFEST}: the default level must be a level of the default randomizer")

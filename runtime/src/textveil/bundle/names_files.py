@@ -83,7 +83,7 @@ def parse_names_lists(
         unflagged = {entry for entry, marks in members.get(kind, {}).items() if not marks}
         if conflicts := unflagged.intersection(common):
             raise _make_line_error(
-                COMMON_WORDS, list(common).index(min(conflicts)) + 1, f"is a {kind}, which is never shown"
+                COMMON_WORDS, list(common).index(min(conflicts)) + 1, f"is a {kind}, and the mode names never keeps one"
             )
     return NamesLists(
         common_words=common,
@@ -170,7 +170,7 @@ def _iterate_lines(contents: Mapping[str, bytes], name: str, tabs: int = 0) -> I
     """
     lines = contents[name].split(b"\n")
     if lines.pop() != b"" or not lines:
-        raise BundleDamaged(f"{name}: is empty, or the last line is incomplete")
+        raise BundleDamaged(f"{name}: the file is empty, or its last line does not end in a line feed")
     for number, line in enumerate(lines, 1):
         if len(line) > MAX_LINE_BYTES:
             raise BundleTooLarge(f"{name}: line {number} has more than {MAX_LINE_BYTES:,} bytes")
@@ -179,19 +179,19 @@ def _iterate_lines(contents: Mapping[str, bytes], name: str, tabs: int = 0) -> I
         except UnicodeDecodeError as error:
             raise _make_line_error(name, number, "is not UTF-8") from error
         if not entry or entry != entry.strip(" ") or not is_printable(entry.replace("\t", "", tabs)):
-            raise _make_line_error(name, number, "is empty, or holds what cannot be printed")
+            raise _make_line_error(name, number, "is empty, or has a character that cannot be printed")
         yield number, entry
 
 
 def _check_order(name: str, number: int, previous: str, entry: str) -> None:
     if entry <= previous:
-        raise _make_line_error(name, number, "is there twice, or out of order")
+        raise _make_line_error(name, number, "occurs twice, or is not in alphabetical order")
 
 
 def _check_folded(name: str, number: int, entry: str) -> None:
     """Raise an error if an entry differs from its lookup key, so that no lookup finds it."""
     if fold(entry) != entry:
-        raise _make_line_error(name, number, "is not in lower case, or not as words are looked up")
+        raise _make_line_error(name, number, "must be in lower case, with straight apostrophes and in NFC")
 
 
 def _make_line_error(name: str, number: int, what: str) -> BundleDamaged:

@@ -76,7 +76,7 @@ def open_bundle(path: Path, *wanted: type[BundleBase], **pins: Unpack[ExpectedBu
         'TextBundle'
     """
     if not pins.keys() <= ExpectedBundle.__annotations__.keys():
-        raise OptionError(f"expected properties of a bundle are {', '.join(ExpectedBundle.__annotations__)}")
+        raise OptionError(f"a bundle is verified only against {', '.join(ExpectedBundle.__annotations__)}")
     manifest, identity = _read_manifest(path)
     kind = manifest.get("bundle_type")
     if not isinstance(kind, str) or kind not in _WRONG_BUNDLE_MESSAGES:
@@ -124,7 +124,7 @@ def _read_manifest(path: Path) -> tuple[dict[str, Any], str]:
     manifest = parse_json(content, MANIFEST)
     name, version = manifest.get("format"), manifest.get("format_version")
     if not isinstance(name, str) or not name.startswith("textveil-"):
-        raise BundleDamaged(f"{MANIFEST}: not that of a bundle")
+        raise BundleDamaged(f"{MANIFEST}: is not the manifest of a bundle")
     if name != FORMAT or type(version) is not int or version != FORMAT_VERSION:
         raise BundleVersion(f"{MANIFEST}: {_explain_version(manifest)}")
     return manifest, hashlib.sha256(content).hexdigest()
@@ -145,6 +145,9 @@ def _explain_version(manifest: dict[str, Any]) -> str:
 
 def _check_content_hash(content_hash: str, expected: object) -> None:
     if not isinstance(expected, str):
-        raise OptionError("an expected content hash is a string of 64 hexadecimal digits")
+        raise OptionError("expect_id must be a string of 64 hexadecimal digits (textveil info prints the content hash)")
     if expected.strip().lower() != content_hash:
-        raise ContentHashMismatch(f"the bundle has another content hash: {content_hash}")
+        raise ContentHashMismatch(
+            f"the bundle has the content hash {content_hash}, not the expected one: get the expected bundle, or "
+            "correct --expect-id"
+        )

@@ -338,7 +338,9 @@ def _check_shape(value: Any, like: Any, path: tuple[str, ...]) -> None:
         entries = parse_object(value, RULES) if is_open else parse_record(value, like, RULES)
         for key, entry in entries.items():
             if is_open and not _NAME.fullmatch(key):
-                raise BundleDamaged(f"{RULES}: {'.'.join(path)}: a key is no name")
+                raise BundleDamaged(
+                    f"{RULES}: {'.'.join(path)}: a key must consist of lower-case letters, digits and underscores"
+                )
             _check_shape(entry, next(iter(like.values())) if is_open else like[key], (*path, key))
     elif isinstance(like, list):
         words = [parse_text(word, RULES) for word in parse_array(value, RULES, MAX_RULE_WORDS)]
@@ -347,7 +349,9 @@ def _check_shape(value: Any, like: Any, path: tuple[str, ...]) -> None:
             0 < len(word) <= MAX_RULE_TEXT and word == (fold(word) if is_folded else word).strip() for word in words
         )
         if not fit or len(set(words)) < len(words):
-            raise BundleDamaged(f"{RULES}: {'.'.join(path)}: a word is empty, too long, not folded or there twice")
+            raise BundleDamaged(
+                f"{RULES}: {'.'.join(path)}: a word is empty, too long, not in lower case, or occurs twice"
+            )
     elif isinstance(like, bool):
         parse_boolean(value, RULES)
     elif isinstance(like, int):
@@ -377,20 +381,22 @@ def _check_pattern(patterns: Mapping[str, Any], name: str) -> None:
 def _check_words(found: Mapping[str, Any]) -> None:
     """Check words that rules combine."""
     if not _LANGUAGE.fullmatch(found["language"]):
-        raise BundleDamaged(f"{RULES}: language: no language tag")
+        raise BundleDamaged(f"{RULES}: language: is not a language tag such as en")
     clitics, titles, months = found["clitics"], found["names"]["titles"], found["months"]["names"]
     if clitics["before"]:
-        raise BundleDamaged(f"{RULES}: clitics.before: this release reads none")
+        raise BundleDamaged(f"{RULES}: clitics.before: must be empty in this release")
     negation = clitics["negation"]
     if not all(re.fullmatch(r"'[^\W\d_]+", clitic) for clitic in clitics["after"]) or not re.fullmatch(
         r"(?:[^\W\d_]*'[^\W\d_]+)?", negation
     ):
-        raise BundleDamaged(f"{RULES}: clitics: one is not an apostrophe and letters")
+        raise BundleDamaged(f"{RULES}: clitics: each must be an apostrophe followed by letters")
     words = [word for entry in titles.values() for word in entry["words"]]
     if len(set(words)) < len(words) or any(fold(of["surrogate"]) not in of["words"] for of in titles.values()):
-        raise BundleDamaged(f"{RULES}: names.titles: a title has two layouts, or a surrogate is none of its titles")
+        raise BundleDamaged(
+            f"{RULES}: names.titles: a title has two layouts, or a surrogate is not a title of the list"
+        )
     if len(months) != len(set(months)) or len(months) != 12:
-        raise BundleDamaged(f"{RULES}: months.names: not twelve")
+        raise BundleDamaged(f"{RULES}: months.names: must have twelve entries")
 
 
 def _check_surrogates(found: Mapping[str, Any]) -> None:
@@ -411,6 +417,6 @@ def _check_surrogates(found: Mapping[str, Any]) -> None:
         sizes = [field.count for field in fields if not field.name]
         written = "".join(field.text for field in fields)
         if "{" in written or "}" in written or set(names) - choices.keys() - pools.keys() or 0 in sizes:
-            raise BundleDamaged(f"{RULES}: surrogates.templates.{kind}: malformed, or a field is not there")
+            raise BundleDamaged(f"{RULES}: surrogates.templates.{kind}: malformed, or uses an undefined field")
         if prod((*sizes, *(len(choices.get(name, pools.get(name, ()))) for name in names))) > MAX_SURROGATES:
             raise BundleTooLarge(f"{RULES}: surrogates.templates.{kind}: too many surrogates")

@@ -52,13 +52,13 @@ def parse_tensors(buffer: bytes, name: str, types: Mapping[str, str] = INTEGER_T
     for begin, end, array, element_type, shape in sorted(_iterate_entries(buffer[8:data_start], types, name)):
         dtype, count = np.dtype(types[element_type]), math.prod(shape)
         if data_start + begin != expected or end - begin != count * dtype.itemsize or data_start + end > len(buffer):
-            raise BundleDamaged(f"{name}: the arrays do not fill the file")
+            raise BundleDamaged(f"{name}: the arrays must fill the file without gaps or overlaps")
         if expected % dtype.itemsize:
-            raise BundleDamaged(f"{name}: an array is not aligned")
+            raise BundleDamaged(f"{name}: an array does not begin at a multiple of its item size")
         arrays[array] = np.frombuffer(buffer, dtype, count, expected).reshape(shape)
         expected = data_start + end
     if expected != len(buffer):
-        raise BundleDamaged(f"{name}: the arrays do not fill the file")
+        raise BundleDamaged(f"{name}: the arrays must fill the file without gaps or overlaps")
     return arrays
 
 
@@ -70,7 +70,7 @@ class _TensorDict(dict[str, NDArray[Any]]):
         self._file = file
 
     def __missing__(self, name: str) -> NDArray[Any]:
-        raise BundleDamaged(f"{self._file}: lacks an array that it must have")
+        raise BundleDamaged(f"{self._file}: a required array is missing")
 
 
 def _iterate_entries(

@@ -46,7 +46,7 @@ def parse_santext(contents: Mapping[str, bytes], definition: dict[str, Any]) -> 
     probability = parse_text(defaults["replacement_probability"], MECHANISM_FILE, _DECIMAL)
     mechanism = parse_choice(defaults["mechanism"], TABLE_MECHANISMS, MECHANISM_FILE)
     if not 0 < Decimal(probability) <= 1:
-        raise BundleDamaged(f"{MECHANISM_FILE}: a default is not supported")
+        raise BundleDamaged(f"{MECHANISM_FILE}: a default value is not supported")
     return SanTextComponent(
         santext_table=table,
         santext_metric=metric,
@@ -88,9 +88,9 @@ def _parse_metric(contents: Mapping[str, bytes], constants: dict[str, Any]) -> W
     extra = parse_integer(constants["unknown_extra_squared_distance"], 0, MAX_TOTAL, MECHANISM_FILE)
     rows = parse_tensors(contents[EMBEDDINGS], EMBEDDINGS)["rows"]
     if rows.dtype != np.int8 or rows.ndim != 2 or len(rows) != constants["vocabulary_size"] + 1:
-        raise BundleDamaged(f"{EMBEDDINGS}: the rows do not fit the vocabulary")
+        raise BundleDamaged(f"{EMBEDDINGS}: must have one row for each word of the vocabulary")
     if not 1 <= rows.shape[1] <= MAX_DIMENSION:
-        raise BundleDamaged(f"{EMBEDDINGS}: rows have more than {MAX_DIMENSION} numbers, or none")
+        raise BundleDamaged(f"{EMBEDDINGS}: a row must have 1 to {MAX_DIMENSION} numbers")
     if (rows.shape[1] * 255**2 + extra) * grid**2 >= MAX_TOTAL:  # the integers of scores would overflow
         raise BundleDamaged(f"{MECHANISM_FILE}: the constants of the metric are out of range")
     return WordMetric(rows=rows, grid=grid, median_squared=median, unknown_extra=extra)

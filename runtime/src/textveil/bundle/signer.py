@@ -46,14 +46,16 @@ def check_signer(path: Path, manifest_sha256: str, key: str) -> None:
         WrongSigner: The bundle has no signature of this manifest by this key.
     """
     if not isinstance(key, str) or not _KEY.fullmatch(key.strip().lower()):
-        raise OptionError("signer is a public key: 64 hexadecimal digits, as textveil-export sign prints them")
+        raise OptionError("signer must be a public key of 64 hexadecimal digits, as textveil-export sign prints it")
     check_cryptography("checking a signer")
     try:
         content = read_file(path / SIGNATURE, _MAX_SIGNATURE_BYTES)
     except BundleDamaged as error:
-        raise WrongSigner(f"the bundle has no signature ({SIGNATURE})") from error
+        raise WrongSigner(f"the bundle has no signature ({SIGNATURE}): get the signed bundle from its maker") from error
     signature, message = content.decode("latin-1").strip(), make_signed_message(manifest_sha256)
     if not _SIGNATURE.fullmatch(content) or not is_valid_signature(
         bytes.fromhex(key.strip()), bytes.fromhex(signature), message
     ):
-        raise WrongSigner("the bundle is not signed by this signer, or was changed since")
+        raise WrongSigner(
+            "the bundle was signed with another key, or changed after signing: get it again, or correct --signer"
+        )

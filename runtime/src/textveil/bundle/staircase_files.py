@@ -82,17 +82,16 @@ def parse_staircase_levels(table: StaircaseTable, entries: object) -> tuple[Stai
         )  # all outputs allowed: the largest totals of any choice of outputs
     strictness = [level.epsilon for level in levels]
     if not levels or strictness != sorted(set(strictness)):
-        raise BundleDamaged(f"{MECHANISM_FILE}: levels of the staircase are out of order")
+        raise BundleDamaged(f"{MECHANISM_FILE}: the levels of the staircase must ascend")
     return levels
 
 
 def _parse_level(entry: object) -> StaircaseLevel:
-    level = parse_record(entry, {"name", "epsilon", "share", "own_share"}, MECHANISM_FILE)
+    level = parse_record(entry, {"name", "epsilon", "share"}, MECHANISM_FILE)
     return StaircaseLevel(
         name=parse_text(level["name"], MECHANISM_FILE),
         epsilon=Decimal(parse_text(level["epsilon"], MECHANISM_FILE, _DECIMAL)),
         share=Fraction(parse_text(level["share"], MECHANISM_FILE, _FRACTION)),
-        own_share=Fraction(parse_text(level["own_share"], MECHANISM_FILE, _FRACTION)),
     )
 
 
@@ -100,7 +99,7 @@ def _parse_template(contents: Mapping[str, bytes], entry: dict[str, Any]) -> Tem
     entity_types = tuple(_parse_entity_type(contents, kind) for kind in entry["entity_types"])
     shapes = [kind.shape for kind in entity_types if kind.shape is not None]
     if len({kind.name for kind in entity_types}) != len(entity_types) or len(set(shapes)) != len(shapes):
-        raise BundleDamaged(f"{MECHANISM_FILE}: a kind or a shape occurs twice")
+        raise BundleDamaged(f"{MECHANISM_FILE}: an entity type or a pattern occurs twice")
     return TemplateFiles(contents[entry["function_words"]].decode("utf-8"), entity_types)
 
 

@@ -109,11 +109,10 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
         """
         available = ", ".join(self.mechanisms) or "the lists of the mode names"
         if mechanism == "staircase" and self.staircase_table is None:
-            raise UnknownMechanism(f"this bundle carries {available} only; the built-in one has it")
+            raise UnknownMechanism(f"this bundle contains {available} only: use the built-in bundle")
         if mechanism != "staircase" and self.santext_table is None:
             raise UnknownMechanism(
-                f"this bundle carries {available} only; the repository has tables of the others: "
-                f"--bundle {SANTEXT_ARTIFACT}"
+                f"this bundle contains {available} only: use --bundle {SANTEXT_ARTIFACT} from the repository"
             )
 
     def get_names_lists(self) -> "NamesLists":
@@ -124,7 +123,7 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
             BundleDamaged: A list is malformed. The message has the file and the line.
         """
         if self.names_files is None:
-            raise UnknownMechanism("this bundle has no lists for the mode names; the built-in one has them")
+            raise UnknownMechanism("this bundle has no lists for the mode names: use the built-in bundle")
         return self.names_files.lists
 
     @property
@@ -176,10 +175,10 @@ def parse_text_bundle(opened: BundleBase, contents: BundleFiles) -> TextBundle:
             decode_list(contents, name)
     vocabulary, ids = _parse_vocabulary(contents[VOCABULARY].decode("utf-8")) if parts else ([], {})
     if parse_integer(definition["vocabulary_size"], 0, MAX_SYMBOLS, MECHANISM_FILE) != len(vocabulary):
-        raise BundleDamaged(f"{MECHANISM_FILE}: does not fit the vocabulary")
+        raise BundleDamaged(f"{MECHANISM_FILE}: its sizes do not match the vocabulary")
     defaults = parse_record(definition["defaults"], {"mechanism"} | parts, MECHANISM_FILE)
     if "staircase" in parts and token_type != "word":
-        raise BundleDamaged(f"{MECHANISM_FILE}: the staircase is for words")
+        raise BundleDamaged(f"{MECHANISM_FILE}: a staircase needs a vocabulary of words")
     santext = _parse_santext(contents, definition) if "santext" in parts else SanTextComponent()
     staircase = parse_staircase(contents, definition) if "staircase" in parts else StaircaseComponent()
     names = (
@@ -227,7 +226,7 @@ def _parse_default_mechanism(name: object, mechanisms: tuple[str, ...]) -> str:
     if mechanisms:
         return parse_choice(name, mechanisms, MECHANISM_FILE)
     if name is not None:
-        raise BundleDamaged(f"{MECHANISM_FILE}: a default without a mechanism")
+        raise BundleDamaged(f"{MECHANISM_FILE}: names a default of a mechanism that the bundle does not have")
     return ""
 
 
@@ -240,9 +239,9 @@ def _list_word_files(definition: dict[str, Any], parts: set[str]) -> list[str]:
     if "staircase" in parts:
         return [VOCABULARY, *list_template_files(definition["template"])]
     if definition["template"] is not None:
-        raise BundleDamaged(f"{MECHANISM_FILE}: a template without a staircase")
+        raise BundleDamaged(f"{MECHANISM_FILE}: has a template but no staircase")
     if not parts and "names" not in definition:
-        raise BundleDamaged(f"{MECHANISM_FILE}: neither a mechanism nor the lists of the mode names")
+        raise BundleDamaged(f"{MECHANISM_FILE}: the bundle has neither a mechanism nor lists of the mode names")
     return [VOCABULARY] if parts else []
 
 
@@ -260,14 +259,14 @@ def _check_mechanism_files(definition: dict[str, Any], word_files: list[str], ma
     if "names" in definition:
         required += [*list_names_files(definition["names"]), *([RULES] if RULES in manifest_files else [])]
     elif RULES in manifest_files:
-        raise BundleDamaged(f"{MANIFEST}: lists rules without the lists of the mode names")
+        raise BundleDamaged(f"{MANIFEST}: lists rules.json, but not the lists of the mode names")
     for name in required:
         if name not in manifest_files:
             raise BundleDamaged(f"{MANIFEST}: does not list {name!a}")
     if definition["files"] != {name: manifest_files[name]["sha256"] for name in required} or len(set(required)) != len(
         required
     ):
-        raise BundleDamaged(f"{MECHANISM_FILE}: does not belong to the files beside it")
+        raise BundleDamaged(f"{MECHANISM_FILE}: was made for other files than those of this bundle")
 
 
 def _parse_vocabulary(text: str) -> tuple[list[str], dict[str, int]]:
@@ -311,7 +310,7 @@ def _read_statistics(
     for level in santext.santext_levels:
         for mechanism in level.parameters:
             if not _get_nested(statistics, STATISTICS, "levels", level.name, mechanism):
-                raise BundleDamaged(f"{STATISTICS}: a mechanism has no statistics")
+                raise BundleDamaged(f"{STATISTICS}: has no statistics of a mechanism of the bundle")
     return statistics
 
 
@@ -325,7 +324,7 @@ def _check_header(header: dict[str, Any], name: str, expected_format: tuple[str,
     if (header.get("format"), header.get("format_version")) != expected_format:
         raise BundleVersion(f"{name}: this package reads format version {expected_format[1]} only")
     if header.get("mechanism_hash") != mechanism_hash:
-        raise BundleDamaged(f"{name}: belongs to another table")
+        raise BundleDamaged(f"{name}: was made for another table")
 
 
 def _read_certified_epsilons(
@@ -342,7 +341,7 @@ def _read_certified_epsilons(
                 raise BundleDamaged(f"{MANIFEST}: a certified epsilon is not a number, or there is no certificate")
             proven = _get_nested(certificate, CERTIFICATE, "levels", *key).get("epsilon_certified")
             if proven is None or certified < proven:
-                raise BundleDamaged(f"{MANIFEST}: a level is labeled with less than what was proven")
+                raise BundleDamaged(f"{MANIFEST}: the epsilon of a level is smaller than its certified epsilon")
             epsilons[key] = float(certified)
     return epsilons
 

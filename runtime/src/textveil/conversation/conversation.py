@@ -91,7 +91,7 @@ class Conversation:
     ) -> None:
         for value, name in ((pass_through, "pass_through"), (restore_tools, "restore_tools")):
             if isinstance(value, str) or not all(isinstance(entry, str) for entry in value):
-                raise OptionError(f"{name} takes a collection of names")
+                raise OptionError(f"{name} must be a collection of names, such as a list")
         is_names_mode = options.setdefault("protect", "names") == "names" and options.get("consistent", True) in (
             True,
             False,
@@ -439,7 +439,9 @@ class Conversation:
         conversation = cls(sanitizer, **options, **content["options"])
         shared = conversation._shared
         if shared.sanitizer.bundle.content_hash != content["bundle"]:
-            raise ContentHashMismatch("the conversation was rewritten with another bundle")
+            raise ContentHashMismatch(
+                "the conversation was started with another bundle: load that bundle, or start a new conversation"
+            )
         shared.restore_state(content)
         conversation._exchange.restore_state(content)
         stamps = content.get("file_stamps", {})

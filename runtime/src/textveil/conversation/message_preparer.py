@@ -88,7 +88,7 @@ class MessagePreparer:
             message_tag = shared.hash_value("message", [number, text] if number else text)
             return json.loads(self._rewrite_once(message_tag, text, self._texts.make_linked_function()))
         if entity_type not in ASSIGNABLE_TYPES:
-            raise OptionError(f"entity_type is one of {', '.join(sorted(ASSIGNABLE_TYPES))}")
+            raise OptionError(f"entity_type must be one of {', '.join(sorted(ASSIGNABLE_TYPES))}")
         message_tag = shared.hash_value("message", [entity_type, text, *([number] * bool(number))])
         written = self._rewrite_once(message_tag, text, lambda text: self._texts.rewrite_entity(entity_type, text))
         return json.loads(written)

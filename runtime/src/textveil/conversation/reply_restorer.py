@@ -117,7 +117,7 @@ class ReplyRestorer:
         if isinstance(reply, list):
             return [self._restore_item(item) for item in reply]
         if not isinstance(reply, Mapping) or ("role" not in reply and "type" not in reply):
-            raise InputError("a reply must be a text, a message with a role, or a list of parts, as dictionaries")
+            raise InputError("a reply must be a string, a dictionary with a role, or a list of parts (dictionaries)")
         item_type = reply.get("type", "message")
         if isinstance(item_type, str) and item_type in SIGNED_TYPES:
             self._on_restored(drop_null_fields(reply), dict(reply), [])

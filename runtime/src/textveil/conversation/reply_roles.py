@@ -55,7 +55,7 @@ def claim_reply(
         return value
     item_type = value.get("type")
     if item_type == SETTINGS_TYPE:
-        raise InputError("the reply has an item of a type that no API has")
+        raise InputError("the reply has an item of an unknown type")
     has_id = is_call or (isinstance(item_type, str) and (item_type in _CALL_TYPES or item_type.endswith("tool_use")))
     names = (*_CALL_IDS, "id") if has_id else _CALL_IDS
     value = {name: replace_id(entry) if name in names else entry for name, entry in value.items()}

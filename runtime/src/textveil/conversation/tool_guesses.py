@@ -37,7 +37,7 @@ class ToolGuesses:
             or not 0 <= limits[0] <= limits[1] <= _MAX_LIMIT
         ):
             raise OptionError(
-                f"tool_guesses takes two whole numbers, the first no larger: ({MAX_GUESSES_PER_CALL}, "
+                f"tool_guesses must be two integers, the first at most the second, such as ({MAX_GUESSES_PER_CALL}, "
                 f"{MAX_GUESSES_PER_CONVERSATION})"
             )
         self.limits = int(limits[0]), int(limits[1])

@@ -116,7 +116,9 @@ class Account:
             BudgetError: The account has a smaller budget.
         """
         if self.budget is not None and not self.budget.covers(*budget.units):
-            raise self._make_error("this privacy unit has a smaller budget: a budget can only be lowered")
+            raise self._make_error(
+                "this privacy unit already has a smaller budget: a budget can be lowered but never raised"
+            )
         return replace(self, budget=budget)
 
     def add_spend(self, spend: Spend, mechanism: str, before: "Account | None" = None) -> "Account":
@@ -141,16 +143,20 @@ class Account:
             raise LedgerError("the sum of this privacy unit exceeds the largest number that a ledger stores")
         if self.budget is not None:
             if spend.epsilon_units is None:
-                raise before._make_error(f"{mechanism} has no finite bound: no budget covers it")
+                raise before._make_error(
+                    f"{mechanism} has no finite epsilon, so it exceeds every budget: use another mechanism, or a "
+                    "privacy unit without a budget"
+                )
             if unbounded:
                 raise before._make_error(
-                    "this privacy unit has releases without a finite epsilon: no budget covers them"
+                    "this privacy unit has releases without a finite epsilon, so it exceeds every budget: use "
+                    "another privacy unit"
                 )
             if not self.budget.covers(epsilon, delta):
                 needed = Account(
                     unit_tag=b"", epsilon_units=epsilon - before.epsilon_units, delta_units=delta - before.delta_units
                 )
-                detail = f"{before} are spent, and it needs at least {needed}"
+                detail = f"{before} is spent, and the release needs at least {needed}"
                 raise before._make_error(f"this release exceeds the budget of its privacy unit: {detail}")
         return replace(self, epsilon_units=epsilon, delta_units=delta, unbounded_releases=unbounded)
 
@@ -195,7 +201,7 @@ class Account:
             if self.unbounded_releases
             else ""
         )
-        return f"{self.displayed_epsilon}{limit} nats{delta}{unbounded}"
+        return f"epsilon {self.displayed_epsilon}{limit}{delta}{unbounded}"
 
 
 def format_exact(units: int, units_per_one: int) -> str:
@@ -225,5 +231,5 @@ def _parse_units(value: Any, units_per_one: int, name: str) -> int:
     except InvalidOperation:
         number = Decimal("NaN")
     if not number.is_finite() or number < 0 or number.adjusted() > 18:
-        raise OptionError(f"{name} is a number, at least 0")
+        raise OptionError(f"{name} must be a number, at least 0")
     return min(math.floor(Fraction(number) * units_per_one), _MAX_UNITS)

@@ -106,7 +106,9 @@ def open_transaction(
                 for pragma in _PRAGMAS:
                     connection.execute(f"PRAGMA {pragma}")
                 if connection.execute("PRAGMA journal_mode = DELETE").fetchone() != ("delete",):
-                    raise LedgerError("the ledger cannot be opened with a rollback journal")
+                    raise LedgerError(
+                        "the ledger cannot be opened in the journal mode that it needs: copy it to a local disk"
+                    )
                 connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
                 _check_schema(connection, create_schema)
                 try:
@@ -154,9 +156,9 @@ def create_file(path: Path) -> bool:
             return False
         except FileNotFoundError as error:
             folder = f"its folder {format_path_name(path.parent)}".rstrip()
-            raise LedgerError(f"the ledger cannot be made: {folder} does not exist: make it first") from error
+            raise LedgerError(f"the ledger cannot be created: {folder} does not exist: create it first") from error
         except OSError as error:
-            raise LedgerError(f"the ledger cannot be made: {os.strerror(error.errno or 0)}") from error
+            raise LedgerError(f"the ledger cannot be created: {os.strerror(error.errno or 0)}") from error
         return True
 
 
@@ -268,7 +270,7 @@ def reset_ledger(path: Path, key: str | Path | None) -> None:
     check_distinct_files(path, key_path)
     if is_blank(path):
         if not key_path.exists():
-            raise LedgerError("there is no ledger")
+            raise LedgerError("the ledger does not exist")
         create_file(path)
     with open_transaction(path, create_schema=True) as connection:
         check_replaceable_key(key_path, None if key is None else queries.read_key_checks(connection)[0])

@@ -56,7 +56,10 @@ def check_replaceable_key(path: Path, check: bytes | None) -> None:
     if os.path.lexists(path):
         key = read_key(path, DEVICE_KEY, create=False)
         if check is not None and compute_tag(key, "check") != check:
-            raise KeyFileError(f"{DEVICE_KEY}: this is the key of another ledger; remove it first if nothing needs it")
+            raise KeyFileError(
+                f"{DEVICE_KEY}: this is the key of another ledger: delete it if no ledger needs it, or choose "
+                "another name"
+            )
 
 
 class LedgerTags:
@@ -89,7 +92,7 @@ class LedgerTags:
             OptionError: The name is not a string.
         """
         if not isinstance(name, str):
-            raise OptionError("the name of a privacy unit is a string")
+            raise OptionError("a privacy unit must be a string")
         return compute_tag(
             self._device_key, "scope", unicodedata.normalize("NFC", name).encode("utf-8", "surrogatepass")
         )

@@ -92,7 +92,7 @@ class Ledger:
             check_cryptography("a memo")
             if is_inside(replay_cache_key, self.path.parent):
                 raise KeyFileError(
-                    f"{REPLAY_CACHE_KEY}: not in the ledger's folder or below: a copy of it would hold all outputs"
+                    f"{REPLAY_CACHE_KEY}: must be outside the ledger's folder: a copy of the folder would contain both"
                 )
         check_distinct_files(self.path, self.key_path, None if replay_cache_key is None else Path(replay_cache_key))
         self.was_created: bool = create_ledger(self.path, self.key_path, wait_s)
@@ -111,7 +111,7 @@ class Ledger:
         return f"<{type(self).__name__}>"
 
     def __reduce__(self) -> Any:
-        raise TypeError("a ledger is not pickled: it holds keys; open it again")
+        raise TypeError("a ledger cannot be pickled, since it contains keys: open it in each process")
 
     @contextmanager
     def _open_transaction(self, *, write: bool = True) -> Generator[sqlite3.Connection]:
@@ -129,9 +129,14 @@ class Ledger:
         device_check, cache_check = self._tags.key_checks
         stored_device_check, stored_cache_check = queries.read_key_checks(connection)
         if stored_device_check != device_check:
-            raise KeyFileError(f"{DEVICE_KEY}: this is the key of another ledger")
+            raise KeyFileError(
+                f"{DEVICE_KEY}: this is the key of another ledger: give the key that was created with this ledger"
+            )
         if cache_check is not None and stored_cache_check != cache_check:
-            raise KeyFileError(f"{REPLAY_CACHE_KEY}: the stored outputs are under another key")
+            raise KeyFileError(
+                f"{REPLAY_CACHE_KEY}: another key encrypts the stored outputs: give that key, or delete them "
+                "(textveil ledger delete --stored-outputs)"
+            )
 
     @property
     def has_replay_cache(self) -> bool:
@@ -191,7 +196,7 @@ class Ledger:
         """
         source = make_text_source(sanitizer, options)
         if self.has_replay_cache and source.options["promise"].get("also"):  # the options do not identify the detector
-            raise OptionError("a memo would give what another detector left: leave the detector or the memo out")
+            raise OptionError("the replay cache does not work with an external detector: omit one of them")
         return self._record_releases(source, list_items(texts), privacy_unit, budget)
 
     def encode_batch(
@@ -287,7 +292,7 @@ class Ledger:
             OptionError: ``budget`` is not a ``Budget``.
         """
         if not isinstance(cast(object, budget), Budget | None):
-            raise OptionError("a budget is a Budget: Budget(60) is 60 nats")
+            raise OptionError("budget must be a Budget object, such as Budget(60)")
         if not any(groups):
             return [[] for _ in groups]
         return self._group_commit.run(
@@ -348,7 +353,7 @@ class Ledger:
         """
         with self._open_transaction() as connection:
             if not queries.delete_privacy_unit(connection, self._tags.tag_unit(privacy_unit)):
-                raise OptionError("the ledger has no privacy unit of that name")
+                raise OptionError("the ledger has no privacy unit with that name")
 
     def delete_outputs(self) -> None:
         """Delete all stored outputs and the check value of the replay cache's key; spends stay."""

@@ -69,7 +69,7 @@ class Receipt:
         >>> writer.update(result.text)
         >>> writer.make_receipt().check_output([b"another output"])
         Traceback (most recent call last):
-        textveil.errors.ReceiptError: the receipt is for another output
+        textveil.errors.ReceiptError: the receipt belongs to another output
     """
 
     bundle: str
@@ -95,14 +95,14 @@ class Receipt:
         for part in content:
             digest.update(part)
         if digest.hexdigest() != self.output_sha256:
-            raise ReceiptError("the receipt is for another output")
+            raise ReceiptError("the receipt belongs to another output")
 
     def __str__(self) -> str:
         level = f", level {self.options['level']}" if self.options.get("level") else ""
         documents = format_count(self.documents, "document")
         unit = "randomized word" if self.mechanism == "staircase" else "token"
         tokens = "" if self.tokens is None else f", {format_count(self.tokens, unit)}"
-        epsilon = "no finite epsilon" if self.epsilon is None else f"{self.epsilon} nats"
+        epsilon = "no finite epsilon" if self.epsilon is None else f"epsilon {self.epsilon}"
         delta = "" if self.delta == "0" else f", delta {float(self.delta):.3g}"
         return f"{self.mechanism}{level}: {documents}{tokens}, {epsilon}{delta}{self._describe_table()}"
 
@@ -226,9 +226,9 @@ def read_receipt(content: bytes, *, expected_key: str | None = None) -> tuple[Re
     except (BundleError, ValueError):
         raise malformed from None
     if not is_valid_signature(public_key, signature, _make_signed_bytes(fields)):
-        raise ReceiptError("the signature is wrong: the receipt was altered")
+        raise ReceiptError("the signature is invalid: the receipt was altered")
     if expected_key is not None and expected_key.lower() != public_key.hex():
-        raise ReceiptError("the receipt is signed with another key")
+        raise ReceiptError("another key signed the receipt")
     receipt_fields = {name: fields[name] for name in Receipt.__annotations__}
     try:
         _check_fields(receipt_fields)
@@ -256,7 +256,7 @@ def _check_fields(fields: dict[str, Any]) -> None:
     ]
     for value in [*printed, "" if options.get("level") is None else options["level"]]:
         if not parse_text(value, _LOCATION).isprintable() or len(value) >= 200:
-            raise BundleDamaged(f"{_LOCATION}: a text is too long, or cannot be printed")
+            raise BundleDamaged(f"{_LOCATION}: a text is too long, or has characters that cannot be printed")
     for number in (fields["delta"], "0" if fields["epsilon"] is None else fields["epsilon"]):
         parse_text(number, _LOCATION, _NUMBER)
     for count in (fields["documents"], 0 if fields["tokens"] is None else fields["tokens"]):

@@ -183,9 +183,9 @@ def list_privacy_units(texts: Sequence[str], privacy_unit: str | Sequence[str]) 
         [privacy_unit] * len(texts) if isinstance(privacy_unit, str) else list_items(privacy_unit, "privacy units")
     )
     if len(privacy_units) != len(texts):
-        raise OptionError("give one privacy unit for all texts, or one for each")
+        raise OptionError("privacy_unit must be one name for all texts, or a list with one name for each text")
     if not all(isinstance(name, str) for name in privacy_units):
-        raise OptionError("the name of a privacy unit is a string")
+        raise OptionError("a privacy unit must be a string")
     return privacy_units
 
 

@@ -39,7 +39,10 @@ def random_uint64(count: int) -> NDArray[np.uint64]:
     try:
         random_bytes = os.urandom(WORD_BYTES * count)
     except Exception as error:  # every failure must reach the caller as EntropyFailed
-        raise EntropyFailed("the operating system gives no random bytes: nothing is released") from error
+        raise EntropyFailed(
+            "the operating system returned no random bytes; nothing was released: check /dev/urandom and its "
+            "permissions"
+        ) from error
     if type(random_bytes) is not bytes or len(random_bytes) != WORD_BYTES * count:
-        raise EntropyFailed("the operating system gives another number of random bytes: nothing is released")
+        raise EntropyFailed("the operating system returned too few random bytes; nothing was released: try again")
     return np.frombuffer(random_bytes, dtype="<u8")

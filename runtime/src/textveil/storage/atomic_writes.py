@@ -198,7 +198,7 @@ def open_atomic_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
 
 def _check_replaceable(path: Path, replace: bool) -> None:
     if path.exists() and not (replace and path.is_dir()):
-        raise OutputError("the output folder is there already")
+        raise OutputError("the output folder exists already: choose another name, or replace it (--force)")
     for folder, _, names in os.walk(path):
         for name in names:
             check_unprotected(Path(folder, name), "in the folder that is replaced")

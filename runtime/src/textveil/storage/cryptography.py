@@ -116,7 +116,7 @@ def decrypt_bytes(key: bytes, encrypted: bytes, context: bytes, name: str = "a s
     try:
         return AESGCM(key).decrypt(encrypted[:NONCE_BYTES], encrypted[NONCE_BYTES:], context)
     except (InvalidTag, ValueError):
-        raise KeyFileError(f"{name} cannot be read: it was altered, or this is not its key") from None
+        raise KeyFileError(f"{name} cannot be decrypted: the file was altered, or the key is the wrong one") from None
 
 
 def compute_tag(key: bytes, use: str, *parts: bytes) -> bytes:

@@ -47,7 +47,7 @@ def read_key(path: Path, name: str, *, create: bool) -> bytes:
         )  # a path without a file may be a mistyped password
         raise KeyFileError(f"{name}: no readable file {printed_name or 'there'}") from error
     if len(content) != KEY_BYTES:
-        raise KeyFileError(f"{name}: a key file has {KEY_BYTES} bytes")
+        raise KeyFileError(f"{name}: a key file must have {KEY_BYTES} bytes")
     if os.name == "posix" and status.st_mode & 0o077:
-        raise KeyFileError(f"{name}: others than its owner may read it (chmod 600)")
+        raise KeyFileError(f"{name}: other users can read it: run chmod 600 on it")
     return content

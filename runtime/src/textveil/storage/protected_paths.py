@@ -50,12 +50,14 @@ def check_unprotected(path: Path, name: str = "the output") -> None:
     """
     path = Path(os.path.realpath(path))
     if _is_ledger(path):
-        raise OutputError(f"{name}: a ledger is there; nothing was written")
+        raise OutputError(f"{name}: this file is a ledger: choose another file; nothing was written")
     for suffix in (_KEY_SUFFIX, *_SQLITE_SUFFIXES):
         if path.name.lower().endswith(suffix) and _is_ledger(path.with_name(path.name[: -len(suffix)])):
-            raise OutputError(f"{name}: this is the key or the journal of a ledger; nothing was written")
+            raise OutputError(
+                f"{name}: this file is the key or the journal of a ledger: choose another file; nothing was written"
+            )
     if _is_key(path):
-        raise OutputError(f"{name}: a key file is there, or another file of 32 random bytes; nothing was written")
+        raise OutputError(f"{name}: this file may be a key (32 random bytes): choose another file; nothing was written")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +109,9 @@ class ProtectedPaths:
             if path is not None:
                 check_unprotected(Path(path), role)
                 if self.bundle is not None and is_inside(path, self.bundle):
-                    raise OutputError(f"{role} is in the folder of the bundle; nothing was written")
+                    raise OutputError(
+                        f"{role} is inside the folder of the bundle: choose another folder; nothing was written"
+                    )
 
 
 def get_file_id(path: str | Path) -> object:

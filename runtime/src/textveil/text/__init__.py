@@ -1,8 +1,7 @@
 """Sanitizing of text: tokenization, mechanisms, privacy statements and restoring.
 
 The names of ``__all__`` are imported lazily, at first access: an encoder that needs only ``WordPiece`` imports nothing
-else. Tokenization is in ``textveil.text.segmentation``; restoring a reply to a sanitized text is in
-``textveil.text.restore``.
+else. ``textveil.text.segmentation`` tokenizes texts. ``textveil.text.restore`` restores a reply to a sanitized text.
 """
 
 from typing import TYPE_CHECKING

@@ -33,11 +33,11 @@ _TAIL_CHARACTERS, _SURROGATES, _SURROGATES_END, _LAST = 64, 0xD800, 0xE000, 0x10
 
 
 class ActiveContentDetector:
-    """Incremental detector of active content in a text that arrives in parts.
+    """Detector of active content in a text that arrives in parts.
 
     Active content is ``<script``, ``<style``, ``<iframe``, attributes ``on...=``, and the schemes ``javascript:``,
-    ``vbscript:`` and ``data:`` before a media type, in any case, also with control characters, zero-width characters,
-    backslashes or character references inside.
+    ``vbscript:`` and ``data:`` before a media type. It is detected in any case, and also with control characters,
+    zero-width characters, backslashes or character references inside.
 
     Attributes:
         detected: Whether the text so far contains active content.
@@ -46,7 +46,7 @@ class ActiveContentDetector:
     def __init__(self) -> None:
         self.detected = False
         self._dense, self._spaced = "", ""
-        #: Last non-blank character before the remembered tail ``_dense``.
+        #: Last non-blank character before ``_dense``, the end of the text that is kept for the next part.
         self._before = ""
 
     def feed(self, text: str) -> bool:
@@ -68,12 +68,12 @@ class ActiveContentDetector:
             self.detected = True
         self._before = (self._before + dense[:-_TAIL_CHARACTERS]).rstrip(" ")[-1:]
         self._dense = dense[-_TAIL_CHARACTERS:]
-        # No handler is longer than the tail. The "x" prevents a match at a word that the cut shortens.
+        # The stored end is longer than any handler. The "x" prevents a match at a word whose start was cut off.
         self._spaced = spaced if len(spaced) <= _TAIL_CHARACTERS else f"x{spaced[-_TAIL_CHARACTERS:]}"
         return self.detected
 
     def _has_scheme(self, dense: str) -> bool:
-        """Return whether a scheme before a space may begin an address."""
+        """Return whether a scheme that a space follows may begin an address."""
         schemes = _SCHEME_AS_TEXT.finditer(dense)
         return any(_BEFORE_TEXT.search(self._before + dense[: match.start()]) is None for match in schemes)
 

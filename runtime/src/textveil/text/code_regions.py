@@ -1,4 +1,8 @@
-"""Regions of code: fences and inline code, which Markdown readers end at different marks."""
+"""Regions of code in a reply: fenced blocks, and inline code between backticks.
+
+A *reader* is a program that displays Markdown, for example a chat client. Readers end code at different marks. A region
+is *uncertain* if some readers do not treat it as code.
+"""
 
 import re
 
@@ -23,12 +27,12 @@ from textveil.text.region_state import (
     RegionState,
 )
 
-#: Info string with which every reader treats a line as the opening of a fence.
+#: The text after the opening marks with which every reader treats the line as the start of a fenced block.
 _INFO = re.compile(r" *[A-Za-z0-9_#.+-]* *\r?")
 
 
 def resolve_runs(state: RegionState, character: str) -> None:
-    """End a run of backticks or tildes before the first other character."""
+    """End a run of backticks or tildes at the first other character, and decide on its meaning."""
     if state.tildes and character != "~":
         count, state.tildes = state.tildes, 0
         if count >= FENCE_LENGTH:
@@ -69,9 +73,9 @@ def _open_fence(state: RegionState, mark: str, count: int) -> None:
 
 
 def _close_code(state: RegionState, frame: OpenRegion) -> None:
-    """Close code; if a reader may treat it as text that opens a region, no later text is prose."""
+    """Close code. If some reader may see text there that opens a region, no later text is prose."""
     state.pop()
-    # For a reader without fences a link or tag continues after this one.
+    # For a reader that does not support fences, a link or tag inside the fence continues after it.
     goes_on = frame.kind == FENCE and (frame.depth or frame.quote or frame.tag in ("'", '"'))
     goes_on = goes_on or (frame.kind == FENCE and frame.tag and begins_block(frame.destination))
     if frame.shifted or frame.torn or goes_on or (frame.uncertain and (frame.hazard or frame.depth or frame.tag)):
@@ -83,7 +87,7 @@ def _close_code(state: RegionState, frame: OpenRegion) -> None:
 
 
 def _close_fence(state: RegionState, frame: OpenRegion) -> None:
-    """Close a fence; Python-Markdown requires two equal lines without indentation."""
+    """Close a fenced block. Python-Markdown needs two equal marks without indentation."""
     exact = frame.opening and frame.closing == frame.count
     frame.torn = frame.torn or exact != frame.exact
     _close_code(state, frame)
@@ -92,7 +96,7 @@ def _close_fence(state: RegionState, frame: OpenRegion) -> None:
 def _note_hazard(state: RegionState, frame: OpenRegion, character: str) -> None:
     """Update the hazard: markup, a command or a link in code, for a reader that sees no code.
 
-    After such an opening no code is certain.
+    After something that opens such a region, no later code is certain.
     """
     last = state.last
     if frame.tag:
@@ -104,19 +108,19 @@ def _note_hazard(state: RegionState, frame: OpenRegion, character: str) -> None:
     elif last == "]" and character in "(:":
         region, frame.hazard = Region.LINK, True
     elif last == "\\" and character in LETTERS:
-        frame.escaped = True  # one letter alone is no command
+        frame.escaped = True  # a backslash and one letter are not yet a command
         return
     elif frame.escaped and (character in LETTERS or character in "{[*%"):
         region, frame.hazard, frame.escaped = Region.LINK, True, False
     else:
         frame.escaped = frame.escaped and character in BLANK
         return
-    if frame.kind == INLINE or frame.uncertain:  # a run may close it, or none
+    if frame.kind == INLINE or frame.uncertain:  # not certain that it ends as code
         frame.region = region
 
 
 def _read_tag_in_code(state: RegionState, frame: OpenRegion, character: str) -> None:
-    """Read a character of a tag in code; a hazard is one that readers treat in two ways."""
+    """Read a character of a tag inside code. The tag is a hazard if readers end it in two ways."""
     part = frame.tag
     if character in "<`" or (character == ">" and state.phase == START):  # the mark of a quotation
         frame.hazard = True
@@ -145,7 +149,7 @@ def read_fence(state: RegionState, frame: OpenRegion, character: str, at_start: 
             frame.started = True
             frame.exact = frame.exact and _INFO.fullmatch(frame.info) is not None
             frame.uncertain = frame.uncertain or not frame.exact
-        elif character == "`" == frame.mark:  # then it is inline code
+        elif character == "`" == frame.mark:  # a backtick in the opening line: it is inline code instead
             frame.kind, frame.closing, frame.run_at_start, frame.opening = INLINE, 1, False, False
         elif len(frame.info) <= MAX_NAME_LENGTH:
             frame.info += character
@@ -155,7 +159,7 @@ def read_fence(state: RegionState, frame: OpenRegion, character: str, at_start: 
         column = state.column - 1
         left_list = frame.nested and state.quotes == frame.quotes and column < frame.column
         if state.quotes < frame.quotes or left_list:
-            state.frames = [OpenRegion(UNKNOWN, Region.CODE)]  # readers disagree on its end
+            state.frames = [OpenRegion(UNKNOWN, Region.CODE)]  # readers disagree on where the code ends
             return Region.CODE
         deep = column >= frame.column + CODE_INDENT or state.quotes != frame.quotes or state.marked
         frame.closing, frame.opening = 0 if deep or character != frame.mark else 1, column == 0
@@ -172,9 +176,9 @@ def read_fence(state: RegionState, frame: OpenRegion, character: str, at_start: 
 
 
 def _follow_link_in_fence(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> None:
-    """Read a link or definition that only a reader without fences sees.
+    """Read a link or definition inside a fence, which only a reader without fences sees.
 
-    ``frame.depth`` and ``frame.quote`` are set while it is open.
+    ``frame.depth`` and ``frame.quote`` are set while the link or definition is open.
     """
     if state.last == "]" and character == "(":
         frame.depth = 1
@@ -189,7 +193,7 @@ def _follow_link_in_fence(state: RegionState, frame: OpenRegion, character: str,
 def read_inline(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> Region:
     """Read a character of inline code, and return its region."""
     if (at_start and character not in LETTERS and character < "\x80") or (character == ">" and state.phase == START):
-        frame.torn = frame.torn or "\n" in frame.info  # another block may begin with this line
+        frame.torn = frame.torn or "\n" in frame.info  # for some readers this line begins another block
     if character == "\n":
         frame.info = character
     if character == "`":
@@ -205,7 +209,7 @@ def read_inline(state: RegionState, frame: OpenRegion, character: str, at_start:
     else:
         frame.tainted = frame.tainted or (state.last == "<" and character in OPENS_MARKUP)
         _note_hazard(state, frame, character)
-        frame.uncertain = frame.uncertain or character in "\n|"  # another block or cell may begin there
+        frame.uncertain = frame.uncertain or character in "\n|"  # for some readers another block or cell begins there
     return frame.region
 
 

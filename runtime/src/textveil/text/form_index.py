@@ -1,4 +1,7 @@
-"""Index of the forms of surrogates, and the search for the longest form at a position of a reply."""
+"""Index of the forms of surrogates, and search for the longest form at a position of a reply.
+
+A *form* is a way in which a reply may write a surrogate, such as a plural (see ``textveil.text.inflections``).
+"""
 
 import re
 from bisect import bisect_left
@@ -9,13 +12,15 @@ from functools import cached_property
 from textveil.text.inflections import LOOKBEHIND_CHARACTERS, SurrogateForm, SurrogatePair, fold_text
 from textveil.text.quotations import LOOKAHEAD_CHARACTERS, QuotationIndex, cut_before, is_separate_word
 
-#: Blanks, line ends and quotation marks of Markdown between two words of a form.
+#: Largest number of blanks between two words of a form. Line ends and quotation marks (``>``) of Markdown count as
+#: blanks.
 _MAX_BLANKS = 6
 BLANKS = re.compile(r"\s[\s>]*")
 _DIGIT = re.compile("[0-9]")
 _PREFIX_LENGTH = 3
 _WORD = re.compile(r"[a-zA-Z0-9]{3}")
-#: A matched form, the end of the part that replaces the original, and the pair whose surroundings the reply repeats.
+#: The form that was found (``None`` if it has several originals); the end of the text that the original replaces; and
+#: the pair if the reply repeats the text around the surrogate, else ``None``.
 FormMatch = tuple[SurrogateForm | None, int, SurrogatePair | None]
 NEEDS_MORE: FormMatch = None, 0, None
 
@@ -25,11 +30,11 @@ class FormIndex:
 
     Args:
         forms: Forms by their folded text; ``None`` for a text that has several originals.
-        quoted_pairs: Pairs that apply only inside their surroundings.
+        quoted_pairs: Pairs that are restored only where a reply repeats the text around the surrogate.
 
     Attributes:
         forms: The argument ``forms``.
-        quotations: Index of the surroundings.
+        quotations: Index of the texts around the surrogates of ``quoted_pairs``.
         has_numbers: Whether some surrogates are numbers that replace other numbers.
     """
 
@@ -46,7 +51,7 @@ class FormIndex:
 
     @cached_property
     def without_quotations(self) -> "FormIndex":
-        """The same forms without surroundings: a single letter that a reply quotes is not restored."""
+        """The same index without ``quoted_pairs``, which never restores a surrogate of one letter."""
         index = copy(self)
         index.quotations = QuotationIndex(())
         return index
@@ -71,7 +76,7 @@ class FormIndex:
 
         Args:
             text: A part of the reply.
-            index: Position in it.
+            index: Position in the text.
             is_final: Whether the reply ends with the text.
             is_cut: Whether the reply has characters before the text.
 

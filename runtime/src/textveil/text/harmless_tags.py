@@ -1,6 +1,6 @@
-"""Classification of markup tags by name: harmless tags, and tags that may act.
+"""Classification of HTML tags in a reply by name: harmless tags, and tags that may act.
 
-A harmless tag has no effect on the text after it.
+A harmless tag has no effect on the text after it, for any reader (any program that displays the reply).
 """
 
 import re
@@ -34,9 +34,12 @@ MAX_TAG_LENGTH = 64
 
 
 def is_harmless_tag(tag: str) -> bool:
-    """Return whether ``tag``, without angle brackets, changes the text after it for no reader.
+    """Return whether a tag changes the text after it for no reader.
 
     Words after the name are attributes without values, which are harmless too.
+
+    Args:
+        tag: The tag without angle brackets.
     """
     match = _PLACEHOLDER.fullmatch(tag.lower()) if len(tag) <= MAX_TAG_LENGTH else None
     return match is not None and match[1] not in _ACTIVE_TAGS and _TOOL_CALL_NAME.search(match[1]) is None

@@ -12,9 +12,9 @@ _WORD = re.compile(f"[A-Z]{{2,}}s(?![{_LOWER}])|[A-Z]+(?![{_LOWER}])|[A-Z]?[{_LO
 def split_identifier(identifier: str) -> list[str]:
     """Return the words of an identifier, as written.
 
-    A word consists of letters or of ASCII digits. A word begins after each ASCII character that is neither, where
+    A word consists of letters or of ASCII digits. A new word begins after each ASCII character that is neither, where
     digits and letters meet, at a capital after a lower-case letter, and at the last of several capitals before a
-    lower-case letter. A lower-case letter is ``a`` to ``z`` or any character beyond ASCII. A lone ``s`` after two or
+    lower-case letter. A lower-case letter is ``a`` to ``z`` or any character beyond ASCII. An ``s`` alone after two or
     more capitals belongs to them.
 
     Example:

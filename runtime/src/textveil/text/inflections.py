@@ -1,7 +1,7 @@
-"""Forms in which a reply may mention a surrogate, and the original in the same form.
+"""Forms in which a reply may write a surrogate, and the original in the same form.
 
 Forms are plurals, grouped digits, telephone numbers, dates in five notations, initials of a person, and tags in other
-brackets.
+brackets. The name of a form is its *notation*.
 """
 
 import re
@@ -49,7 +49,7 @@ _INITIALS_NOTATIONS = {
     "initial after Hi": "Hi {first}.,",
 }
 _WORD_BEFORE = re.compile(r"(\w[\w'\u2019]*)[^\w$\u20ac\u00a3\u00a5#]{1,3}\Z|([$\u20ac\u00a3\u00a5#])\Z")
-#: Number of characters before a position that are kept in memory to find the word before it.
+#: Number of characters that are kept in memory before a position, to find the word before it.
 LOOKBEHIND_CHARACTERS = 48
 
 
@@ -59,11 +59,14 @@ class SurrogatePair(NamedTuple):
     Attributes:
         output: The surrogate as spelled; in lower case if its case carries no information.
         original: The original text.
-        lead: Number of leading characters of ``output`` that replace ``original``; the rest is context. 0 means all.
-        weak: Whether the surrogate is so short that only context distinguishes it from other words of a reply.
-        before: Folded word or sign that must precede a weak surrogate; empty if none does.
-        after: Text after the surrogate in the sanitized text, where ``before`` is the text before it: a reply that
-            repeats both quotes the passage (see ``surroundings``). ``None`` for pairs that apply at any position.
+        lead: Number of characters at the start of ``output`` that the original replaces. The rest is context, and
+            stays. 0 means all characters.
+        weak: Whether the surrogate is so short that it may also be a word of the reply itself. Then only context shows
+            which it is.
+        before: Word or sign, in look-up form, that must precede a weak surrogate; empty if none must. If ``after`` is
+            given, the text before the surrogate in the sanitized text.
+        after: The text after the surrogate in the sanitized text. The pair applies only where a reply repeats the text
+            around the surrogate (see ``textveil.text.quotations``). ``None`` for pairs that apply at any position.
     """
 
     output: str
@@ -74,12 +77,12 @@ class SurrogatePair(NamedTuple):
     after: str | None = None
 
 
-#: A form of a surrogate: its pair, and the name of the notation; empty where the form is the surrogate as sent.
+#: A form of a surrogate: its pair, and its notation. The notation is empty for the surrogate as it was sent.
 SurrogateForm = tuple[SurrogatePair, str]
 
 
 def inflect_original(form: SurrogateForm, written: str) -> str:
-    """Return the original in the notation of ``form`` and in the case of ``written``."""
+    """Return the original of a form in the notation of the form and in the case of ``written``."""
     pair, notation = form
     output, original = pair.output[: pair.lead or None], pair.original
     if notation == TAG:
@@ -96,9 +99,10 @@ def inflect_original(form: SurrogateForm, written: str) -> str:
 
 
 def fold_text(text: str) -> str:
-    """Return ``text`` case folded, in the form NFKD and with straight apostrophes.
+    """Return ``text`` in the form in which replies are searched.
 
-    The length may change: callers that need positions fold one character at a time.
+    It is case folded, in NFKD, with plain apostrophes. The length may change: a caller that needs positions folds one
+    character at a time.
     """
     if text.isascii():
         return text.lower()
@@ -106,9 +110,9 @@ def fold_text(text: str) -> str:
 
 
 def iterate_forms(pair: SurrogatePair) -> Iterator[tuple[str, str]]:
-    """Yield each form of a surrogate, folded, with the name of its notation.
+    """Yield each form of a surrogate, folded, with its notation.
 
-    The unchanged form is the first, with an empty name.
+    The surrogate as it was sent is the first form, with an empty notation.
     """
     output = pair.output
     yield " ".join(fold_text(output).split()), ""
@@ -148,7 +152,7 @@ def iterate_forms(pair: SurrogatePair) -> Iterator[tuple[str, str]]:
 def _find_initials(name: str) -> dict[str, str]:
     """Return the forms of a name with initials, by notation.
 
-    The result is empty unless the name has two or more capitalized words.
+    The result is empty unless the name has two or more words, all capitalized.
     """
     words = name.split(" ")
     if len(words) < _MIN_NAME_WORDS or not all(word[:1].isupper() and word.rstrip(".").isalpha() for word in words):
@@ -164,10 +168,11 @@ def _write_initials(name: str) -> dict[str, str]:
 
 
 def match_case(written: str, output: str, original: str) -> str:
-    """Return the original with the case that ``written`` implies.
+    """Return the original in the case that ``written`` implies.
 
-    The original keeps its own spelling if ``written`` has the case pattern of the surrogate ``output``, or if original
-    or surrogate is a string such as an address or a number; otherwise it gets the case pattern of ``written``.
+    The original keeps its own spelling if ``written`` has the case pattern of the surrogate ``output``, or if the
+    original or the surrogate is not a plain word (an address, a number). Otherwise it gets the case pattern of
+    ``written``.
     """
     pattern, sent_pattern = find_case_pattern(written), find_case_pattern(output)
     if pattern == sent_pattern and any(map(str.isupper, output)):
@@ -178,7 +183,7 @@ def match_case(written: str, output: str, original: str) -> str:
     if original_pattern == pattern or (
         pattern == TITLE and (sent_pattern == UPPER or apply_case(fold_word(original), original_pattern) != original)
     ):
-        return original  # some words have their own case
+        return original  # some words have a case of their own, such as iPhone
     if pattern == TITLE or " " in original:
         return original.upper() if pattern == UPPER else original[:1].upper() + original[1:] if pattern else original
     return apply_case(fold_word(original), pattern)
@@ -198,7 +203,7 @@ def _make_plural(word: str) -> str:
 def _match_number_notation(written: str, output: str, original: str) -> str:
     """Return the original number in the notation of ``written``.
 
-    The result has commas or ``.00`` where ``written`` has them and the surrogate ``output`` does not.
+    The result has commas or ``.00`` if ``written`` has them and the surrogate ``output`` does not.
     """
     original_number = _NUMBER.fullmatch(original)
     if original_number is None or original_number[1][0] == "0":
@@ -212,7 +217,7 @@ def _match_number_notation(written: str, output: str, original: str) -> str:
 
 
 def _parse_date(text: str) -> tuple[int | None, int, int] | None:
-    """Return year (or ``None``), month and day of a date in an unambiguous order."""
+    """Return year (or ``None``), month and day of a date in a clear order; else ``None``."""
     match = _ISO.fullmatch(text) or _DAY_FIRST.fullmatch(text) or _MONTH_FIRST.fullmatch(text)
     if match is None:
         return None
@@ -232,7 +237,8 @@ def _format_date(date: tuple[int | None, int, int]) -> dict[str, str]:
 def find_word_before(text: str) -> str:
     """Return the folded word, currency sign or number sign at the end of ``text``.
 
-    One to three marks or blanks must follow the word; a sign must be the last character. Otherwise the result is empty.
+    One to three marks or blanks must follow a word. A sign must be the last character. The result is empty if there is
+    neither.
     """
     match = _WORD_BEFORE.search(text[-LOOKBEHIND_CHARACTERS:])
     return "" if match is None else fold_text(match[1] or match[2])

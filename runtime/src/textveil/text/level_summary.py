@@ -1,6 +1,6 @@
-"""Figures for each level of SanText: privacy bound, and effect on words.
+"""Figures for each level of SanText: its privacy bound, and its effect on words.
 
-The effect comes from the statistics in the bundle.
+A level is one of the epsilons for which the bundle has a table. The effect comes from the statistics in the bundle.
 
 Privacy:
     The functions randomize nothing and read no text: a level is a public choice.
@@ -26,7 +26,7 @@ class LevelSummary:
         default: Whether the level applies where a call gives no epsilon.
         epsilon: Epsilon that selects the level: privacy loss per token and per unit of scaled distance.
         epsilon_kind: ``CERTIFIED`` or ``TEXTBOOK`` of ``textveil.text.statement``.
-        epsilon_textbook: ``2 alpha``.
+        epsilon_textbook: Epsilon by the published formula: twice the exponent ``alpha`` of the mechanism.
         epsilon_pure_ldp: Largest loss per token at any distance; ``None`` without a certificate.
         measures: Measured effect on words; ``None`` for a bundle without statistics.
 
@@ -90,9 +90,9 @@ def summarize_levels(bundle: TextBundle, mechanism: str | None = None) -> list[L
     >>> summarize_levels(Sanitizer.load().bundle)
     Traceback (most recent call last):
     ...
-    textveil.errors.UnknownMechanism: levels belong to the mechanisms santext and santext+
+    textveil.errors.UnknownMechanism: only these mechanisms have levels: santext and santext+
     """
     mechanism = bundle.default_table_mechanism if mechanism is None else mechanism
     if mechanism not in TABLE_MECHANISMS:
-        raise UnknownMechanism(f"levels belong to the mechanisms {' and '.join(TABLE_MECHANISMS)}")
+        raise UnknownMechanism(f"only these mechanisms have levels: {' and '.join(TABLE_MECHANISMS)}")
     return [summary(bundle, level, mechanism) for level in bundle.santext_levels]

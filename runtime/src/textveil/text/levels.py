@@ -1,4 +1,7 @@
-"""Lookup of the level of a mechanism over SanText's table by the epsilon that a call gives."""
+"""Finds the level of SanText or SanText+ for the epsilon that a call gives.
+
+A level is one of the epsilons for which the bundle has a table.
+"""
 
 from textveil.bundle.components import SanTextLevel
 from textveil.bundle.text_bundle import TextBundle
@@ -10,7 +13,8 @@ from textveil.text.statement import CERTIFIED, TEXTBOOK
 def find_epsilon_and_kind(bundle: TextBundle, level: SanTextLevel, mechanism: str) -> tuple[float, str]:
     """Return the epsilon that selects a level, and its kind.
 
-    The epsilon is the certified one if the bundle has one for this level, else the textbook value ``2 alpha``.
+    The epsilon is the certified one if the bundle has a certificate for this level. Otherwise it is the textbook value,
+    twice the exponent ``alpha`` of the mechanism.
     """
     certified = bundle.get_certified_epsilon(level, mechanism)
     if certified is not None:
@@ -31,7 +35,7 @@ def find_level(bundle: TextBundle, mechanism: str, epsilon: float | str | None) 
     """Return the level that ``epsilon`` selects; the bundle's default level for ``None``.
 
     Raises:
-        UnknownLevel: No level has this epsilon; the message lists the epsilons of all levels.
+        UnknownLevel: No level has this epsilon. The message lists the epsilons of all levels.
         OptionError: ``epsilon`` is not a number.
     """
     if epsilon is None:
@@ -43,4 +47,4 @@ def find_level(bundle: TextBundle, mechanism: str, epsilon: float | str | None) 
     available = ", ".join(
         format_epsilon(find_epsilon_and_kind(bundle, level, mechanism)[0]) for level in bundle.santext_levels
     )
-    raise UnknownLevel.from_epsilon(epsilon, f"{mechanism} has the epsilons {available}")
+    raise UnknownLevel.from_epsilon(epsilon, f"{mechanism} has these levels: epsilon {available}")

@@ -1,4 +1,7 @@
-"""Regions of links, of TeX commands and math, and of markup: how each goes on and where it ends."""
+"""Regions of links, of TeX commands and math, and of tags: how they continue and end.
+
+A *reader* is a program that displays Markdown. Where readers disagree, the text is not prose.
+"""
 
 import re
 
@@ -43,13 +46,13 @@ _WORD_IN_TAG = LETTERS | frozenset("0123456789_/")
 _REGION_OPENERS = frozenset("<`$\\[]{}~\"'=")
 #: Characters after which a blank and a word cannot belong to a link destination: all of ASCII except these.
 _NO_DESTINATION = frozenset(map(chr, range(0x80))) - frozenset(BLANK + ",.!?-_*+0123456789") - LETTERS
-#: Characters that no destination and no title of a plain inline link contains: with them readers disagree on its end.
+#: If the destination or the title of an inline link contains one of these, readers disagree on where the link ends.
 _UNLIKE_LINK = frozenset("<>[]{}()`|\\\"'\n\r")
 _TITLE = 2
 
 
 def read_command(state: RegionState, frame: OpenRegion | None, kind: int, character: str) -> bool:
-    """Read a character of a TeX command; return whether no other rule applies to it."""
+    """Read a character of a TeX command. Return whether the character is fully handled."""
     slash = state.slash
     if slash == NONE:
         if character == "\\":
@@ -76,7 +79,7 @@ def read_command(state: RegionState, frame: OpenRegion | None, kind: int, charac
     if slash == NAME and character in LETTERS:
         state.name = (state.name + character)[:MAX_NAME_LENGTH]
         return False
-    if slash == NAME and state.name.endswith("def"):  # its macros may take arguments without braces
+    if slash == NAME and state.name.endswith("def"):  # a macro that it defines may have arguments without braces
         state.give_up(Region.LINK)
         return True
     if character == "\\" and slash != COMMENT:
@@ -106,7 +109,7 @@ def read_command(state: RegionState, frame: OpenRegion | None, kind: int, charac
 
 
 def read_end(state: RegionState, frame: OpenRegion, kind: int, character: str, escaped: bool) -> bool:
-    """Read a character that may close a region; return whether no other rule applies to it."""
+    """Read a character that may close a region. Return whether the character is fully handled."""
     if kind in (LINK, DEFINITION):
         return read_link(state, frame, kind, character, escaped)
     if escaped or state.slash == SLASH:
@@ -145,14 +148,14 @@ def _close_command(state: RegionState) -> None:
 
 
 def read_link(state: RegionState, frame: OpenRegion, kind: int, character: str, escaped: bool) -> bool:
-    """Read a character of a link or a definition; return whether no other rule applies to it."""
+    """Read a character of a link or a definition. Return whether the character is fully handled."""
     frame.destination = (
         (frame.destination + character)[: MAX_DESTINATION_LENGTH + 1]
         if (len(frame.destination) <= MAX_DESTINATION_LENGTH and (frame.destination or character not in BLANK + "<"))
         else frame.destination
     )
     if (state.last == "]" and character in "(:") or (state.last == "\\" and character in LETTERS):
-        state.give_up(Region.LINK)  # no link contains this, so a reader may see another one begin
+        state.give_up(Region.LINK)  # a link cannot contain this, so another one may begin for some reader
         return True
     if kind == LINK and not frame.nested:
         _read_plain_link(state, frame, character)
@@ -176,7 +179,7 @@ def read_link(state: RegionState, frame: OpenRegion, kind: int, character: str, 
             state.give_up(Region.LINK)
         return True
     if kind == DEFINITION:
-        if character in "`$<":  # for a reader that sees no definition these open a region
+        if character in "`$<":  # for a reader that does not support definitions these open a region
             state.give_up(Region.LINK)
         return False
     frame.count += (character == "(") - (character == ")")  # few readers treat such brackets as a link
@@ -186,7 +189,7 @@ def read_link(state: RegionState, frame: OpenRegion, kind: int, character: str, 
 
 
 def _read_plain_link(state: RegionState, frame: OpenRegion, character: str) -> None:
-    """Read ``(address "title")``; readers end any other form at different positions."""
+    """Read ``(address "title")``. Readers end any other form of a link at different positions."""
     if frame.angle:
         frame.angle = character != ">"
         frame.closing = 0 if frame.angle else 1
@@ -216,7 +219,7 @@ def _read_plain_link(state: RegionState, frame: OpenRegion, character: str) -> N
 
 
 def ends_definition(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> bool:
-    """Read destination and title; return whether the character cannot belong to a definition."""
+    """Read destination and title of a definition. Return whether the character is after its end."""
     if not frame.started or frame.angle:
         return False
     if frame.quote:
@@ -237,7 +240,7 @@ def ends_definition(state: RegionState, frame: OpenRegion, character: str, at_st
 
 
 def open_math(state: RegionState, character: str) -> bool:
-    """Open math after a dollar sign; return whether no other rule applies to the character."""
+    """Open math after a dollar sign. Return whether the character is fully handled."""
     state.dollar = False
     if character == "$":
         state.push(DOLLARS, Region.MATH)
@@ -248,8 +251,8 @@ def open_math(state: RegionState, character: str) -> bool:
 
 
 def open_tag(state: RegionState, frame: OpenRegion | None, character: str) -> bool:
-    """Open a possible tag after ``<``; return whether no other rule applies to the character."""
-    if frame is not None:  # a reader may see the tag instead of this region
+    """Open a possible tag after ``<``. Return whether the character is fully handled."""
+    if frame is not None:  # for some reader the tag begins here, and this region does not exist
         state.give_up(Region.MARKUP)
         return True
     opened = state.push(ANGLE, Region.MARKUP)
@@ -264,7 +267,7 @@ def read_angle(state: RegionState, frame: OpenRegion, character: str) -> Region:
         if character in _REGION_OPENERS or (character == ">" and state.phase == START):
             _give_up_tag(state)
         return Region.MARKUP
-    if character == ">" and state.phase == START:  # the mark of a quotation, which ends no tag
+    if character == ">" and state.phase == START:  # the mark of a quotation; it does not end a tag
         _give_up_tag(state)
         return Region.MARKUP
     if character == ">" and name.endswith(" ") and not frame.started:  # markdown2 ends no tag here
@@ -300,9 +303,10 @@ def read_angle(state: RegionState, frame: OpenRegion, character: str) -> Region:
 
 
 def _lose_tag(state: RegionState, frame: OpenRegion, character: str) -> None:
-    """Read the start of a possible tag that is no plain tag.
+    """Read a character after which a possible tag is not a plain tag.
 
-    In the middle of a line it is a tag or text up to the end of the paragraph; elsewhere all later text is markup.
+    In the middle of a line it is a tag or plain text, up to the end of the paragraph. Elsewhere all later text is
+    markup.
     """
     block = begins_block(frame.destination.split(" ")[0]) or not is_harmless_tag(frame.destination.split(" ")[0])
     if frame.nested or state.html or state.disputed or block or character in _REGION_OPENERS:

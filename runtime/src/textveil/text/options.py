@@ -19,13 +19,13 @@ class Options(TypedDict, total=False):
     Keys:
         mechanism: ``staircase``, ``santext+``, ``santext``, ``fbdd``, ``krr`` or ``random``; the bundle's default if
             omitted.
-        epsilon: Selects a level by its epsilon, exactly as the bundle states it; the bundle's default if omitted. Any
-            number in (0, 30] for ``krr`` and in (0, 100000] for ``fbdd``; required for both.
+        epsilon: Epsilon of a level, exactly as the bundle states it; the bundle's default if omitted. For ``krr`` any
+            number in (0, 30], for ``fbdd`` any in (0, 100000]; both require it.
         protect: Protection mode. ``"words"`` keeps function words, replaces names, places, numbers and similar entities
-            by surrogates of the same type, and randomizes all other words; ``"all"`` randomizes function words too;
+            by surrogates of the same type, and randomizes all other words. ``"all"`` randomizes function words too.
             ``"names"`` keeps the words of a public list, and replaces all others by surrogates of their types. The
             bundle's default if omitted.
-        consistent: Whether equal words of a document get equal outputs (``staircase``); the default of ``names``,
+        consistent: Whether equal words of a document get equal outputs (``staircase``). It is the default of ``names``,
             which also accepts ``"corpus"``: equal strings of all documents get equal outputs, derived from a key.
         key: At least 16 secret bytes, for ``consistent="corpus"``.
         consistent_cap: With ``consistent``, the largest number of randomized words, names and numbers of a document,
@@ -39,10 +39,11 @@ class Options(TypedDict, total=False):
         keep, tag, drop: Entity types that are kept, become tags, or are removed (``names``).
         allow: Words that are kept at every position (``names``). The list is public: a reader who has it learns more
             from the output.
-        randomize: Words that are randomized where they are in lower case, over all words of this list, at ``epsilon``
-            (``names``): at least 100 words with a row of the bundle's staircase mechanism. The list is public.
+        randomize: Words that become random words of this list, at ``epsilon``, wherever they are in lower case
+            (``names``). At least 100 of them must be in the vocabulary of the bundle's staircase mechanism. The list is
+            public.
         case: ``"carry"`` transfers the case pattern of each word (the default), ``"drop"`` removes it.
-        sanitize_punctuation: Whether punctuation is sanitized as tokens; then case is dropped, and white space becomes
+        sanitize_punctuation: Whether punctuation is sanitized as tokens. Then case is dropped, and white space becomes
             single spaces.
 
     >>> options: Options = {"protect": "words", "epsilon": 10}
@@ -93,25 +94,27 @@ def _are_words(value: object) -> bool:
 
 #: Python enforces no types at run time, and ``sanitize_punctuation="no"`` must not count as true.
 _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
-    **dict.fromkeys(("mechanism", "protect", "style", "case"), (_is_text, "{} is text")),
-    **dict.fromkeys(("epsilon", "replacement_probability"), (_is_number, "{} is a number, or its digits as text")),
-    "consistent": (lambda value: _is_flag(value) or value == "corpus", "{} is true, false or corpus"),
-    "key": (lambda value: isinstance(value, bytes), "{} is bytes"),
+    **dict.fromkeys(("mechanism", "protect", "style", "case"), (_is_text, "{} must be a string")),
+    **dict.fromkeys(
+        ("epsilon", "replacement_probability"), (_is_number, "{} must be a number, or its digits as a string")
+    ),
+    "consistent": (lambda value: _is_flag(value) or value == "corpus", "{} must be true, false or corpus"),
+    "key": (lambda value: isinstance(value, bytes), "{} must be bytes"),
     "consistent_cap": (
         lambda value: type(value) is int and value > 0,
-        "the cap of consistent draws is a whole number of mentions, at least 1",
+        "consistent_cap must be an integer, at least 1",
     ),
-    **dict.fromkeys(("split", "sanitize_punctuation"), (_is_flag, "{} is true or false")),
-    **dict.fromkeys(_SET_OPTIONS, (_are_words, "{} takes a collection of words")),
+    **dict.fromkeys(("split", "sanitize_punctuation"), (_is_flag, "{} must be true or false")),
+    **dict.fromkeys(_SET_OPTIONS, (_are_words, "{} must be a collection of words")),
 }
 
 
 def check_options(options: Mapping[str, object]) -> dict[str, object]:
-    """Return the options whose values are not ``None``, after a check of their names and types.
+    """Check the names and types of options, and return those whose values are not ``None``.
 
     Raises:
-        OptionError: An option has an unknown name, a value of a wrong type, or a value outside its choices; the
-            message does not repeat the value.
+        OptionError: An option has an unknown name, a value of a wrong type, or a value outside its choices. The message
+            does not repeat the value.
     """
     if not set(options) <= set(Options.__annotations__):
         raise OptionError(f"unknown option; there are {', '.join(Options.__annotations__)}")
@@ -127,7 +130,7 @@ def check_options(options: Mapping[str, object]) -> dict[str, object]:
 
 
 def make_cache_key(options: Options) -> tuple[object, ...]:
-    """Return a hashable key that two sets of options share only if they have the same meaning.
+    """Return a hashable key. Two sets of options have the same key only if they mean the same.
 
     Raises:
         OptionError: See ``check_options``.
@@ -153,5 +156,5 @@ def parse_epsilon(epsilon: float | str | None) -> Decimal:
     except InvalidOperation:
         value = Decimal("NaN")
     if not value.is_finite():
-        raise OptionError("epsilon is a number, such as 10")
+        raise OptionError("epsilon must be a number, such as 10")
     return value

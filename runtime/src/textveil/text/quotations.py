@@ -1,8 +1,8 @@
-"""Detection of quotations: is a short surrogate in a reply quoted from the sanitized text?
+"""Detection of quotations: does a reply quote a short surrogate from the sanitized text?
 
-A letter, a digit or a symbol in a reply may belong to the reply itself. So the mapping stores the text before and after
-such a surrogate in the sanitized text, and the original is restored where the reply repeats enough of these
-surroundings. The comparison ignores case and blanks.
+A letter, a digit or a symbol in a reply may belong to the reply itself. So the mapping stores the *surroundings* of
+such a surrogate: the text before and after it in the sanitized text. The original is restored only where the reply
+repeats enough of the surroundings. The comparison ignores case and blanks.
 """
 
 import re
@@ -14,17 +14,20 @@ from textveil.text.inflections import LOOKBEHIND_CHARACTERS, SurrogatePair, fold
 
 #: Characters of the sanitized text that the mapping stores before and after a surrogate.
 MAX_BEFORE, MAX_AFTER = 32, 16
-#: Characters of a reply after a surrogate that its surroundings may need for a decision.
+#: Number of characters after a surrogate in a reply that the comparison may need.
 LOOKAHEAD_CHARACTERS = 24
-#: Characters without blanks that a reply must repeat; weight of a shared start or end of the whole text.
+#: Number of characters, without blanks, that a reply must repeat; and for how many characters a shared start or end of
+#: the whole text counts.
 _MIN_SHARED, _EDGE_WEIGHT = 8, 4
-#: Characters directly beside a surrogate that index surroundings: any quotation has as many on one side.
+#: Number of characters next to a surrogate by which surroundings are looked up: every quotation repeats as many on one
+#: side.
 _KEY_CHARACTERS = 4
-#: Characters by which a reply is searched for forms; a shorter surrogate may be the beginning of a longer word.
+#: Number of characters by which a reply is searched for forms. A shorter surrogate may be the beginning of a longer
+#: word.
 _MIN_PREFIX = 3
-#: Most surroundings with one key that are compared, which bounds the cost per surrogate for any reply.
+#: Largest number of surroundings with one key that are compared. It bounds the cost per surrogate for any reply.
 _MAX_CANDIDATES = 16
-#: Start or end of the text; within surroundings every run of blanks is one space.
+#: In surroundings, the start or end of the whole text. All other blanks become single spaces there.
 EDGE_MARK = "\n"
 _BLANKS = re.compile(r"\s[\s>]*")
 #: A line end or a tab as an escape in JSON or code: a word may begin after it.
@@ -33,20 +36,20 @@ _APOSTROPHES = "'\u2019"
 #: Marks that join the digits after or before them into one number.
 _NUMBER_JOINS = ".,:/-\u2013"
 _NUMBER = re.compile(r"[\d.,]+")
-#: First or last character of an emoji: unlike a word, an emoji is a token even between letters.
+#: First or last character of an emoji. Unlike a word, an emoji may have letters directly before and after it.
 _EMOJI_EDGE = re.compile("[\u2600-\u27bf\ufe0f\U0001f000-\U0001faff]")
 
 
 def fold_surroundings(text: str) -> str:
-    """Return ``text`` with each character folded by itself and runs of blanks as one space."""
+    """Return ``text`` folded character by character, with a single space for consecutive blanks."""
     return _BLANKS.sub(" ", text.lower() if text.isascii() else "".join(map(fold_text, text)))
 
 
 def cut_before(text: str, *, is_start: bool) -> str:
-    """Return the comparable form of the text before a surrogate.
+    """Return the text before a surrogate in the form in which surroundings are compared.
 
     Args:
-        text: The characters before it.
+        text: The characters before the surrogate.
         is_start: Whether the whole text begins with them.
     """
     read = fold_surroundings(text[-LOOKBEHIND_CHARACTERS:])
@@ -56,10 +59,10 @@ def cut_before(text: str, *, is_start: bool) -> str:
 
 
 def cut_after(text: str, *, is_end: bool) -> str:
-    """Return the comparable form of the text after a surrogate.
+    """Return the text after a surrogate in the form in which surroundings are compared.
 
     Args:
-        text: The characters after it.
+        text: The characters after the surrogate.
         is_end: Whether the whole text ends with them.
     """
     read = fold_surroundings(text[:LOOKAHEAD_CHARACTERS])
@@ -91,7 +94,7 @@ class QuotationIndex:
     """Index of the surroundings of surrogates.
 
     Args:
-        pairs: Pairs with surroundings: all that have ``after``.
+        pairs: Pairs with surroundings: those whose ``after`` is not ``None``.
 
     Attributes:
         short_joined: Surrogates of one or two characters that are the beginning of a longer word, as in ``7x``.
@@ -118,7 +121,7 @@ class QuotationIndex:
         return output in self._outputs
 
     def find_quotation(self, output: str, before: str, rest: str, *, is_end: bool, is_alone: bool) -> Quotation:
-        """Return the pair whose surroundings a reply repeats best, on one side or both.
+        """Return the pair whose surroundings the reply repeats best, on one side or on both.
 
         The reply must repeat both sides if the surrogate is a part of a longer word, or if its pair is not weak.
 
@@ -151,7 +154,7 @@ class QuotationIndex:
 
 
 def fold_output(output: str) -> str:
-    """Return the folded form of a surrogate that the index uses as a key."""
+    """Return the folded form under which the index stores a surrogate."""
     return " ".join(fold_text(output).split())
 
 
@@ -160,9 +163,9 @@ def _remove_blanks(text: str) -> str:
 
 
 def _count_shared(one: str, other: str) -> int:
-    """Return the number of characters that two surroundings share, beginning at the surrogate.
+    """Return the number of equal characters in two surroundings, counted from the surrogate on.
 
-    Only whole words count, without blanks; a shared start or end of the text counts ``_EDGE_WEIGHT``.
+    Only whole words count, without blanks. A shared start or end of the text counts ``_EDGE_WEIGHT``.
     """
     shared = 0
     for character, expected in zip(one, other, strict=False):
@@ -180,7 +183,7 @@ def _count_shared(one: str, other: str) -> int:
 
 
 def is_separate_word(text: str, index: int, end: int) -> bool:
-    """Return whether a form is not a part of a longer word or number."""
+    """Return whether ``text[index:end]`` is not a part of a longer word or number."""
     first, last, number = text[index], text[end - 1], _NUMBER.fullmatch(text, index, end) is not None
     mixed = not number and any(map(str.isdigit, text[index:end]))  # such as a key, which may follow __ in code
     before, after = text[max(0, index - 2) : index], text[end : end + 2]
@@ -208,7 +211,7 @@ def _is_inside(character: str) -> bool:
 
 
 def join_before(outputs: Sequence[str]) -> str:
-    """Return the last characters of consecutive outputs, as many as surroundings may need."""
+    """Return the end of consecutive outputs, as many characters as surroundings may need."""
     text = ""
     for output in reversed(outputs):
         text = output[-LOOKBEHIND_CHARACTERS - 1 :] + text
@@ -218,7 +221,7 @@ def join_before(outputs: Sequence[str]) -> str:
 
 
 def join_after(outputs: Sequence[str]) -> str:
-    """Return the first characters of consecutive outputs, as many as surroundings may need."""
+    """Return the start of consecutive outputs, as many characters as surroundings may need."""
     text = ""
     for output in outputs:
         text += output[: LOOKAHEAD_CHARACTERS + 1]

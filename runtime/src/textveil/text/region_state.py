@@ -1,4 +1,7 @@
-"""State of the scanner of regions: the open regions of a reply, and what it needs of the text before."""
+"""State of the scanner of regions: open regions of a reply, and what it needs of earlier text.
+
+A *reader* is a program that displays the reply, such as a chat client. Readers treat Markdown in different ways.
+"""
 
 from enum import StrEnum
 from typing import Protocol
@@ -7,7 +10,7 @@ from textveil.text.harmless_tags import MAX_TAG_LENGTH
 
 
 class Region(StrEnum):
-    """Kind of region that contains a character."""
+    """What a part of a reply is for programs that display it."""
 
     PROSE = "prose"
     CODE = "code"
@@ -18,14 +21,14 @@ class Region(StrEnum):
 
 
 class JsonRole(StrEnum):
-    """Role of a character of JSON in the text of a string."""
+    """What a character of JSON does to the chunk that contains it."""
 
     TEXT = "text"
     #: Ends a chunk: punctuation of JSON outside strings, and ``\\n``, ``\\r``, ``\\t`` inside.
     SEPARATOR = "separator"
     #: Ignored: the backslash of an escape, and an escaped quote.
     IGNORED = "ignored"
-    #: Spoils its chunk: other escapes, and JSON in a string of JSON.
+    #: Forbids restoring in its chunk: other escapes, and JSON inside a JSON string.
     SPOILER = "spoiler"
 
 
@@ -37,9 +40,9 @@ MAX_ESCAPE_DIGITS, MAX_DEPTH = 4, 64
 #: Marks at the start of a line whose rest some readers treat as a class name.
 _CLASS_MARKS = frozenset("!?:")
 FENCE_LENGTH, NESTED_INDENT, CODE_INDENT, TAB = 3, 2, 4, 4
-#: Progress through the marks at the start of a line: quotation marks and blanks, digits, a list mark, the text.
+#: Position in the marks at the start of a line: in quotation marks and blanks, in digits, at a list mark, in the text.
 START, DIGITS, MARK, BODY = range(4)
-#: Progress of a TeX command: none, after the backslash, in its name, after its name or an argument, in a comment there.
+#: Position in a TeX command: none, after the backslash, in its name, after its name or an argument, in a comment there.
 NONE, SLASH, NAME, ARGUMENTS, COMMENT = range(5)
 FENCE, INLINE, DOLLAR, DOLLARS, PAREN, BRACKET, BEGIN, COMMAND, OPTION = range(9)
 JSON, LINK, DEFINITION, ANGLE, UNKNOWN = range(9, 14)
@@ -48,18 +51,18 @@ MATH = BLOCK_MATH | {DOLLAR, PAREN, COMMAND, OPTION}
 
 
 class InnerScanner(Protocol):
-    """Scanner of the text of a string of JSON."""
+    """Scanner of the text of a JSON string."""
 
     region: Region
 
     @property
     def enclosure(self) -> Region | None:
-        """Region that open brackets or braces imply."""
+        """Region of text between the brackets or braces that are open; ``None`` if none are."""
         ...
 
     @property
     def destination(self) -> str | None:
-        """Destination of the open link so far."""
+        """Destination of the open link, as far as it was read."""
         ...
 
     def read_character(self, character: str) -> Region:
@@ -68,7 +71,7 @@ class InnerScanner(Protocol):
 
 
 class OpenRegion:
-    """Open region, with the state of the text read in it so far."""
+    """A region that is open, with the state of its text so far."""
 
     __slots__ = (
         "angle", "closing", "column", "count", "depth", "destination", "escaped", "exact", "hazard", "info", "inner",
@@ -80,14 +83,15 @@ class OpenRegion:
         self.kind, self.region = kind, region
         self.count = 1  # depth of brackets, or length of a fence
         self.opening, self.closing, self.run_at_start, self.tainted = False, 0, False, False
-        #: Code that some readers treat as text; something in it that would open a region there; a last line with an
-        #: unusual indentation. A link is uncertain (``hazard``) if a line ends before its destination.
+        #: Of code: whether some readers treat it as text; whether it contains something that would open a region for
+        #: these readers; whether its last line has an unusual indentation. For a link ``hazard`` is true if a line ends
+        #: before its destination.
         self.uncertain, self.hazard, self.shifted = False, False, False
         self.depth = 0  # of brackets and braces in code
-        #: Current part of a tag in code, empty outside tags; whether all readers recognize the fence.
+        #: Current part of a tag in code (empty outside of tags); whether all readers recognize the fence.
         self.tag, self.exact, self.info = "", True, ""
-        self.lost = False  # a tag if a reader finds its end in the paragraph, else text
-        self.torn = False  # by an empty line, of a fence that begins as HTML for some readers
+        self.lost = False  # whether it is a tag only for readers that find its end in the paragraph, else text
+        self.torn = False  # whether some readers end the code earlier, for example at an empty line
         self.mark, self.quotes, self.column, self.nested = "`", 0, 0, False
         self.started, self.angle, self.quote, self.escaped = False, False, "", False
         self.destination, self.string, self.unicode = "", False, ""
@@ -95,7 +99,7 @@ class OpenRegion:
 
 
 class RegionState:
-    """Open regions of a text that arrives in parts, and what later characters depend on.
+    """Open regions of a text that arrives in parts, and all else that decides on later characters.
 
     Attributes:
         region: Region of the last character.
@@ -107,24 +111,24 @@ class RegionState:
         self.region, self.role = Region.PROSE, JsonRole.TEXT
         self.frames: list[OpenRegion] = []
         self.tainted, self.html = False, False
-        #: Readers disagree up to the end of the reply on code or on HTML.
+        #: ``disputed``: readers disagree on code or on HTML, up to the end of the reply.
         self.disputed, self.angle_at_start, self.abbreviation = False, False, False
         self.tag, self.after_tag, self.tag_colon = False, False, False
-        #: Text from a bracket directly after a tag on, while nobody knows whether the tag is replaced; else empty.
+        #: Text since a bracket directly after a tag, while it is not decided whether the tag is replaced; else empty.
         self.tag_link = ""
         self.phase, self.quotes, self.column, self.marked, self.empty = START, 0, 0, False, True
         self.last, self.line_label = "", False
         self.slash, self.name, self.doubled, self.odd = NONE, "", False, False
         self.opener, self.dollar, self.tildes, self.run_column = "", False, 0, 0
         self.brackets, self.braces, self.address, self.stray = 0, 0, False, False
-        #: A bracket ended just before, followed by blanks only; an open bracket at the end of a paragraph.
+        #: Whether only blanks came since a closing bracket; whether a bracket was open at the end of a paragraph.
         self.bracket_closed, self.open_label, self.image = False, False, False
         self.class_mark, self.class_marks = "", 0
         #: Whether the open braces contain a line end, and whether they contain a sign of attributes.
         self.braces_went_on, self.in_attributes = False, False
 
     def push(self, kind: int, region: Region) -> OpenRegion:
-        """Open and return a region inside the present one."""
+        """Open a region inside the current one, and return it."""
         frame = OpenRegion(kind, region)
         if len(self.frames) < MAX_DEPTH:
             self.frames.append(frame)
@@ -144,11 +148,11 @@ class RegionState:
         self.slash, self.opener, self.dollar = NONE, "", False
 
     def taint(self) -> None:
-        """Treat all text after the open regions as markup."""
+        """Treat all text after the regions that are open now as markup."""
         self.tainted = True
 
     def count_class_marks(self, character: str, at_start: bool) -> None:
-        """Count the marks of a line that begins with three marks, as ``!!! note``: a class name."""
+        """Count the marks at the start of a line: three of them, as in ``!!! note``, precede a class."""
         if at_start and character in _CLASS_MARKS:
             self.class_mark, self.class_marks = character, 1
         elif character == "\n":

@@ -1,9 +1,9 @@
 """Scanner of replies, which assigns a region to each character.
 
-Regions are running text (prose), code, math, JSON, links and markup. The scanner reads Markdown as an attacker would
-write it: where Markdown readers disagree, a character is not prose. Each character gets its region at once, so the
-result does not depend on how a stream is split. The depth of nesting bounds the memory. ``docs/restoring.md`` describes
-every state.
+Regions are running text (prose), code, math, JSON, links and markup. A *reader* is a program that displays Markdown.
+The scanner assumes that an attacker wrote the reply: where readers disagree, a character is not prose. Each character
+gets its region as soon as it is read, so the result does not depend on how a stream is split. The depth of nesting is
+limited, which bounds the memory. ``docs/restoring.md`` describes every state.
 """
 
 import re
@@ -50,7 +50,7 @@ from textveil.text.region_state import (
     RegionState,
 )
 
-#: Runs of characters in which no region begins or ends.
+#: Consecutive characters at which no region begins or ends: in prose, in code, and where only a line end matters.
 _PLAIN = re.compile(r"[^\n\r\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff`$\\\[\]{}<]+")
 _PLAIN_CODE = re.compile(r"[^\n\r\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff`<|\\\[\]{}]+")
 _PLAIN_LINE = re.compile(r"[^\n\r\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]+")
@@ -68,7 +68,7 @@ _BLOCKS = frozenset((FENCE, DOLLARS, BRACKET, BEGIN, JSON, UNKNOWN))
 
 
 class RegionScanner(RegionState):
-    """Assignment of a region to each character of a text that arrives in parts.
+    """Assigns a region to each character of a text that arrives in parts.
 
     Attributes:
         region: Region of the last character.
@@ -77,7 +77,7 @@ class RegionScanner(RegionState):
 
     @property
     def enclosure(self) -> Region | None:
-        """Region that open brackets or braces of the paragraph imply; ``None`` outside them."""
+        """Region of text between the brackets or braces that are open; ``None`` if none are."""
         if self.brackets:
             return Region.LINK
         if self.class_marks >= FENCE_LENGTH:
@@ -97,7 +97,7 @@ class RegionScanner(RegionState):
 
     @property
     def is_sealed(self) -> bool:
-        """Whether no option permits restoring here.
+        """Whether nothing is restored at this position, whatever the options are.
 
         This holds on the line that opens a fence, and wherever readers disagree.
         """
@@ -106,14 +106,14 @@ class RegionScanner(RegionState):
 
     @property
     def is_neutral(self) -> bool:
-        """Whether a reader treats the following text as it would at the start of the text."""
+        """Whether a reader treats the following text like the start of a text."""
         is_odd = self.tainted or self.html or self.line_label or self.odd or self.tag
         is_odd = is_odd or self.disputed or self.abbreviation or self.braces > 0 or self.stray
         return not is_odd and self.enclosure is None and self._find_skippable() is _PLAIN
 
     @property
     def destination(self) -> str | None:
-        """Destination of the open link so far; ``None`` outside links, or above 2,048 characters."""
+        """Destination of the open link so far. ``None`` outside links, or above 2,048 characters."""
         frame = self.frames[-1] if self.frames else None
         if frame is not None and frame.inner is not None:
             return frame.inner.destination
@@ -122,7 +122,7 @@ class RegionScanner(RegionState):
         return frame.destination if len(frame.destination) <= MAX_DESTINATION_LENGTH else None
 
     def feed(self, text: str) -> None:
-        """Read more text; afterwards ``region`` and ``role`` are those of its last character."""
+        """Read more text. ``region`` and ``role`` are then those of its last character."""
         self._record_tag_link(text)
         at, end = 0, len(text)
         while at < end:
@@ -143,25 +143,27 @@ class RegionScanner(RegionState):
             self.region = self.frames[-1].region if self.frames else Region.PROSE
 
     def begin_tag(self) -> None:
-        """Announce a bracket that begins a tag, so that the bracket before it begins no JSON."""
+        """Prepare for a bracket that begins a tag of ours, so that the bracket begins no JSON."""
         self.opener = ""
 
     def mark_tag(self) -> None:
-        """Mark the end of the text as a tag to replace, so that ``[person 1]: `` and ``[person 1](`` begin no link.
+        """State that the text so far ends with a tag of ours that is to be replaced.
 
-        The caller passes the outcome to ``settle_tag`` where the chunk ends, or once it keeps its surrogates.
+        So ``[person 1]: `` and ``[person 1](`` begin no link. The caller must pass to ``settle_tag`` whether the tag
+        was replaced, when the chunk ends or its surrogates are given up.
         """
         self.tag, self.bracket_closed = True, False
 
     @property
     def awaits_outcome(self) -> bool:
-        """Whether the region of the text depends on the outcome of the chunk of the last tag."""
+        """Whether regions depend on whether the last tag is replaced, which is not decided yet."""
         return self.tag or self.tag_link != ""
 
     def settle_tag(self, *, is_replaced: bool) -> None:
-        """Apply the outcome of the chunk of the last tag.
+        """Apply the decision whether the last tag was replaced.
 
-        A tag that stays makes a link of a bracket directly after it, up to what has been read since.
+        If it was not, a bracket directly after it begins a link, and the text since that bracket is read again as a
+        link.
         """
         text, self.tag_link = self.tag_link, ""
         if is_replaced:
@@ -170,7 +172,7 @@ class RegionScanner(RegionState):
         self.tag = self.after_tag = False
         if not text:
             return
-        if self.frames or self.tainted or "](" in text:  # a reader of the link sees no region begin in it
+        if self.frames or self.tainted or "](" in text:  # for a reader that sees the link, these regions do not exist
             if not self.frames or self.frames[-1].kind != UNKNOWN:
                 self.give_up(Region.LINK)
             return
@@ -186,16 +188,16 @@ class RegionScanner(RegionState):
             self.slash, self.opener, self.dollar = state
 
     def _record_tag_link(self, text: str) -> None:
-        """Record the text from a bracket directly after a tag on, for ``settle_tag``."""
+        """Record the text since a bracket directly after a tag, for ``settle_tag``."""
         if self.tag_link or (self.tag and text[:1] == "(" and not self.frames):
             self.tag_link += text
 
     def mark_surrogate(self) -> None:
-        """Mark the end of the text as a surrogate, whose original may be an address."""
+        """State that the text so far ends with a surrogate, whose original may be an address."""
         self.address = True
 
     def read_prose(self, text: str) -> bool:
-        """Read a text if all of it is prose and changes no state; return whether it was read."""
+        """Read a text if all of it is prose and no state changes. Return whether it was read."""
         quiet = self.phase == BODY and not self.frames and not self.tainted and self._find_skippable() is not None
         if not quiet or _PLAIN.fullmatch(text) is None:
             return False
@@ -203,7 +205,7 @@ class RegionScanner(RegionState):
         return True
 
     def _find_skippable(self) -> re.Pattern[str] | None:
-        """Return the pattern of characters that change nothing in the present state, or ``None``."""
+        """Return the pattern of characters that change nothing in this state; ``None`` if none."""
         if self.last == "\r":
             return None
         if not self.frames:
@@ -234,7 +236,7 @@ class RegionScanner(RegionState):
         self.after_tag, self.tag = self.tag, False
         if self.tag_colon:
             self.tag_colon = False
-            if character not in BLANK:  # then its chunk may keep the tag, which does define a link
+            if character not in BLANK:  # the tag may stay, and then it defines a link
                 self.push(DEFINITION, Region.LINK)
         at_start = self.phase == START and character not in BLANK and character != ">"
         if character == "<":
@@ -251,7 +253,7 @@ class RegionScanner(RegionState):
         self.bracket_closed = closed or (self.bracket_closed and character in " \t")
         if character == "\n":
             self._end_line()
-        if self.stray and not self.frames:  # a reader who pairs that backtick sees other code after it
+        if self.stray and not self.frames:  # for a reader that pairs that backtick, other text is code
             self.give_up(Region.MARKUP)
         if self.tainted and not self.frames:
             self.region = Region.MARKUP
@@ -259,7 +261,7 @@ class RegionScanner(RegionState):
         return self.region
 
     def _count_marks(self, character: str) -> None:
-        """Count open brackets, and update whether the current chunk may be an address."""
+        """Count open brackets, and note whether the current chunk may be an address."""
         frame = self.frames[-1] if self.frames else None
         if frame is not None and frame.kind == INLINE:
             frame.depth = max(0, frame.depth + (character in "[{") - (character in "]}"))

@@ -1,6 +1,6 @@
-"""Check whether a chunk of a reply is only words, numbers and marks.
+"""Check whether a chunk of a reply consists only of words, numbers and marks.
 
-A chunk is the text between two blanks. Only such a chunk is safe to restore as running text.
+A chunk is the text between two blanks. Surrogates are restored as running text only in such a chunk.
 """
 
 import re
@@ -37,19 +37,19 @@ SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u20
 
 
 def is_address_like(original: str) -> bool:
-    """Return whether a reader may detect an address in ``original`` and the text after it."""
+    """Return whether a program may see an address in ``original`` and the text after it."""
     return _ADDRESS.search(original) is not None and any(map(str.isalpha, original))
 
 
 class ReplyChunk:
-    """Check of one chunk of a reply that arrives part by part.
+    """Check of one chunk of a reply, which arrives part by part.
 
     Attributes:
         has_address: Whether this chunk contains a restored original that looks like an address.
         has_original: Whether this chunk contains a restored original.
         length: Number of characters so far.
         behind_tab: Whether a tab precedes the chunk: some readers remove tabs from an address.
-        restored: Whether an original of the chunk is already written to the output.
+        restored: Whether an original of the chunk is already in the output.
         spoiled: Whether no surrogate of the chunk may be restored as running text.
         text: Parts of the chunk as written, if the caller passes them to ``remember``.
     """
@@ -64,9 +64,9 @@ class ReplyChunk:
         self.behind_tab = False
         self._ampersand, self._dotted, self._symbol, self._last = False, False, False, ""
         self.has_address, self.has_original, self.restored = False, False, False
-        #: Number of stars and underscores after the only colon of the chunk; -1 where no label can end.
+        #: Number of stars and underscores after the only colon of the chunk; -1 if the colon cannot end a label.
         self._label = 0
-        #: Open angle bracket, square bracket or slash, and the characters after it.
+        #: An angle bracket, square bracket or slash that is open, and the characters after it.
         self._opener, self._open = "", ""
 
     @property
@@ -76,7 +76,7 @@ class ReplyChunk:
 
     @property
     def is_separable(self) -> bool:
-        """Whether the chunk, only words and marks, forms no address with the text after it."""
+        """Whether the chunk has only words and marks, and forms no address with the next text."""
         is_open = self._dotted or self._opener or self._symbol or self._last in ("/", "\\")
         return not (self.spoiled or self._ampersand or is_open)
 
@@ -85,7 +85,7 @@ class ReplyChunk:
         self.spoiled = True
 
     def remember(self, text: str) -> None:
-        """Store a part of the chunk as written, up to 1,024 characters in all."""
+        """Store a part of the chunk as written, up to a total of 1,024 characters."""
         if not self.is_too_long:
             self.text.append(text)
 
@@ -113,7 +113,8 @@ class ReplyChunk:
     def end(self) -> None:
         """End the chunk.
 
-        An open bracket or an open tag spoils the chunk, unless the tag is a harmless bare tag; so does a final slash.
+        An open bracket, an open tag (unless it is a harmless tag without attributes) or a slash at the end spoils the
+        chunk.
         """
         self.spoiled = (
             self.spoiled
@@ -123,9 +124,9 @@ class ReplyChunk:
         )
 
     def _end_label(self) -> None:
-        """Accept a colon as the end of a label.
+        """Accept a colon as the end of a label, as in ``**Name:**``.
 
-        The colon must be the only dot of the chunk, and two stars or underscores must follow it.
+        The colon must be the only dot or colon of the chunk, and two stars or underscores must follow it.
         """
         if self._dotted and self._label >= len("**"):
             self._dotted, self._label = False, -1
@@ -163,7 +164,7 @@ class ReplyChunk:
             self.spoiled = self.spoiled or not (is_word_character(character) or character in SPACES)
 
     def _add_inside(self, character: str) -> None:
-        """Read a character in a tag, in its end after a blank, or in a bracketed note number."""
+        """Read a character in a tag, after the slash of ``/>``, or in a bracketed note number."""
         if self._opener == "/":
             self.spoiled, self._opener = self.spoiled or character != ">", ""
             return

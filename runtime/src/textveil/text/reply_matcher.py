@@ -1,9 +1,9 @@
-"""Incremental search for surrogates in a reply, and their replacement by originals.
+"""Search for surrogates in a reply that arrives in parts, and their replacement by originals.
 
-All replies, whole or streamed, use this engine. The decision at a position depends on the characters from it on until
-no longer form can match, on the characters before it, and on the rest of its chunk between blanks. So, apart from
-active content, the result does not depend on how a stream is split. The engine delays at most one form and one
-character, and, from the first surrogate of a chunk on, the chunk's at most 1,024 characters.
+All replies, whole or streamed, use this engine. The decision on a surrogate depends on the characters before it, on the
+characters after it until no longer form can match, and on the rest of its chunk (the text up to the next blank). So the
+result does not depend on how a stream is split, except for active content. The engine holds back at most one form and
+one character and, after the first surrogate of a chunk, the rest of the chunk, at most 1,024 characters.
 """
 
 import json
@@ -27,28 +27,28 @@ from textveil.text.reply_numbers import NumberFinder
 from textveil.text.restore_policy import PROSE_POLICY, RestorePolicy, SkipReason
 from textveil.text.restored import NotRestored, ReportProperties, RestoreReport
 
-#: A form may begin at the start of a word or at a mark.
+#: A form of a surrogate may begin at the start of a word or at a mark.
 _START = re.compile(r"(?:(?<![^\W_])|(?<=\\[nrt])(?<!\\\\[nrt]))[^\W_]|[^\w\s]")
 #: Start of JSON, in a reply or in a fenced block of code; the first ``_HEAD_CHARACTERS`` characters decide.
 _JSON, _FENCE, _HEAD_CHARACTERS = re.compile(r"\s*(?:json\s+)?(?:\{\s*[\"}]|\[\s*[\[{\"])", re.IGNORECASE), "```", 80
-#: Characters that end a chunk: no other blank ends an address for every Markdown reader.
+#: Characters that end a chunk. Other blanks do not end an address for every program that displays Markdown.
 _SEPARATORS = " \t\r\n"
 _SEPARATOR = re.compile(r"[ \t\r\n]")
 #: Marks of TeX math that belong to no word.
 _MATH_MARKS = frozenset("{}[]^=\\&<>")
-#: Starts of addresses: for a reader of plain text such an address continues into the next JSON strings.
+#: Starts of addresses. A program that treats JSON as plain text may continue such an address into the next strings.
 _ADDRESS_STARTS = ("//", "www.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PendingSurrogate:
-    """Surrogate in a chunk that has not ended yet.
+    """A surrogate in a chunk that has not ended yet.
 
     Attributes:
         written: The surrogate as written in the reply.
         original: Its original, in the same form.
         pair: The pair of surrogate and original.
-        reason: Why its region forbids restoring; ``None`` where the region permits it.
+        reason: Why its region forbids restoring; ``None`` if the region permits it.
         in_chunk: Whether the decision also depends on the rest of the chunk.
         place: Number of characters of the chunk before it.
     """
@@ -62,7 +62,7 @@ class _PendingSurrogate:
 
 
 class StreamRestorer(ReportProperties):
-    """Restoring of one reply that arrives in parts: replaces surrogates by originals.
+    """Replaces surrogates by originals in one reply that arrives in parts.
 
     Args:
         index: The forms of all surrogates.
@@ -71,7 +71,7 @@ class StreamRestorer(ReportProperties):
 
     Attributes:
         restored: Surrogates that were replaced, as written in the reply.
-        used_pairs: Their pairs.
+        used_pairs: The pairs of these surrogates.
         not_restored: Surrogates that were not restored, as written in the reply, each with the reason.
     """
 
@@ -107,7 +107,7 @@ class StreamRestorer(ReportProperties):
         )
 
     def feed(self, delta: str) -> str:
-        """Read the next part of a reply and return the newly decided text."""
+        """Read the next part of a reply, and return the text that is decided now."""
         if not self._policy.permits_everything:
             self._active.feed(delta)
         return self._release_decided(self._held + delta, False)
@@ -119,7 +119,7 @@ class StreamRestorer(ReportProperties):
 
     @property
     def has_separable_end(self) -> bool:
-        """Whether the last chunk of a closed stream forms no address with the text after it."""
+        """Whether the last chunk of a closed stream forms no address with the next text."""
         return self._last_chunk.is_separable
 
     @property
@@ -128,7 +128,7 @@ class StreamRestorer(ReportProperties):
         return self._active.detected
 
     def stop_restoring(self, reason: SkipReason) -> None:
-        """Restore no further surrogate of this stream; report ``reason`` for each."""
+        """Restore no further surrogate of this stream, and report ``reason`` for each."""
         self._closed_reason = reason
 
     def spoil_chunk(self) -> None:
@@ -138,8 +138,8 @@ class StreamRestorer(ReportProperties):
     def follow_stream(self, previous: "StreamRestorer", *, is_apart: bool = False) -> None:
         """Link this stream to an earlier text that clients may display directly before this one.
 
-        After this call a surrogate is restored only if both views permit it: the text alone, and the text after the
-        earlier one. So no link, tag or block of code can be split over two texts.
+        After this call a surrogate is restored only if that is safe both for this text alone and for the two texts as
+        one. So a link, tag or block of code that is split over two texts is recognized.
 
         Args:
             previous: Stream of the earlier text, after its ``close`` and before the first ``feed`` of this one.
@@ -150,14 +150,14 @@ class StreamRestorer(ReportProperties):
         if is_apart:
             return
         self._chunk = previous._last_chunk
-        if self._chunk.restored:  # a space separates text that would extend its original to an address
+        if self._chunk.restored:  # a space is inserted if this text would turn its original into an address
             self._continued = True
             self._pending.append("")
 
     def look_ahead(self, text: str) -> None:
         """Check text for active content before it is fed.
 
-        Active content then forbids restoring in the parts before it too.
+        Active content in it then forbids restoring also in the parts before it.
         """
         if not self._policy.permits_everything:
             self._active.feed(text)
@@ -200,7 +200,7 @@ class StreamRestorer(ReportProperties):
         """Read text that contains no surrogate."""
         if self._numbers is not None:
             self._numbers.feed(text)
-        if any(scanner.awaits_outcome for scanner in self._scanners):  # a blank ends the chunk, which decides
+        if any(scanner.awaits_outcome for scanner in self._scanners):  # decided when a blank ends the chunk
             blank = _SEPARATOR.search(text)
             end = len(text) if blank is None else blank.end()
             self._read_parts(text[:end])
@@ -208,7 +208,7 @@ class StreamRestorer(ReportProperties):
         self._read_parts(text)
 
     def _read_parts(self, text: str) -> None:
-        """Read text without a surrogate, all of it by one view of the regions."""
+        """Read text without a surrogate, in which regions do not depend on an undecided tag."""
         if self._joined_scanner is not None:
             self._joined_scanner.feed(text)
         if self._policy.permits_everything:
@@ -235,7 +235,7 @@ class StreamRestorer(ReportProperties):
             self._add_to_chunk(text[end:])
 
     def _note_address(self, character: str) -> None:
-        """Update whether the current chunk begins an address for a reader of plain text."""
+        """Note whether a program that treats JSON as plain text sees an address begin in this chunk."""
         if character in _SEPARATORS:
             self._last_characters, self._in_address = "", False
         elif character != "\\":  # a backslash may be an escape of JSON
@@ -243,7 +243,7 @@ class StreamRestorer(ReportProperties):
             self._in_address = self._in_address or self._last_characters.endswith(_ADDRESS_STARTS)
 
     def _read_character(self, character: str, role: JsonRole) -> None:
-        """Read one character under a policy with regions, where marks of JSON end chunks too."""
+        """Read one character, where JSON marks end chunks too because the policy permits regions."""
         if character in _SEPARATORS or role is JsonRole.SEPARATOR:
             self._end_chunk()
             self._chunk.behind_tab = character == "\t"
@@ -277,11 +277,11 @@ class StreamRestorer(ReportProperties):
 
     @property
     def _scanners(self) -> list[RegionScanner]:
-        """Scanners of this text: of it alone, and of it after the earlier texts."""
+        """The scanner of this text alone, and that of this text after the earlier ones, if any."""
         return [self._scanner] if self._joined_scanner is None else [self._scanner, self._joined_scanner]
 
     def _settle_tags(self, *, is_replaced: bool) -> None:
-        """Inform the scanners whether the chunk restores its tags."""
+        """Pass to the scanners whether the tags of the chunk were replaced."""
         for scanner in self._scanners:
             if scanner.awaits_outcome:
                 scanner.settle_tag(is_replaced=is_replaced)
@@ -310,7 +310,7 @@ class StreamRestorer(ReportProperties):
         self._settle_tags(is_replaced=len(self.not_restored) == kept)
 
     def _find_blocked(self) -> set[int]:
-        """Return the pending surrogates, by index, that an address in their chunk forbids to restore.
+        """Return the indices of pending surrogates that are not restored because of an address.
 
         An original that looks like an address must be the only original of its chunk.
         """
@@ -330,7 +330,7 @@ class StreamRestorer(ReportProperties):
         return set(restorable) - {addresses[0]} if addresses else set()
 
     def _settle_surrogate(self, candidate: _PendingSurrogate, path: tuple[int, int] | None, is_blocked: bool) -> str:
-        """Return the original of a pending surrogate; or the surrogate, with a record of the reason."""
+        """Return the original of a pending surrogate; or the surrogate, after recording the reason."""
         reason = SkipReason.ACTIVE if self._active.detected else self._closed_reason or candidate.reason
         if reason is None and is_blocked:
             reason = SkipReason.CHUNK
@@ -346,7 +346,7 @@ class StreamRestorer(ReportProperties):
         return candidate.original
 
     def _read_form(self, text: str, index: int, form_match: FormMatch) -> None:
-        """Read a matched form: restore it, or add it to the pending chunk."""
+        """Read a form of a surrogate: restore it, or hold it back until its chunk ends."""
         form, end, quoted = form_match
         pair = quoted or (None if form is None else form[0])
         written = text[index:end]
@@ -396,10 +396,10 @@ class StreamRestorer(ReportProperties):
     def _read_regions(
         self, scanner: RegionScanner, written: str
     ) -> tuple[Region, Region, SkipReason | None, list[JsonRole]]:
-        """Read a surrogate through a scanner.
+        """Read a surrogate with a scanner of regions.
 
         Returns:
-            The region of its first character, the region that decides, the reason not to restore it or ``None``, and
+            The region of its first character; the region that decides; the reason not to restore it, or ``None``; and
             the role of each character.
         """
         roles, enclosure = [JsonRole.TEXT] * len(written), scanner.enclosure
@@ -425,16 +425,16 @@ class StreamRestorer(ReportProperties):
         return first, closed[0] if closed else first, reason, roles
 
     def _find_code_block(self, text: str) -> str:
-        """Return the start of the block of code, or of the text outside one, in which ``text`` ends."""
+        """Return the start of the block of code, or of the text after one, in which ``text`` ends."""
         if len(self._code_block) > _HEAD_CHARACTERS and "`" not in text and self._code_block[-1] != "`":
             return self._code_block  # fast path for most deltas
         block = f"{self._code_block}{text}".rpartition(_FENCE)[2].lstrip("`")
         return block if len(block) <= _HEAD_CHARACTERS else f"{block[:_HEAD_CHARACTERS]}\0{block[-len(_FENCE) :]}"
 
     def _make_original(self, text: str, index: int, form_match: FormMatch) -> str | None:
-        """Return the original in the form of the surrogate, or ``None`` after recording a reason.
+        """Return the original in the form of the surrogate. If there is none, record the reason.
 
-        The reasons are that the form has several originals, or that it may be a word of the reply itself.
+        The result is then ``None``: the form has several originals, or it may be a word of the reply itself.
         """
         form, end, quoted_pair = form_match
         written = text[index:end]
@@ -470,8 +470,8 @@ class StreamRestorer(ReportProperties):
 
 
 def _remove_last_character(destination: str | None, written: str) -> str | None:
-    """Return a link destination without the first character of a surrogate.
+    """Remove the first character of ``written`` from the end of a link destination, if present.
 
-    The scanner has already read that character.
+    The scanner has read this character of the surrogate already.
     """
     return None if destination is None else destination[:-1] if destination[-1:] == written[0] else destination

@@ -9,9 +9,10 @@ from collections.abc import Callable, Collection
 #: A list mark at the start of a line; or a number, a date or a time in digits.
 _NUMBER = re.compile(r"\n[ \t]*\d{1,3}[.)](?=\s|\Z)|(?<![\w.])(\d+(?:[.,:/-]\d+)*)(?!\w)")
 _PART = re.compile(r"\d+(?:[.,]\d+)*")
-#: Possibly incomplete end of a text: the start of its last line, and characters without a blank between them.
+#: The end of a text that may continue a number: the start of its last line, and characters without a blank.
 _OPEN = re.compile(r"(?:\n[ \t]*)?\S*\Z")
-#: Longer runs of either are shortened to this many characters, however the text is split: they contain no number.
+#: Longer sequences of non-blank characters, and longer indentations, are shortened to this many characters: they
+#: contain no number. The result does not depend on how the text is split.
 _MAX_RUN_CHARACTERS = 256
 _LONG_RUN = re.compile(rf"(?<!\S)\S{{{_MAX_RUN_CHARACTERS + 1},}}")
 _LONG_INDENT = re.compile(rf"\n[ \t]{{{_MAX_RUN_CHARACTERS + 1},}}")
@@ -23,10 +24,10 @@ def find_numbers(text: str) -> set[str]:
 
 
 class NumberFinder:
-    """Incremental search for the numbers of a reply, without those of surrogates.
+    """Finds the numbers of a reply that arrives in parts, except those of surrogates.
 
     Args:
-        find_known: Function that returns the numbers of the sanitized text; called only if the reply has numbers.
+        find_known: Function that returns the numbers of the sanitized text. It is called only if the reply has numbers.
     """
 
     def __init__(self, find_known: Callable[[], Collection[str]] = frozenset) -> None:

@@ -1,6 +1,6 @@
 """Restoring on the device: a reply to a sanitized text gets its original words back.
 
-The text must have been sanitized with consistent outputs.
+This requires that the text was sanitized with consistent outputs.
 
 Privacy:
     Nothing leaves the device, so this is no release. The mapping undoes the protection: the mapping and the sanitized
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
 MAPPING_FORMAT, MAPPING_VERSION = "textveil-mapping", 1
 #: Largest size of a mapping file in bytes.
 MAX_MAPPING_BYTES = 1 << 26
-#: The opening bracket of text that a reader may treat as a tag.
+#: The opening bracket of text that looks like one of our tags.
 _LIKE_A_TAG = re.compile(r"\[(?=[\w-]+\s+\d)")
 
 _SortedPairs = tuple[dict[str, SurrogatePair], dict[str, SurrogatePair], dict[SurrogatePair, None]]
 
 
 class Restorer:
-    """Mapping from outputs to originals, which restores an output that has a single original.
+    """Mapping from outputs to originals. It restores outputs that have a single original.
 
     Privacy:
         Its ``repr`` contains no word, and pickling raises ``TypeError``.
 
     Args:
-        pairs: Output and original, each as spelled; an output whose case carries no information in lower case.
+        pairs: Output and original, each as spelled. An output whose case carries no information is in lower case.
     """
 
     def __init__(self, pairs: Iterable[Sequence[Any]] = ()) -> None:
@@ -53,16 +53,16 @@ class Restorer:
     def add_pairs(self, pairs: Iterable[Sequence[Any]]) -> None:
         """Add more pairs.
 
-        An output with a second original becomes ambiguous and loses its originals, so that the mapping of a long text
-        stays small. Of originals that differ in case alone the mapping keeps the first that is not in capitals, else
-        the first.
+        An output with a second original becomes ambiguous, and its originals are dropped, so that the mapping of a long
+        text stays small. If originals differ only in case, the mapping keeps the first one that is not in capitals,
+        else the first.
         """
         self.__dict__.pop("index", None)
         self._sort_pairs(pairs, *self._sorted_pairs)
 
     @cached_property
     def _sorted_pairs(self) -> _SortedPairs:
-        """Pairs by the key of their output, the ambiguous pairs, and the pairs with surroundings."""
+        """Pairs by the key of their output, ambiguous pairs by that key, and pairs with surroundings."""
         sorted_pairs: _SortedPairs = {}, {}, {}
         self._sort_pairs(self._unsorted_pairs, *sorted_pairs)
         self._unsorted_pairs = ()
@@ -107,20 +107,20 @@ class Restorer:
         return f"<{type(self).__name__} of {format_count(len(self), 'word')}>"
 
     def __reduce__(self) -> Any:
-        raise TypeError("a mapping is not pickled: save it with to_json, in a file that only its owner reads")
+        raise TypeError("a mapping cannot be pickled: save it with to_json, in a file that only its owner can read")
 
     def restore(self, reply: str, policy: RestorePolicy = PROSE_POLICY, sanitized: str = "") -> "Restored":
         """Return a reply with the original words in place of the outputs in it, and a report.
 
-        The search matches an output as it was sent, in the plural, in another case, with clitics, with grouped digits,
-        as a date in another order, and across line ends, but never inside a longer word or number. The original gets
-        the same form. A name in lower case counts as a word of the reply itself. Surrogates outside the regions of the
+        The search finds an output as it was sent, in the plural, in another case, with clitics, with grouped digits, as
+        a date in another order, and across line ends, but never inside a longer word or number. The original gets the
+        same form. A name in lower case counts as a word of the reply itself. Surrogates outside the regions of the
         policy stay (docs/restoring.md).
 
         Args:
             reply: The whole reply.
             policy: Regions in which originals are restored; running text alone by default.
-            sanitized: The sanitized text: the report omits its numbers from the unknown ones.
+            sanitized: The sanitized text. Its numbers do not count as unknown in the report.
 
         Raises:
             InputError: The reply is not a string.
@@ -136,7 +136,7 @@ class Restorer:
     def open_stream(
         self, policy: RestorePolicy = PROSE_POLICY, find_known_numbers: Callable[[], Collection[str]] = frozenset
     ) -> "StreamRestorer":
-        """Return a stream for one reply that arrives in parts, which also collects the report."""
+        """Return a stream for one reply that arrives in parts. The stream also collects the report."""
         from textveil.text.reply_matcher import StreamRestorer  # lazy: sanitizing does not need it
 
         return StreamRestorer(self.index, policy, find_known_numbers)
@@ -150,8 +150,9 @@ class Restorer:
     def index(self) -> "FormIndex":
         """Index of all forms of all outputs.
 
-        If two pairs share a form, the pair with that form as its unchanged output takes precedence; otherwise the form
-        is ambiguous unless both have the same original. The order of the pairs has no effect: a file keeps none.
+        If two pairs share a form, the pair whose output is that form as it was sent takes precedence. If there is none,
+        the form is ambiguous unless both pairs have the same original. The order of the pairs has no effect, because a
+        mapping file does not keep it.
         """
         from textveil.text.form_index import FormIndex
         from textveil.text.quotations import fold_output
@@ -173,7 +174,7 @@ class Restorer:
         )
         for pair in self._sorted_pairs[
             2
-        ]:  # a file has no pair of an ambiguous output, and a reply may have it elsewhere
+        ]:  # such an output may be ambiguous elsewhere in a reply, and mapping files have no pair for that
             forms_by_text.setdefault(fold_output(pair.output), None)
         return FormIndex(forms_by_text, self._sorted_pairs[2])
 
@@ -195,11 +196,11 @@ class Restorer:
         originals = {pair.output: pair.original for pair in pairs if not pair.lead and not pair.weak}
         content: dict[str, Any] = {"format": MAPPING_FORMAT, "format_version": MAPPING_VERSION, "originals": originals}
         in_context = [[*pair[:3], pair.before] for pair in pairs if pair.lead or pair.weak]
-        if in_context:  # output, original, number of output characters that count (0: all), the word before it
+        if in_context:  # output, original, ``SurrogatePair.lead``, the word before the output
             content["in_context"] = in_context
-        if self._sorted_pairs[1]:  # without them an output with several originals counts as a word of the reply
+        if self._sorted_pairs[1]:  # so that a mapping read from the file still reports these outputs as ambiguous
             content["ambiguous"] = [pair.output for pair in self._sorted_pairs[1].values()]
-        if self._sorted_pairs[2]:  # output, original, whether one side is enough, the text before and after it
+        if self._sorted_pairs[2]:  # output, original, ``SurrogatePair.weak``, the text before and after the output
             content["quoted"] = [[*pair[:2], pair.weak, *pair[4:]] for pair in self._sorted_pairs[2]]
         return json.dumps(content) + "\n"  # escapes: a text may contain lone surrogates, which UTF-8 cannot encode
 
@@ -208,7 +209,7 @@ class Restorer:
         """Parse a mapping from the JSON of ``to_json``.
 
         Raises:
-            InputError: The content is no such mapping.
+            InputError: The content is not such a mapping.
         """
         try:
             document = parse_json(
@@ -234,7 +235,7 @@ class Restorer:
             or not isinstance(ambiguous, list)
             or not all(isinstance(output, str) for output in ambiguous)
         ):
-            raise InputError("the mapping is not one that textveil has written")
+            raise InputError("the file is not a mapping that textveil wrote")
         pairs = [
             SurrogatePair(output, original, lead, not lead, before) for output, original, lead, before in in_context
         ]
@@ -249,15 +250,15 @@ class Restorer:
 
 
 def _preference(form: SurrogateForm) -> tuple[Any, ...]:
-    """Return the rank of a form among forms with one text, whose originals differ in case at most."""
+    """Return a sort key for forms with the same text, whose originals differ at most in case."""
     pair, way = form
     return pair.lead, pair.weak, pair.original.isupper(), pair.output, pair.original, pair.before, way
 
 
 def _are_alike(one: str, other: str) -> bool:
-    """Return whether two originals differ in case and kind of apostrophe alone.
+    """Return whether two originals are equal except for case and the kind of apostrophe.
 
-    A letter of mathematics such as U+1D465 and the plain letter have one surrogate, but a reader tells them apart.
+    A letter of mathematics such as U+1D465 and the plain letter have the same surrogate, but are not alike.
     """
     return one == other or _fold_case(one) == _fold_case(other)
 
@@ -267,7 +268,7 @@ def _fold_case(text: str) -> str:
 
 
 def _is_context_entry(entry: Any) -> bool:
-    """Return whether an entry is an output, its original, a length and the word before."""
+    """Return whether an entry is a list: output, original, length of the lead, word before."""
     if not isinstance(entry, list) or len(entry) != 4:
         return False
     output, original, lead, before = entry
@@ -281,14 +282,14 @@ def _is_context_entry(entry: Any) -> bool:
 
 
 def _is_quotation_entry(entry: Any) -> bool:
-    """Return whether an entry is an output, its original, a flag, and the text before and after."""
+    """Return whether an entry is a list: output, original, ``weak``, text before, text after."""
     types = [type(part) for part in entry] if isinstance(entry, list) else []
     return types == [str, str, bool, str, str] and entry[0] != ""
 
 
 def escape_tags(text: str) -> str:
-    """Return a text without our tags such that nothing in it looks like one.
+    """Return a text, which has none of our tags, without anything that looks like one.
 
-    A space after the bracket prevents that a tag-like text of the user is restored.
+    A space after the bracket prevents that such a text of the user is restored like a tag.
     """
     return _LIKE_A_TAG.sub("[ ", text)

@@ -1,4 +1,4 @@
-"""Options of restoring: permitted regions, and the reasons for which surrogates stay."""
+"""Options of restoring: the regions in which it is permitted, and reasons why surrogates stay."""
 
 import re
 from collections.abc import Collection
@@ -11,7 +11,7 @@ from textveil.text.word_characters import is_word_character
 #: Regions that an option permits one by one, and the one entry that permits every region.
 PERMITTED_REGIONS, EVERY_REGION = ("code", "json", "math"), "all"
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[0-9]{1,5})?")
-#: Address with a plain authority: no user, no escape, no backslash, and ``//`` at one position only.
+#: Address with a plain host: without a user, an escape or a backslash, and with ``//`` at one position only.
 _ADDRESS = re.compile(r"https?://([A-Za-z0-9.:-]+)([/?#][!-~]*)", re.IGNORECASE | re.ASCII)
 _DISPUTED_MARKS = re.compile(r"//|[\\<>\[\]`{}|^]")
 #: Marks at which some readers end an address: the text after them may be another address.
@@ -20,7 +20,7 @@ _LEADING_MARKS = "(\"'*_"
 
 
 class SkipReason(StrEnum):
-    """Reason for which a surrogate is not restored.
+    """Why a surrogate is not restored: the region, or one of the other reasons.
 
     >>> SkipReason("code")
     <SkipReason.CODE: 'code'>
@@ -37,7 +37,7 @@ class SkipReason(StrEnum):
     AMBIGUOUS = "ambiguous"
     #: The surrogate may be a word of the reply itself.
     WORD = "word"
-    #: An unrestored text, which clients may display with this one, leaves a region open.
+    #: A text that is not restored, and that clients may display next to this one, leaves a region open.
     BESIDE = "beside"
 
 
@@ -46,8 +46,9 @@ class RestorePolicy:
     """Regions of a reply in which originals are restored; running text alone by default.
 
     Attributes:
-        places: The permitted ones of ``code``, ``json`` and ``math``; ``all`` permits every region, links too.
-        hosts: Hosts in lower case, each with its port if it has one; links to exactly these are restored.
+        places: Permitted regions besides running text: any of ``code``, ``json`` and ``math``; or ``all``, which
+            permits every region, links too.
+        hosts: Hosts in lower case, each with its port if it has one. Links to exactly these hosts are restored.
 
     >>> RestorePolicy.parse(["code"]).permits_everything
     False
@@ -58,11 +59,11 @@ class RestorePolicy:
 
     @classmethod
     def parse(cls, restore_places: Collection[str] | str = (), restore_hosts: Collection[str] = ()) -> "RestorePolicy":
-        """Return the policy for the options ``restore_places`` and ``restore_hosts``.
+        """Create the policy for the options ``restore_places`` and ``restore_hosts``.
 
         Args:
-            restore_places: Any of ``code``, ``json`` and ``math``; or ``all``, for a reply that nothing displays
-                or fetches, since it permits links too.
+            restore_places: Any of ``code``, ``json`` and ``math``; or ``all``, which also permits links. Use ``all``
+                only for a reply that no program displays and whose addresses none fetches.
             restore_hosts: Host names such as ``docs.example.com`` or ``localhost:8080``.
 
         Raises:
@@ -75,9 +76,9 @@ class RestorePolicy:
             or not _is_collection(places)
             or not set(places) <= {*PERMITTED_REGIONS, EVERY_REGION}
         ):
-            raise OptionError(f"restore_places takes a collection of {names}")
+            raise OptionError(f"restore_places must be a collection of {names}")
         if not _is_collection(restore_hosts) or not all(_HOST.fullmatch(host.lower()) for host in restore_hosts):
-            raise OptionError("restore_hosts takes a collection of host names, such as docs.example.com")
+            raise OptionError('restore_hosts must be a collection of host names, such as ["docs.example.com"]')
         return cls(frozenset(places), frozenset(host.lower() for host in restore_hosts))
 
     @property
@@ -86,7 +87,7 @@ class RestorePolicy:
         return EVERY_REGION in self.places
 
     def allows_link(self, destination: str | None) -> bool:
-        """Return whether a link destination so far leads to a permitted host whatever text follows."""
+        """Return whether a link destination leads to a permitted host, whatever text may follow it."""
         if destination is None or not self.hosts:
             return False
         match = _ADDRESS.fullmatch(destination)
@@ -95,10 +96,10 @@ class RestorePolicy:
         return _DISPUTED_MARKS.search(match[2]) is None and _ENDS.search(match[2]) is None
 
     def find_bare_path(self, chunk: str) -> tuple[int, int] | None:
-        """Return start and latest end of the path of a chunk that is an address of a permitted host.
+        """Find the path in a chunk that is an address of a permitted host.
 
         Returns:
-            Two positions in ``chunk``; ``None`` for any other chunk.
+            The start of the path in ``chunk``, and the latest end of it; ``None`` for any other chunk.
         """
         lead = len(chunk) - len(chunk.lstrip(_LEADING_MARKS))
         address = chunk[lead:]

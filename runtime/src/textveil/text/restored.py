@@ -11,7 +11,7 @@ from textveil.text.restore_policy import SkipReason
 
 
 class NotRestored(NamedTuple):
-    """Surrogate that stays in a reply.
+    """A surrogate that stays in a reply.
 
     Attributes:
         written: The surrogate, as written in the reply.
@@ -28,13 +28,13 @@ class NotRestored(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreReport:
-    """Report on the surrogates of a reply. It contains words of the reply alone, no original.
+    """Report on the surrogates of a reply. It contains only words of the reply, no original.
 
     Attributes:
         restored: Surrogates that were replaced by their originals, as written in the reply.
         not_restored: Surrogates that stay, each with the reason.
-        unknown_numbers: Numbers of the reply that are neither surrogates nor in the sanitized text, if numbers of
-            the text were replaced: a model may have computed them from surrogates.
+        unknown_numbers: Numbers of the reply that are neither surrogates nor in the sanitized text. A model may have
+            computed them from surrogates. Empty if no number of the text was replaced.
 
     >>> from textveil.text.restore import Restorer
     >>> Restorer([("Gomez", "Novak")]).restore("Ask Gomez.").report.restored
@@ -56,7 +56,7 @@ class RestoreReport:
         )
 
     def count_reasons(self) -> dict[SkipReason, int]:
-        """Return the number of surrogates that stay for each reason, most frequent first."""
+        """Return for each reason how many surrogates stay because of it, most frequent reason first."""
         return dict(Counter(stays.reason for stays in self.not_restored).most_common())
 
     def to_dict(self) -> dict[str, Any]:
@@ -97,10 +97,11 @@ class ReportProperties:
 
 
 class _JsonRefusingType(type):
-    """Metaclass that makes ``json`` fail with an error of ours for instances of its classes.
+    """Metaclass of classes whose objects make ``json`` fail with an error of ours.
 
-    ``json`` has no hook for objects that it cannot encode: its encoder puts the name of the class into a ``TypeError``.
-    So a read of the name by that encoder raises the error. Elsewhere the read returns the name.
+    ``json`` has no hook for objects that it cannot encode. Its encoder reads the name of their class for the message of
+    a ``TypeError``. If that encoder reads the name, this metaclass raises our error. For all others it returns the
+    name.
     """
 
     @property
@@ -108,15 +109,15 @@ class _JsonRefusingType(type):
         asks = sys._getframe(1)
         if asks.f_code.co_name == "default" and asks.f_globals.get("__name__") == "json.encoder":
             raise RestoredNotJson(
-                "a restored reply is not written to JSON by itself: use its .text, or .to_dict() for text and report"
+                "a Restored object cannot be written to JSON: use .text, or .to_dict() for text and report"
             )
         return type.__dict__["__name__"].__get__(cls)
 
 
 class Restored(metaclass=_JsonRefusingType):
-    """A reply with the user's words, and a report on the surrogates that were not restored.
+    """A reply with the user's words, and a report on the surrogates in it.
 
-    It acts as its text in ``str``, ``==``, ``in``, ``len``, slices and f-strings. It is no ``str``: ``json.dumps``
+    It acts like its text in ``str``, ``==``, ``in``, ``len``, slices and f-strings. It is not a ``str``: ``json.dumps``
     raises ``RestoredNotJson``. Use ``.text``, or ``.to_dict()`` for text and report.
 
     >>> from textveil.text.restore import Restorer
@@ -128,7 +129,7 @@ class Restored(metaclass=_JsonRefusingType):
 
     Attributes:
         text: The reply with the user's words. It is as private as the text that was sanitized.
-        report: Report on restored surrogates and on those that stay.
+        report: Report on the surrogates that were restored, and on those that stay.
     """
 
     __slots__ = ("report", "text")
@@ -144,7 +145,7 @@ class Restored(metaclass=_JsonRefusingType):
         return self.text
 
     def __repr__(self) -> str:
-        """Return the numbers of restored and other surrogates, without a word of the text."""
+        """Return how many surrogates were restored and how many not, without a word of the text."""
         report = self.report
         return f"<Restored: {len(report.restored):,} restored, {len(report.not_restored):,} not restored>"
 

@@ -1,4 +1,7 @@
-"""``Sanitizer``, the main class for applications, and the factory of its plans."""
+"""``Sanitizer``, the main class for applications, and the factory of its plans.
+
+A *plan* holds all that calls with the same options share.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -26,21 +29,21 @@ if TYPE_CHECKING:
     from textveil.text.token_plans import TokenPlanFactory
     from textveil.text.unicode_compat import CharacterSwap
 
-#: Number of cache keys of plans; a plan may have several.
+#: Largest number of keys of the cache of plans. A plan may have several keys.
 _MAX_CACHED_PLANS = 32
-#: Types of which equal values have equal meaning.
+#: Types of options whose values mean the same if they are equal and of the same type.
 _PLAIN_TYPES = frozenset((str, bool, type(None)))
 
 
 class Sanitizer:
-    """Sanitizer of texts, offline, with the mechanisms of one bundle.
+    """Sanitizes texts, offline, with the mechanisms of one bundle.
 
-    Mechanisms randomize words under local differential privacy; the mode ``names`` replaces words by random surrogates
+    Mechanisms randomize words under local differential privacy. The mode ``names`` replaces words by random surrogates
     of their types. An instance holds no random state, so it is safe to share between threads and to use after a fork.
 
     Args:
         bundle: An opened bundle.
-        detector: Additional detector for the mode ``names``: reads each output, and returns start and end of further
+        detector: Additional detector for the mode ``names``. It reads each output, and returns start and end of further
             spans to hide.
 
     >>> sanitizer = Sanitizer.load()
@@ -62,12 +65,12 @@ class Sanitizer:
 
     @classmethod
     def load(cls, path: str | Path | None = None, **pins: Unpack[ExpectedBundle]) -> "Sanitizer":
-        """Open a bundle, and check hashes and structure of its files.
+        """Open a bundle, and check the hashes and the structure of its files.
 
-        For the built-in bundle the files that only the mode ``names`` needs are checked at its first use.
+        Of the built-in bundle, the files that only the mode ``names`` needs are checked when that mode is first used.
 
         Args:
-            path: Folder of a bundle; the built-in English bundle if omitted (with its content hash as expected hash).
+            path: Folder of a bundle. If omitted, the built-in English bundle, whose content hash is then checked too.
             pins: Expected content hash or signer (``ExpectedBundle``).
 
         Raises:
@@ -80,10 +83,10 @@ class Sanitizer:
         return cls(open_bundle(DEFAULT_BUNDLE if path is None else Path(path), TextBundle, **pins))
 
     def sanitize(self, text: str, **options: Unpack[Options]) -> Result:
-        """Sanitize one text. The text is one document; its statement covers all of its tokens.
+        """Sanitize one text. The text is one document: its statement covers all of its tokens.
 
         Args:
-            text: Any string.
+            text: Any text.
             options: See ``Options``.
 
         Returns:
@@ -97,11 +100,11 @@ class Sanitizer:
             Every call samples anew: sanitizing the same text again is a second release and weakens the first.
         """
         if not isinstance(text, str):
-            raise InputError("the text is not a string; sanitize_batch takes a list of texts")
+            raise InputError("the text must be a string: for a list of texts use sanitize_batch")
         return self._sanitize_texts([(text,)], options)[0]
 
     def sanitize_batch(self, texts: Iterable[str], **options: Unpack[Options]) -> list[Result]:
-        """Sanitize many texts, each its own document with its own statement.
+        """Sanitize many texts. Each is a document of its own, with its own statement.
 
         One batch randomizes all tokens of all texts together, many times faster than one call per text. Arguments,
         errors and privacy are those of ``sanitize``.
@@ -113,9 +116,9 @@ class Sanitizer:
     ) -> list[SanitizedDocument]:
         """Sanitize documents of several texts each, such as the cells of a row.
 
-        With ``consistent``, equal words in all texts of a document get equal outputs and are charged once. Otherwise
-        the result is that of ``sanitize_batch``, and a document is charged the sum of its texts. Arguments, errors and
-        privacy are those of ``sanitize``.
+        With ``consistent``, equal words in all texts of a document get equal outputs, and count once toward the spend.
+        Without it the outputs are those of ``sanitize_batch``, and the tokens of a document are the sum over its texts.
+        Arguments, errors and privacy are those of ``sanitize``.
         """
         _, rows = self._rewrite(check_documents(documents), options)
         return [
@@ -127,16 +130,16 @@ class Sanitizer:
         """Return the tokens and gaps of a text with their treatment, without sampling or a release.
 
         Returns:
-            Pairs of token and treatment: ``"gap"`` between tokens, ``"kept"``, ``"randomized"``, ``"unknown"``
-            (randomized without neighbors), or the name of an entity type. Under ``santext+`` the coin may also keep a
-            ``"randomized"`` word. The result is as private as the text.
+            Pairs of a part of the text and its treatment: ``"gap"`` between tokens, ``"kept"``, ``"randomized"``,
+            ``"unknown"`` (randomized, but not in the vocabulary), or the name of an entity type. Under ``santext+`` a
+            ``"randomized"`` word may also be kept, by chance. The result is as private as the text.
 
         Raises:
             OptionError: As ``sanitize``.
             InputError: ``text`` is not a string.
         """
         if not isinstance(text, str):
-            raise InputError("the text is not a string")
+            raise InputError("the text must be a string")
         plan, swap = self._get_plan(options), self._find_swap([[text]], options)
         if swap is None:
             return plan.preview(text)
@@ -146,11 +149,11 @@ class Sanitizer:
     def unknown_share(self, text: str, **options: Unpack[Options]) -> float:
         """Return the share of a text's randomized words that the vocabulary lacks; 0 without any.
 
-        In the mode ``names`` it is the share of unlisted words among all words except names, numbers and other
-        entities. Above a half the text may be in another language.
+        In the mode ``names`` it is the share of words that are on no list, among all words except names, numbers and
+        other entities. Above a half the text may be in another language.
 
         Privacy:
-            The share depends on the hidden words: keep it on the device.
+            The share depends on private words: keep it on the device.
         """
         treated_parts = self.preview(text, **options)
         if self.terms(**options).mechanism == "names":
@@ -162,7 +165,7 @@ class Sanitizer:
         return treatments.count("unknown") / max(1, len(treatments))
 
     def terms(self, **options: Unpack[Options]) -> PrivacyTerms:
-        """Return the privacy terms per token of a call with these options, without sampling."""
+        """Return the privacy terms of calls with these options, without sampling."""
         return self._get_plan(options).terms
 
     def canonical_options(self, **options: Unpack[Options]) -> dict[str, Any]:
@@ -183,7 +186,10 @@ class Sanitizer:
         return {**asdict(plan.terms), "split": plan.split, **list_options}
 
     def names_plan(self, **options: Unpack[Options]) -> "NamesPlan":
-        """Return the plan of the mode ``names`` under these options, for code beside ``sanitize``."""
+        """Return the plan of the mode ``names`` under these options.
+
+        It is for code that needs more than sanitized texts.
+        """
         return cast("NamesPlan", self._get_plan({**options, "protect": "names"}))
 
     def distribution(self, word: str, **options: Unpack[Options]) -> "OutputDistribution":
@@ -195,8 +201,8 @@ class Sanitizer:
             options: As in ``sanitize``.
 
         Raises:
-            OptionError: An option is not supported, the mechanism has no weights (``fbdd``), ``word`` is more than
-                one token, or the staircase mechanism keeps it.
+            OptionError: An option is not supported, the mechanism has no exact weights (``fbdd``), ``word`` is more
+                than one token, or the staircase mechanism keeps it.
         """
         plan, swap = self._get_plan(options), self._find_swap([[word]], options)
         if swap is not None:
@@ -204,13 +210,13 @@ class Sanitizer:
         return plan.distribution(word)
 
     def distance(self, first: str, second: str) -> float:
-        """Return the distance of two words in the metric of the guarantee.
+        """Return the distance of two words, as the guarantee of SanText measures it.
 
-        The median over pairs of words is 1.
+        The distances are scaled so that their median over pairs of words is 1.
 
         Raises:
             OptionError: A word is more than one token.
-            UnknownMechanism: The bundle has no SanText, and so no metric.
+            UnknownMechanism: The bundle has no SanText, and so no distances.
         """
         return self.bundle.metric.compute_distance(self._find_symbol_id(first), self._find_symbol_id(second))
 
@@ -224,7 +230,7 @@ class Sanitizer:
         return results
 
     def _rewrite(self, documents: Sequence[Sequence[str]], options: Options) -> tuple[PrivacyTerms, Iterable[Any]]:
-        """Return the terms and the rows of a rewriter.
+        """Return the terms, and the rewritten documents.
 
         Texts are read by the bundle's character classes (see ``unicode_compat``).
         """
@@ -265,14 +271,14 @@ class Sanitizer:
     def _find_symbol_id(self, word: str) -> int:
         """Return the input id of a symbol as printed, or of a word.
 
-        A symbol may be one that no text yields, such as a WordPiece with digits.
+        A symbol may be one that no text contains as a token, such as a WordPiece with digits.
         """
         key = word if word in self.bundle.symbol_ids else self._factory.token_plans.rule.classify_alone(word).key
         return self.bundle.symbol_count if key is None else self.bundle.symbol_ids.get(key, self.bundle.symbol_count)
 
 
 class PlanFactory:
-    """Factory of the plans of one bundle.
+    """Creates the plans of one bundle.
 
     Args:
         bundle: The bundle.
@@ -295,34 +301,34 @@ class PlanFactory:
 
     @cached_property
     def token_plans(self) -> "TokenPlanFactory":
-        """Factory of plans that randomize every token; lazy, since the staircase needs none of it."""
+        """Factory of plans that randomize every token; lazy, since the staircase does not need it."""
         from textveil.text.token_plans import TokenPlanFactory
 
         return TokenPlanFactory(self._bundle)
 
     @cached_property
     def names_plans(self) -> "NamesPlanFactory":
-        """Factory of plans of the mode ``names``; lazy, since other modes need none of it."""
+        """Factory of plans of the mode ``names``; lazy, since other modes do not need it."""
         from textveil.text.names.plan import NamesPlanFactory
 
         return NamesPlanFactory(self._bundle, self._detector)
 
     def make_plan(self, options: Options) -> "RandomizingPlan | NamesPlan":
-        """Return the plan for the options of a call.
+        """Create the plan for the options of a call.
 
         Raises:
             UnknownMechanism, UnknownLevel, OptionError: The bundle or the mechanism does not support the value of an
-                option; the message lists the supported values.
+                option. The message lists the supported values.
         """
         checked = check_options(options)
         return self.names_plans.make_plan(checked) if _selects_names(checked) else self.make_randomizing_plan(checked)
 
     def make_randomizing_plan(self, checked: dict[str, Any]) -> RandomizingPlan:
-        """Return the plan for checked options of every mode but ``names``."""
+        """Create the plan for checked options of every mode except ``names``."""
         if names_only := sorted(NAMES_OPTIONS.intersection(checked)):
-            raise OptionError(f"{', '.join(names_only)}: only with protect names")
+            raise OptionError(f"{', '.join(names_only)}: only with the mode names (protect)")
         if self._detector is not None:
-            raise OptionError("outside detectors read outputs of the mode names alone (protect names)")
+            raise OptionError("an external detector works only with the mode names (protect)")
         if checked.get("mechanism", self._bundle.default_mechanism) != "staircase":
             return self.token_plans.make_plan(checked)
         return self.staircase_plans.make_plan(checked)
@@ -333,17 +339,19 @@ def _selects_names(checked: dict[str, Any]) -> bool:
 
 
 def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> RandomizingPlan:
-    """Return the plan that options select in a bundle, for code that analyzes sampling.
+    """Create the plan that options select in a bundle, for code that analyzes sampling.
 
     See ``PlanFactory.make_plan``.
 
     Raises:
-        OptionError: Also for the mode ``names``, which samples no symbols.
+        OptionError: Also for the mode ``names``, which does not sample words of a vocabulary.
 
     >>> make_plan(Sanitizer.load().bundle, protect="words").terms.mechanism
     'staircase'
     """
     checked = check_options(options)
     if _selects_names(checked):
-        raise OptionError("the mode names has members of kinds, and no mechanism that draws symbols")
+        raise OptionError(
+            'the mode names randomizes no words, so this operation does not exist for it: use protect="words" or "all"'
+        )
     return PlanFactory(bundle).make_randomizing_plan(checked)

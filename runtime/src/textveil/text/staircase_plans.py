@@ -27,7 +27,7 @@ _UNSUPPORTED_OPTIONS = ("replacement_probability",)
 
 
 class StaircasePlanFactory:
-    """Shared data of all staircase plans of one bundle: lists, rules and printable words.
+    """Creates the staircase plans of one bundle, which share lists, rules and printable words.
 
     Args:
         bundle: A bundle with a staircase mechanism.
@@ -55,7 +55,7 @@ class StaircasePlanFactory:
         self._words = PrintableWords.from_vocabulary(bundle.vocabulary, self.make_rule(protect="all").entity_types)
 
     def make_rule(self, *, protect: str, denied: frozenset[str] = frozenset()) -> TemplateRule:
-        """Return the rule for a mode and denied keys."""
+        """Create the rule for a mode and denied keys."""
         return TemplateRule(
             function_words=self._function_words,
             listed_types=self._kinds,
@@ -64,23 +64,23 @@ class StaircasePlanFactory:
         )
 
     def get_output_mask(self, *, protect: str, lower: bool = False) -> NDArray[np.bool_]:
-        """Return for each symbol whether randomized words may become it, shape ``(symbols,)``.
+        """Return whether each symbol may be the output of a randomized word, shape ``(symbols,)``.
 
         Args:
             protect: The mode, ``"words"`` or ``"all"``.
-            lower: Whether the slot is in lower case only.
+            lower: Whether the output is written in lower case only, so that more outputs are possible.
         """
         return self._table.get_output_mask(function_words_kept=protect == "words", lower=lower)
 
     def make_staircase(self, level: StaircaseLevel, *, protect: str, lower: bool = False) -> Staircase:
-        """Return the staircase mechanism of a level over the permitted outputs.
+        """Create the staircase mechanism of a level over the permitted outputs.
 
-        The function checks the certificate of the level.
+        The certificate of the level is checked.
         """
         return Staircase.from_table(self._table, level, self.get_output_mask(protect=protect, lower=lower))
 
     def make_slot_staircase(self, level: StaircaseLevel, *, protect: str) -> SlotStaircases:
-        """Return the mechanisms of a level for slots of any case and for slots in lower case."""
+        """Create the mechanism of a level, with parts for outputs in any case and in lower case."""
         strict = self.make_staircase(level, protect=protect)
         lower = self.get_output_mask(protect=protect, lower=True)
         if (lower == (strict.base > 0)).all():
@@ -88,15 +88,15 @@ class StaircasePlanFactory:
         return SlotStaircases(strict, Staircase.from_table(self._table, level, lower))
 
     def make_plan(self, checked: Mapping[str, Any]) -> RandomizingPlan:
-        """Return the plan for checked options (see ``options.check_options``).
+        """Create the plan for checked options (see ``options.check_options``).
 
         Raises:
-            UnknownLevel, OptionError: The bundle or the mechanism does not support the value of an option; the message
+            UnknownLevel, OptionError: The bundle or the mechanism does not support the value of an option. The message
                 lists the supported values.
         """
         unsupported = sorted(set(checked).intersection(_UNSUPPORTED_OPTIONS))
         if unsupported:
-            raise OptionError(f"the staircase does not take {', '.join(unsupported)}")
+            raise OptionError(f"the staircase does not support {', '.join(unsupported)}: omit it")
         protect = checked.get("protect", self.bundle.default_mode)
         level = find_staircase_level(self.bundle, checked.get("epsilon"))
         consistent, split, cap = _parse_consistency(checked)
@@ -134,7 +134,7 @@ def _parse_consistency(checked: Mapping[str, Any]) -> tuple[bool, bool, int]:
     consistent, split = checked.get("consistent", False), checked.get("split", False)
     cap = checked.get("consistent_cap", CONSISTENT_CAP)
     if consistent == "corpus":
-        raise OptionError("equal strings of a corpus become equal with protect names alone")
+        raise OptionError('consistent="corpus" works only with the mode names (protect)')
     if not consistent and ("consistent_cap" in checked or split):
         raise OptionError("consistent_cap and split need consistent")
     return consistent, split, cap
@@ -144,7 +144,7 @@ def find_staircase_level(bundle: TextBundle, epsilon: float | str | None) -> Sta
     """Return the level with this epsilon; the bundle's default level for ``None``.
 
     Raises:
-        UnknownLevel: No level has this epsilon; the message lists the epsilons of all levels.
+        UnknownLevel: No level has this epsilon. The message lists the epsilons of all levels.
         OptionError: ``epsilon`` is not a number.
     """
     if epsilon is None:
@@ -154,4 +154,4 @@ def find_staircase_level(bundle: TextBundle, epsilon: float | str | None) -> Sta
         if requested == level.epsilon:
             return level
     available = ", ".join(f"{level.epsilon.normalize():f}" for level in bundle.staircase_levels)
-    raise UnknownLevel.from_epsilon(epsilon, f"epsilon is one of {available}")
+    raise UnknownLevel.from_epsilon(epsilon, f"epsilon must be one of {available}")

@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from textveil.text.restore import Restorer
     from textveil.text.restored import Restored
 
-#: Kinds of epsilon. Values of two kinds must not be compared, added or printed as one another.
+#: Kinds of epsilon. Values of different kinds must not be compared, added, or printed in place of each other.
 _TEXTS = load_data(STATEMENTS)
 TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", _TEXTS["words"]["epsilon_kind"]
 
 
 class PrivacyGuarantee(Protocol):
-    """Interface of a mechanism's guarantee for one randomized token."""
+    """Guarantee of a mechanism for one randomized token (interface)."""
 
     @property
     def epsilon(self) -> Decimal | float:
-        """Loss per token; per unit of scaled distance for metric DP."""
+        """Loss per token; per unit of scaled distance for metric differential privacy."""
         ...
 
     @property
@@ -45,11 +45,11 @@ class PrivacyGuarantee(Protocol):
         ...
 
     def compute_spend(self, tokens: int) -> Spend:
-        """Return the spend in the privacy ledger for ``tokens`` tokens."""
+        """Return how much ``tokens`` tokens spend in the privacy ledger."""
         ...
 
     def name_privacy_unit(self, terms: "PrivacyTerms") -> str:
-        """Return the name of the privacy unit, such as ``token``."""
+        """Return the name of what the tokens are that count toward the spend, such as ``token``."""
         ...
 
     def list_figures(self, terms: "PrivacyTerms") -> dict[str, Any]:
@@ -60,13 +60,13 @@ class PrivacyGuarantee(Protocol):
         """Return the figures of one document, for JSON.
 
         Args:
-            tokens: Number of charged tokens.
+            tokens: Number of tokens that count toward the spend.
             randomized_words: In the mode ``names``, the number of randomized words.
         """
         ...
 
     def list_unprotected(self, terms: "PrivacyTerms") -> tuple[str, ...]:
-        """Return plain sentences on the information that the release reveals in spite of the noise."""
+        """Return plain sentences about what the release reveals in spite of the noise."""
         ...
 
     def summary(self, terms: "PrivacyTerms", tokens: int, randomized_words: int = 0) -> str:
@@ -74,7 +74,7 @@ class PrivacyGuarantee(Protocol):
         ...
 
     def format_line(self, terms: "PrivacyTerms", tokens: int, randomized_words: int = 0) -> str:
-        """Return one short line on the kept, replaced and randomized parts."""
+        """Return the guarantee as one short line: what is kept, replaced and randomized."""
         ...
 
 
@@ -88,9 +88,9 @@ class PrivacyTerms:
         promise: Guarantee of the mechanism for one randomized token.
         protect: The mode; ``None`` for mechanisms that randomize every token.
         consistent: Whether equal words of a document get equal outputs.
-        consistent_cap: With ``consistent``, the most randomized words, names and numbers that a document may have.
+        consistent_cap: With ``consistent``, the largest number of randomized words, names and numbers of a document.
         case: ``"carry"`` or ``"drop"``.
-        sanitize_punctuation: Whether punctuation is sanitized too, and white space is not passed through.
+        sanitize_punctuation: Whether punctuation is sanitized too, and white space becomes single spaces.
         bundle: Content hash of the bundle.
 
     >>> from textveil import Sanitizer
@@ -110,36 +110,36 @@ class PrivacyTerms:
 
     @property
     def epsilon(self) -> Decimal | float:
-        """Loss per token; per unit of scaled distance for metric DP."""
+        """Loss per token; per unit of scaled distance for metric differential privacy."""
         return self.promise.epsilon
 
     @property
     def privacy_unit(self) -> str:
-        """Name of the privacy unit."""
+        """Name of what the tokens are that count toward the spend, such as ``token``."""
         return self.promise.name_privacy_unit(self)
 
     @property
     def not_protected(self) -> tuple[str, ...]:
-        """Plain sentences on the information that the release reveals in spite of the noise."""
+        """Plain sentences about what the release reveals in spite of the noise."""
         return self.promise.list_unprotected(self)
 
     @property
     def revealed_parts(self) -> tuple[str, ...]:
-        """Parts of the text that the output reveals: its template."""
+        """The parts of the text that the output reveals, in words: its template."""
         names = ["function_words"] if self.protect == "words" else []
         names += [] if self.sanitize_punctuation else ["gaps"]
         names += ["case"] if self.case == "carry" and not self.sanitize_punctuation else []
-        names += ["kinds"] if self.protect is not None else []
+        names += ["entity_types"] if self.protect is not None else []
         names += ["order"]
-        names += ["number_sizes", "endings"] if self.protect == "names" else []
-        names += ["equal"] if self.consistent else []
-        return tuple(_TEXTS["visible"][name] for name in names)
+        names += ["digit_counts", "endings"] if self.protect == "names" else []
+        names += ["equal_words"] if self.consistent else []
+        return tuple(_TEXTS["revealed_parts"][name] for name in names)
 
     def statement(self, tokens: int, randomized_words: int = 0) -> "PrivacyStatement":
         """Return the privacy statement for one text.
 
         Args:
-            tokens: Number of charged tokens.
+            tokens: Number of tokens that count toward the spend.
             randomized_words: In the mode ``names``, the number of randomized words.
         """
         return PrivacyStatement(self, tokens, randomized_words)
@@ -147,15 +147,17 @@ class PrivacyTerms:
 
 @dataclass(frozen=True)
 class PrivacyStatement(ReleaseStatement):
-    """Privacy statement of one release. It is safe to publish beside the output.
+    """Privacy statement of one release. It is safe to publish next to the output.
 
-    For any two texts of the same template, the probabilities of any output differ by a factor of at most ``exp`` of the
-    sum of the losses of the randomized tokens in which they differ (docs/privacy.md). Where every token is randomized,
-    the template is gaps, token boundaries and case patterns. Texts of different templates have no bound.
+    For any two texts with the same template, the probabilities of any output differ by a factor of at most ``exp(s)``,
+    where ``s`` is the sum of the losses of the randomized tokens in which the texts differ (docs/privacy.md). Where
+    every token is randomized, the template consists of gaps, token boundaries and case patterns. For texts with
+    different templates there is no bound.
 
     Attributes:
         terms: Mechanism, epsilons and options.
-        tokens: Charged tokens of the document: all randomized tokens; the distinct ones where outputs are consistent.
+        tokens: Tokens of the document that count toward the spend: all randomized tokens; the distinct ones where
+            outputs are consistent.
         randomized_words: In the mode ``names``, the number of words of the list that are randomized.
 
     Example:
@@ -181,7 +183,7 @@ class PrivacyStatement(ReleaseStatement):
 
     @property
     def spend(self) -> Spend:
-        """Privacy loss of all charged tokens; replaced tokens cost nothing."""
+        """What the release spends in the privacy ledger; replaced tokens cost nothing."""
         return self.terms.promise.compute_spend(self.tokens)
 
     @property
@@ -191,12 +193,12 @@ class PrivacyStatement(ReleaseStatement):
 
     @property
     def not_protected(self) -> tuple[str, ...]:
-        """Plain sentences on the information that the release reveals in spite of the noise."""
+        """Plain sentences about what the release reveals in spite of the noise."""
         return self.terms.not_protected
 
     @property
     def epsilon_document(self) -> Decimal | float:
-        """Sum of ``epsilon`` over all charged tokens: the bound for texts that differ in all."""
+        """``epsilon`` times ``tokens``: the bound for texts that differ in all of these tokens."""
         return self.tokens * self.terms.epsilon
 
     def to_dict(self) -> dict[str, Any]:
@@ -220,7 +222,7 @@ class PrivacyStatement(ReleaseStatement):
         return self.terms.promise.summary(self.terms, self.tokens, self.randomized_words)
 
     def format_line(self) -> str:
-        """Return one short line for a terminal on the kept, replaced and randomized parts."""
+        """Return one short line for a terminal: what is kept, replaced and randomized."""
         return self.terms.promise.format_line(self.terms, self.tokens, self.randomized_words)
 
 
@@ -230,13 +232,15 @@ class Result:
 
     Attributes:
         text: The sanitized text.
-        tokens: Number of charged tokens: all randomized tokens, each piece of a word counted; distinct tokens with
-            ``consistent``.
+        tokens: Number of tokens that count toward the spend: all randomized tokens, where each WordPiece of a word
+            counts; only distinct tokens with ``consistent``.
         terms: Mechanism, epsilons and options.
         mapping: Mapping that restores words, with ``consistent``; else ``None``. It undoes the protection: no ``repr``
             and no pickle contains it.
-        randomized_words: In the mode ``names``: number of words of the list that are randomized (``--randomize``).
-        replaced_words: In the mode ``names``: number of replaced words that are on no list, without names and numbers.
+        randomized_words: In the mode ``names``, the number of words that a list of the user randomizes
+            (``--randomize``).
+        replaced_words: In the mode ``names``, the number of replaced words that are on no list, without names and
+            numbers.
 
     >>> from textveil import Sanitizer
     >>> result = Sanitizer.load().sanitize("Anna paid.", protect="names")
@@ -268,15 +272,15 @@ class Result:
 
     @property
     def kept_words(self) -> "KeptWords | None":
-        """Numbers of words that the mode ``names`` kept and replaced; ``None`` in other modes."""
+        """How many words the mode ``names`` kept and how many it replaced; ``None`` in other modes."""
         return KeptWords(self.tokens, self.replaced_words) if self.terms.mechanism == "names" else None
 
     @property
     def kept_share(self) -> float | None:
-        """Share of words that the mode ``names`` kept: below a half the text may not be English.
+        """Share of words that the mode ``names`` kept. Below a half the text may not be English.
 
-        Names, numbers and identifiers do not count. The share follows from the template, which the output reveals, so
-        it reveals nothing more. ``None`` in other modes and without words.
+        Names, numbers and identifiers do not count. The output reveals the template, and the share follows from it, so
+        the share reveals nothing more. ``None`` in other modes and without words.
         """
         return None if self.kept_words is None else self.kept_words.share
 
@@ -297,7 +301,7 @@ class Result:
 
         Restoring happens on this device. It restores only words whose outputs have one original, and only in running
         text: not in links, markup, code, math or JSON (docs/restoring.md). ``result.restore(reply,
-        restore_places={"code"})`` restores code too. The result acts as its text; its ``report`` lists the words that
+        restore_places={"code"})`` restores code too. The result acts like its text. Its ``report`` lists the words that
         were not restored, with reasons.
 
         >>> from textveil import Sanitizer
@@ -308,9 +312,10 @@ class Result:
 
         Args:
             reply: The whole reply.
-            restore_places: Additional regions to restore: ``code``, ``json``, ``math``; or ``all``, for a reply that
-                nothing displays or fetches.
-            restore_hosts: Hosts; words in links to these hosts are restored.
+            restore_places: Additional regions to restore: any of ``code``, ``json`` and ``math``; or ``all``, which
+                also permits links. Use ``all`` only for a reply that no program displays and whose addresses none
+                fetches.
+            restore_hosts: Hosts. Words in links to these hosts are restored.
 
         Raises:
             OptionError: The text was not sanitized with ``consistent``, the result comes from another process, or an
@@ -321,7 +326,9 @@ class Result:
 
         policy = RestorePolicy.parse(restore_places, restore_hosts)
         if self.mapping is None:
-            raise OptionError("there is no mapping: words are restored after consistent draws, in the same process")
+            raise OptionError(
+                "this result has no mapping: only results of consistent=True have one, in the process that made them"
+            )
         return self.mapping.restore(reply, policy, self.text)
 
     def __reduce__(self) -> Any:
@@ -336,7 +343,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class SanitizedDocument:
-    """Sanitized texts of one document, with its charged tokens and the counts of ``Result``."""
+    """The sanitized texts of one document, and the counts of ``Result``."""
 
     texts: list[str]
     tokens: int

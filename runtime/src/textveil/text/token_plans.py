@@ -30,7 +30,7 @@ _MechanismChoice = tuple[Mechanism, str | None, TokenGuarantee]
 
 
 class TokenPlanFactory:
-    """Factory of all plans of one bundle that randomize every token.
+    """Creates the plans of one bundle that randomize every token.
 
     Args:
         bundle: The bundle.
@@ -53,11 +53,11 @@ class TokenPlanFactory:
         }
 
     def make_plan(self, checked: Mapping[str, Any]) -> RandomizingPlan:
-        """Return the plan for checked options (see ``options.check_options``).
+        """Create the plan for checked options (see ``options.check_options``).
 
         Raises:
             UnknownMechanism, UnknownLevel, OptionError: The bundle or the mechanism does not support the value of an
-                option; the message lists the supported values.
+                option. The message lists the supported values.
         """
         mechanism = checked.get("mechanism", self.bundle.default_mechanism)
         self._check_options(mechanism, checked)
@@ -77,15 +77,17 @@ class TokenPlanFactory:
 
     def _check_options(self, mechanism: str, checked: Mapping[str, Any]) -> None:
         if not mechanism and "mechanism" not in checked:
-            raise UnknownMechanism("this bundle has lists of the mode names alone: say protect names")
+            raise UnknownMechanism("this bundle has only the lists of the mode names: use protect names")
         if mechanism not in self._choosers:
             raise UnknownMechanism(f"unknown mechanism; there are staircase, {', '.join(self._choosers)}")
         self.bundle.check_mechanism(mechanism)
         unsupported = [name for name in _STAIRCASE_OPTIONS if name in checked]
         if unsupported:
-            raise OptionError(f"{mechanism} does not take {', '.join(unsupported)}: that is for the staircase")
+            raise OptionError(
+                f"{mechanism} does not support {', '.join(unsupported)}: omit it, or use the mechanism staircase"
+            )
         if mechanism != "santext+" and ("replacement_probability" in checked or checked.get("deny")):
-            raise OptionError("a replacement probability and denied words belong to santext+ alone")
+            raise OptionError("replacement_probability and deny work only with the mechanism santext+")
 
     def _choose_santext(self, checked: Mapping[str, Any]) -> _MechanismChoice:
         santext, level, guarantee_fields = self._make_santext("santext", checked)
@@ -129,7 +131,7 @@ class TokenPlanFactory:
 
     def _choose_random(self, checked: Mapping[str, Any]) -> _MechanismChoice:
         if "epsilon" in checked:
-            raise OptionError("random takes no epsilon: nothing is learned from it")
+            raise OptionError("the mechanism random has no epsilon: omit epsilon")
         return self._make_pure_choice(RandomizedResponse.make_uniform(self.bundle.table), Decimal(0))
 
     def _choose_krr(self, checked: Mapping[str, Any]) -> _MechanismChoice:
@@ -147,12 +149,15 @@ class TokenPlanFactory:
 
 
 def compute_pure_epsilon(bundle: TextBundle, level: SanTextLevel, mechanism: str) -> Decimal:
-    """Return the pure LDP level of a mechanism at a level.
+    """Return the loss per token of SanText for any two words, as pure LDP.
 
-    The certificate of a pinned bundle has it; otherwise the result is a bound:
-    ``ln Pr[M(x) = y] - ln Pr[M(x') = y] <= 2 ln (max W / min W)``: with ``Pr[M(x) = y] = q(y) W[c] / Z(x)`` both the
-    weight of the output and the total ``Z`` change by that factor at most (docs/proofs/ledger.md). The certificate of a
-    bundle that is not pinned is a claim of its author, and no privacy ledger relies on it.
+    If the caller specified the bundle or its signer, the certificate has the figure. The certificate of any other
+    bundle is only a claim of its author, and no privacy ledger relies on it. The result is then a bound, rounded up:
+    ``ln Pr[M(x) = y]
+    - ln Pr[M(x') = y] <= 2 ln (max W / min W)``, where ``Pr[M(x) = y] = q(y) W[c] / Z(x)``. Here ``W`` are the weights
+      by
+    cell of the distance, ``q`` the prior of the output and ``Z`` the total. Between two inputs both the weight and the
+    total change by at most that factor (docs/proofs/ledger.md).
 
     Args:
         bundle: The bundle.
@@ -160,7 +165,7 @@ def compute_pure_epsilon(bundle: TextBundle, level: SanTextLevel, mechanism: str
         mechanism: ``"santext"``.
 
     Returns:
-        The level per token; a bound is rounded up.
+        The loss per token.
     """
     proven: Any = (bundle.certificate or {}).get("levels") if bundle.is_expected else None
     for key in (level.name, mechanism, "epsilon_pure_ldp"):

@@ -1,8 +1,9 @@
 """Replacement of characters that Python and the bundle classify differently.
 
-The text code uses the character classes of Python and of the library ``regex``, which are fast; ``characters.json`` of
-the bundle is authoritative. They differ on characters newer than one side's Unicode version. For these a call reads
-other characters of the bundle's classes, and the output gets the original characters again.
+The code that reads texts uses the character classes of Python and of the library ``regex``, because they are fast. The
+classes that count are those in ``characters.json`` of the bundle. The two differ on characters that are too new for the
+Unicode version of one of them. Such characters are replaced before a text is read by other characters, on whose classes
+both agree. The output gets the original characters again.
 """
 
 import re
@@ -19,8 +20,8 @@ from textveil.bundle.layout import CHARACTER_CLASSES
 from textveil.errors import EngineFailed
 from textveil.lazy import LazyPattern
 
-#: All other characters have the same classes in every Unicode version and every bundle (docs/format.md). Most texts
-#: contain no others.
+#: Characters whose classes may differ. All others have the same classes in every Unicode version and every bundle
+#: (docs/format.md), and most texts consist of these.
 _MAY_DIFFER = re.compile("[^\0-\u036f\u0400-\u052f\u2000-\u2064\u20ac\u2212\ufe0f\ufe6b\ufeff\uff20]")
 _PATTERNS = {name: LazyPattern(regex.compile, found, regex.V1) for name, found in CHARACTER_CLASSES.items()}
 #: The last ideograph of Unicode 15, and the last private-use character, which has no classes.
@@ -28,7 +29,7 @@ _LAST_IDEOGRAPH, _LAST_PRIVATE = 0x2EBE0, 0xFFFFD
 
 
 class CharacterSwap:
-    """Reversible exchange of characters for one call.
+    """Reversible replacement of characters, for one call.
 
     Args:
         replacements: Replacement of each character.
@@ -41,15 +42,15 @@ class CharacterSwap:
         )
 
     def replace_characters(self, text: str) -> str:
-        """Return a text with each such character replaced."""
+        """Return a text with the replacements in place of the original characters."""
         return text.translate(self._replacements) if self._replacements else text
 
     def restore_characters(self, text: str) -> str:
-        """Return a text with the original characters."""
+        """Return a text with the original characters in place of the replacements."""
         return text.translate(self._originals) if self._originals else text
 
     def replace_in_options(self, options: Mapping[str, Any]) -> Any:
-        """Return the options with replaced characters in their lists of words."""
+        """Return the options, with the replacements in their lists of words."""
         lists = {
             name: [*map(self.replace_characters, options[name])]
             for name in ("deny", "allow")
@@ -58,7 +59,7 @@ class CharacterSwap:
         return {**options, **lists}
 
     def restore_rows(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a rewriter with the original characters in texts and mappings."""
+        """Yield the results of a rewriter, with the original characters in texts and mappings."""
         for texts, tokens, mapping, *counts in rows:
             yield (
                 [*map(self.restore_characters, texts)],
@@ -72,14 +73,14 @@ NO_SWAP = CharacterSwap({})
 
 
 def find_swap(classes: bytes, texts: Iterable[str]) -> CharacterSwap | None:
-    """Return the exchange of characters that a call needs, or ``None``.
+    """Return the replacement of characters that a call needs; ``None`` if it needs none.
 
     Args:
         classes: Content of the bundle's ``characters.json``.
-        texts: All texts and words of the call. A replacement is a character that occurs in none of them.
+        texts: All texts and words of the call. A character that occurs in them is never a replacement.
 
     Raises:
-        EngineFailed: This Python has no free character of the classes that the bundle has for a character.
+        EngineFailed: This Python has no free character with the classes that the bundle has for a character.
     """
     disputed: set[str] = set()
     for text in texts:
@@ -93,22 +94,29 @@ def find_swap(classes: bytes, texts: Iterable[str]) -> CharacterSwap | None:
             others = free.setdefault(bundle_classes, _iterate_free(classes, bundle_classes))
             replacements[character] = next((other for other in others if other not in disputed), "")
             if not replacements[character]:
-                raise EngineFailed("this Python has no character of the classes that the bundle has for one of a text")
+                raise EngineFailed(
+                    "the Unicode tables of this Python are too old for a character of the text: use a newer Python"
+                )
     return CharacterSwap(replacements) if replacements else None
 
 
 def check_settled_characters(classes: bytes) -> None:
-    """Check that bundle and Python agree on all characters whose classes may not differ.
+    """Check that bundle and Python agree on all characters whose classes cannot differ.
 
     Raises:
-        EngineFailed: They differ.
+        EngineFailed: They do not agree.
     """
     if any(_differs(classes, chr(place)) for place in range(0xFFFF) if not _MAY_DIFFER.match(chr(place))):
-        raise EngineFailed("the bundle's classes of characters that every Unicode has are not those of this Python")
+        raise EngineFailed(
+            "the character classes of the bundle differ from those of this Python: use a supported Python"
+        )
 
 
 def _iterate_free(classes: bytes, wanted_classes: frozenset[str]) -> Iterator[str]:
-    """Yield caseless, non-combining characters of these classes, in bundle and engines alike."""
+    """Yield characters for which bundle and Python both have these classes.
+
+    The characters have no case, and do not combine with others.
+    """
     ranges = next(
         (v for name, v in _read_ranges(classes).items() if name in wanted_classes), (_LAST_IDEOGRAPH + 1, _LAST_PRIVATE)
     )
@@ -140,7 +148,7 @@ def _get_bundle_classes(classes: bytes, character: str) -> frozenset[str]:
 
 @lru_cache(1 << 16)
 def _get_engine_classes(character: str) -> frozenset[str] | None:
-    """Return the classes of a character by ``regex``; ``None`` where Python disagrees."""
+    """Return the classes of a character by ``regex``; ``None`` if Python disagrees with it."""
     engine_classes = frozenset(name for name, pattern in _PATTERNS.items() if pattern.match(character))
     python_classes = character.isalpha(), character.isdecimal(), character.isalnum()
     return (

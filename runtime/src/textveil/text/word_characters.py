@@ -1,8 +1,8 @@
-"""Platform-independent tables of letters, combining marks, decimal digits and symbols.
+"""Tables of letters, combining marks, digits and symbols that are the same on every platform.
 
 The tables contain the categories L, M and Nd of Unicode 14, without invisible characters such as variation selectors
-and fillers. They contain no newer characters. So every version of Python and JavaScript checks a chunk of a reply
-alike.
+and fillers, and without newer characters. So every version of Python and JavaScript makes the same decision on a chunk
+of a reply.
 """
 
 from bisect import bisect_right
@@ -10,8 +10,9 @@ from bisect import bisect_right
 from textveil.lazy import CHARACTERS, decode_table, load_data
 
 _TABLES = load_data(CHARACTERS)["tables"]
-#: First code point of each range and first one after it, alternating: letters, marks and digits; and symbols and
-#: digit-like signs that no reader treats as a part of an address (arrows, signs, dingbats, emoji).
+#: Boundaries of ranges of code points, alternating: the first one of a range, and the first one after it. One table has
+#: letters, combining marks and digits. The other has symbols and digit-like signs that no program treats as a part of
+#: an address (arrows, signs, dingbats, emoji).
 BOUNDARIES, SYMBOL_BOUNDARIES = decode_table(_TABLES["word_characters"]), decode_table(_TABLES["symbols"])
 
 

@@ -1,14 +1,14 @@
 """BERT's uncased tokenization in pure Python: clean, fold, split, greedy longest match.
 
-Implements the BasicTokenizer and WordpieceTokenizer of Devlin et al. 2019 ("BERT: Pre-training of Deep
-Bidirectional Transformers") as the reference tokenizer, the ``tokenizers`` library, runs them; the tests
-compare the two id by id. This package does not use the library: it brings an HTTP client into an offline tool.
+Implements the BasicTokenizer and WordpieceTokenizer of Devlin et al. 2019 ("BERT: Pre-training of Deep Bidirectional
+Transformers") exactly as the reference tokenizer, the library ``tokenizers``, does. The tests compare all ids of the
+two. This package does not use that library, because it would bring an HTTP client into an offline tool.
 
 The reference has the categories of Unicode 8, decomposes and orders marks by Unicode 9, and converts to lower case by
-Unicode 17; ``unicodedata`` has Unicode 14 in Python 3.11 and later versions in later Pythons. Without correction,
-Python 3.11 would treat 508 assigned code points differently (385 marks, 105 punctuation, 13 format, 5 by
-decomposition or order), and would drop the 829,834 unassigned ones, which the reference keeps (unknown words). The
-decision: follow the reference without exception, so that a bundle gives the same ids on every Python.
+Unicode 17; ``unicodedata`` has Unicode 14 in Python 3.11 and later versions in later Pythons. Without corrections,
+Python 3.11 would treat 508 assigned code points differently (385 marks, 105 punctuation, 13 format, 5 by decomposition
+or order). It would also drop the 829,834 unassigned code points, which are unknown words for the reference. This module
+follows the reference without exception, so that a bundle gives the same ids on every Python.
 """
 
 import re
@@ -22,7 +22,7 @@ from textveil.errors import BundleDamaged
 
 
 def _parse_bounds(ranges: str) -> list[int]:
-    """Return first and one-past-last code point of each hexadecimal range, flat and ascending."""
+    """Return the first code point of each hexadecimal range and the first after it, ascending."""
     pairs = [[int(end, 16) for end in item.split("-")] for item in ranges.split()]
     return [bound for first, last in pairs for bound in (first, last + 1)]
 
@@ -36,7 +36,7 @@ _NEWER_CHARACTERS = _parse_bounds(
     "111CE-111DA 1123E-112A8 11302-1133B 11375-114B2 11644-116AA 116B8-1171C 1173F-1246F 12475-16A6D "
     "16B45-16F8E 16F93-1BC9C 1BCA4-1D15D 1D245-1D9FF 1E000-1E8CF 1E8D7-2F7FF 2FA1E-E0000 E01F0-EFFFF"
 )
-# Marks of Unicode 9 within _NEWER: plain for the reference, which nevertheless orders them among other marks.
+# Marks of Unicode 9 among _NEWER_CHARACTERS. The reference treats them as plain characters, but orders them like marks.
 _ORDERED_MARKS = _parse_bounds("8D4-8E1 1DFB-1DFB 11442-11442 11446-11446 11C3F-11C3F 1E000-1E02A 1E944-1E94A")
 # Characters whose category changed after Unicode 8, with their category there.
 _MOVED_CATEGORIES = {0x166D: "Po", 0x1734: "Mn", 0x111C9: "Po", 0x1171E: "Mn"}
@@ -59,7 +59,7 @@ def _is_within(character: str, bounds: list[int]) -> bool:
 
 
 def _get_category(character: str) -> str:
-    """Return the general category by the reference's tables; "Cn" for characters unknown to it."""
+    """Return the general category that the reference has; "Cn" for characters unknown to it."""
     known = "Cn" if _is_within(character, _NEWER_CHARACTERS) else unicodedata.category(character)
     return _MOVED_CATEGORIES.get(ord(character), known)
 
@@ -87,7 +87,7 @@ def _decomposes_late(character: str) -> bool:
 def _decompose_text(text: str) -> str:
     """Return the NFD of Unicode 9.
 
-    Later characters do not decompose, and no mark moves past them.
+    Characters of later versions stay as they are, and no mark moves past them.
     """
     late = set(filter(_decomposes_late, _list_non_ascii(text)))
     if not late:
@@ -105,13 +105,14 @@ def _list_non_ascii(text: str) -> list[str]:
 class WordPiece:
     """Tokenizer from text to ids of a BERT vocabulary, as in model training.
 
-    It stores no text between calls. User text is plain text. The reference library searches the raw text for its added
-    special tokens first, so a literal ``[MASK]`` or ``[UNK]`` in a text becomes the control symbol itself. Here it is
-    three ordinary tokens (``[``, ``mask``, ``]``). This difference is intended and the only one. A lone surrogate,
-    which the reference does not support as input, is dropped as a control character.
+    A *piece* is a WordPiece: a word of the vocabulary, or a part of a word. The tokenizer stores no text between calls.
+
+    There is one intended difference from the reference, which treats a literal ``[MASK]`` or ``[UNK]`` in a text as the
+    control symbol. Here it is three ordinary tokens (``[``, ``mask``, ``]``), because a user's text is only text. A
+    lone surrogate, which the reference does not accept, is dropped like a control character.
 
     Attributes:
-        unknown_id: Id of the unknown symbol, or None where the vocabulary has none.
+        unknown_id: Id of the unknown symbol; ``None`` if the vocabulary has none.
 
     >>> WordPiece({"[UNK]": 0, "un": 1, "##known": 2}, lowercase=True).find_pieces("unknown")
     [1, 2]
@@ -129,10 +130,11 @@ class WordPiece:
         """Sort the vocabulary into pieces that begin a word and pieces that continue one.
 
         Args:
-            vocabulary: Piece to id. A piece that continues a word has a leading ``##``.
-            unknown: The symbol for a token without pieces. The vocabulary may lack it.
-            lowercase: Whether to convert to lower case and strip accents, as uncased models do. False does neither.
-            max_word_chars: A basic token of more characters is unknown.
+            vocabulary: Id of each piece. A piece that continues a word has a leading ``##``.
+            unknown: The symbol for a token that no pieces spell. The vocabulary may lack it.
+            lowercase: Whether to convert to lower case and strip accents, as uncased models do. If false, neither is
+                done.
+            max_word_chars: A basic token with more characters is unknown.
             special: Entries that no text may produce, such as ``[MASK]``. ``unknown`` is always one of them.
         """
         self.unknown_id: int | None = vocabulary.get(unknown)
@@ -148,7 +150,7 @@ class WordPiece:
         self._longest = max(map(len, [*self._starting, *self._continuing]), default=0)
 
     def split_basic_tokens(self, text: str) -> list[str]:
-        """Return the basic tokens of a text.
+        """Split a text into basic tokens: words and punctuation marks, before WordPieces.
 
         The steps are: clean, put spaces around CJK characters, fold, split. Cleaning drops control, format and
         private-use characters and U+FFFD, and converts all white space to spaces. Folding is NFD without non-spacing
@@ -172,7 +174,7 @@ class WordPiece:
         return text.translate(folds).split()
 
     def find_pieces(self, token: str) -> list[int] | None:
-        """Return ids of the longest pieces that spell one basic token; None where BERT has [UNK]."""
+        """Return the ids of the longest pieces that spell a basic token; ``None`` if no pieces do."""
         if len(token) > self._max_word_chars:
             return None
         numbers: list[int] = []
@@ -191,18 +193,18 @@ class WordPiece:
     def encode(self, text: str) -> list[int]:
         """Return the ids of all pieces of a text, without [CLS] and [SEP].
 
-        A token without pieces becomes ``unknown_id``.
+        A token that no pieces spell becomes ``unknown_id``.
 
         Raises:
-            BundleDamaged: A token has no pieces and the vocabulary no unknown symbol.
+            BundleDamaged: No pieces spell a token, and the vocabulary has no unknown symbol.
         """
         return list(chain.from_iterable(self.encode_words(self.split_basic_tokens(text))))
 
     def encode_words(self, tokens: Sequence[str]) -> Iterator[list[int]]:
-        """Yield the ids of each word: all pieces of one basic token, or ``unknown_id`` alone.
+        """Yield the ids of each word: the ids of all of its pieces, or only ``unknown_id``.
 
         Args:
-            tokens: Elements of ``split_basic_tokens``, all of them or some.
+            tokens: Basic tokens of ``split_basic_tokens``, all of them or some.
 
         Yields:
             At least one id for each token.

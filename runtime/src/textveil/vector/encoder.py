@@ -42,7 +42,7 @@ class VectorRelease:
         >>> encoder = Encoder.load("my-encoder", expect_id=open_bundle(Path("my-encoder")).content_hash)
         >>> release = encoder.encode("The doctor said so.", epsilon=4)
         >>> release
-        <VectorRelease, vector l1: epsilon 4 for the whole text, whatever it says>
+        <VectorRelease, vector l1: epsilon 4 for the whole text (any two texts)>
         >>> sorted(release.to_dict())
         ['integers', 'statement', 'vector']
     """
@@ -95,14 +95,14 @@ class Encoder:
         >>> release.vector.shape
         (4,)
         >>> print(release.statement.whole_text)
-        epsilon 4 for the whole text, whatever it says
+        epsilon 4 for the whole text (any two texts)
     """
 
     kind: ClassVar[str] = "vector"
 
     def __init__(self, bundle: VectorBundle, threads: int = 1) -> None:
         if threads not in range(1, MAX_THREADS + 1):
-            raise OptionError(f"an encoder runs on 1 to {MAX_THREADS} threads")
+            raise OptionError(f"threads must be from 1 to {MAX_THREADS}")
         check_expected(bundle)
         self.bundle = bundle
         self._plans: dict[object, tuple[VectorReleaser, WordDropout, VectorStatement]] = {}

@@ -43,7 +43,7 @@ class LabelRelease:
     Example:
         >>> release = TextLabelEncoder.load().encode("Stocks fell on Friday.", epsilon=4)
         >>> release
-        <LabelRelease, index counts: epsilon 4 for the whole text, whatever it says>
+        <LabelRelease, class label (counts): epsilon 4 for the whole text (any two texts)>
         >>> label_id, bundle, epsilon, randomizer = release.line.split()
         >>> epsilon, randomizer
         ('4', 'counts')
@@ -99,7 +99,7 @@ class TextLabelEncoder:
         >>> release.label_id in range(4)
         True
         >>> print(release.statement.whole_text)
-        epsilon 4 for the whole text, whatever it says
+        epsilon 4 for the whole text (any two texts)
     """
 
     kind: ClassVar[str] = "labels"
@@ -203,14 +203,14 @@ class TextLabelEncoder:
         """
         level, sentences = self.bundle.get_randomizer(randomizer, epsilon), sum(map(len, self.bundle.sentences))
         if as_text and not sentences:
-            raise OptionError("this bundle has no sentences: textveil-export sentences makes one that has")
+            raise OptionError("this bundle has no sentences: add them with textveil-export sentences")
         return LabelStatement(level, self.bundle.content_hash, sentences if as_text else 0)
 
     def canonical_options(self, *, as_text: bool = False, **options: Any) -> dict[str, Any]:
         """Return all parameters of the output distribution, with the bundle's content hash."""
         statement = self.statement(as_text=as_text, **options)
         text = {"as_text": True} if as_text else {}
-        return {"channel": statement.randomizer, "epsilon": statement.epsilon, "bundle": statement.bundle, **text}
+        return {"randomizer": statement.randomizer, "epsilon": statement.epsilon, "bundle": statement.bundle, **text}
 
     def distribution(
         self, label: str, *, epsilon: float | str | None = None, randomizer: str | None = None
@@ -228,7 +228,7 @@ class TextLabelEncoder:
         """
         labels = self.bundle.labels
         if label not in labels:
-            raise OptionError("no code has that label")
+            raise OptionError("the bundle has no such label")
         staircase = self.bundle.get_randomizer(randomizer, epsilon)
         return OutputDistribution.from_randomizer(labels, make_staircase_randomizer(staircase), labels.index(label))
 

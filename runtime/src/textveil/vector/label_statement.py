@@ -11,17 +11,17 @@ from textveil.lazy import STATEMENTS, load_data
 from textveil.mechanisms.staircase.label_staircase import LabelStaircase
 from textveil.release import PrivacyLoss, ReleaseStatement, Spend, WholeText, compute_largest_odds, round_up
 
-_TEXTS = load_data(STATEMENTS)["index"]
+_TEXTS = load_data(STATEMENTS)["class_label"]
 
 
 @dataclass(frozen=True)
 class LabelStatement(ReleaseStatement):
-    """Privacy statement of one released index: a function of public parameters, safe to publish.
+    """Privacy statement of one released class label: a function of public parameters, safe to publish.
 
     Attributes:
         staircase: The mechanism for the randomizer and the epsilon.
         bundle: Content hash of the bundle.
-        sentences: Number of public sentences of which one is released in place of the index; 0 for the index itself.
+        sentences: Number of public sentences, of which one is released in place of the class label; 0 for the label.
 
     Example:
         >>> from textveil import TextLabelEncoder
@@ -38,7 +38,7 @@ class LabelStatement(ReleaseStatement):
     @property
     def sentence_description(self) -> str:
         """Return a description of a released sentence for its readers."""
-        return _TEXTS["sentences"].format(sentences=self.sentences)
+        return _TEXTS["sentence"].format(sentences=self.sentences)
 
     @property
     def randomizer(self) -> str:
@@ -70,8 +70,8 @@ class LabelStatement(ReleaseStatement):
 
     @property
     def mechanism(self) -> str:
-        """Return the name of the mechanism: ``index`` and the randomizer."""
-        return f"index {self.randomizer}"
+        """Return the name of the mechanism: ``class label`` and the randomizer in parentheses."""
+        return f"class label ({self.randomizer})"
 
     @property
     def spend(self) -> Spend:
@@ -105,14 +105,14 @@ class LabelStatement(ReleaseStatement):
 
     def summary(self) -> str:
         """Return the summary: one line for a terminal."""
-        indices = _TEXTS["indices"].format(indices=self.staircase.label_count)
+        label = _TEXTS["label"].format(labels=self.staircase.label_count)
         return _TEXTS["summary"].format(
-            released=self.sentence_description if self.sentences else indices,
-            channel=self.randomizer,
+            released=self.sentence_description if self.sentences else label,
+            randomizer=self.randomizer,
             epsilon=f"{self.whole_text.epsilon.normalize():f}",
             odds=f"{compute_largest_odds(self.whole_text.epsilon):,}",
         )
 
     def _list_details(self) -> tuple[str, ...]:
-        guess = _TEXTS["guess"].format(gain=self.guess_gain)
-        return (guess, _TEXTS["fixed"]) if self.sentences else (guess,)
+        gain = _TEXTS["guess_gain"].format(gain=self.guess_gain)
+        return (gain, _TEXTS["sentence_note"]) if self.sentences else (gain,)

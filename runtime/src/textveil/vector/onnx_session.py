@@ -38,8 +38,8 @@ def check_expected(bundle: BundleBase) -> None:
     """
     if not bundle.is_expected:
         raise ModelNotExpected(
-            "this bundle runs a model, and neither it nor its maker was named: where its maker says so, "
-            f"--expect-id {bundle.content_hash} (serve: --encoder-expect-id; Python: expect_id=), or --signer KEY"
+            "this bundle runs a model, so state which one you trust: if its maker published this content hash, use "
+            f"--expect-id {bundle.content_hash} (serve: --encoder-expect-id; Python: expect_id=), else --signer KEY"
         )
 
 
@@ -62,7 +62,7 @@ class OnnxSession:
                 model, options, providers=["CPUExecutionProvider"], enable_fallback=0, read_config_from_model=0
             )
         if session is None:
-            raise EncoderFailed("onnxruntime does not start the model of this bundle")
+            raise EncoderFailed("onnxruntime cannot load the model of this bundle: build the bundle again")
         self._session = session
         self._session._model_bytes = None  # the session would otherwise hold a second copy of the model
 
@@ -81,10 +81,12 @@ class OnnxSession:
         with suppress(Exception):  # not chained to our error: its message may reveal token ids
             outputs = self._session.run([OUTPUT_NAME], inputs, self._options)
         if not outputs:
-            raise EncoderFailed("the model of this bundle fails on its input")
+            raise EncoderFailed(
+                "the model of this bundle fails on this input: shorten the text, or build the bundle again"
+            )
         vectors = outputs[0]
         if vectors.dtype != np.float32 or vectors.ndim != 2 or len(vectors) != 1:
-            raise EncoderFailed("the model of this bundle gives something else than one vector")
+            raise EncoderFailed("the model of this bundle must return one vector: build the bundle again")
         return vectors
 
 
@@ -107,7 +109,7 @@ def import_offline_onnxruntime() -> Any:
     version = str(getattr(onnxruntime, "__version__", ""))
     if not is_telemetry_disabled and not version.startswith(OFFLINE_VERSIONS):
         raise EncoderUnavailable(
-            f"this version of onnxruntime is not known to stay offline: {_EXTRA}, or set "
+            f"this version of onnxruntime is not verified to work offline: {_EXTRA}, or set "
             "ORT_DISABLE_TELEMETRY=1 and load the encoder before anything else imports onnxruntime"
         )
     return onnxruntime

@@ -42,7 +42,7 @@ class VectorStatement(ReleaseStatement):
     Example:
         >>> parameters = ReleaseParameters(mode="l1", dimension=2, grid=100, epsilon="4")
         >>> print(VectorStatement(parameters, "0", bundle=64 * "0").summary())
-        l1, 2 coordinates: epsilon 4 for the whole text, whatever it says
+        l1, 2 coordinates: epsilon 4 for the whole text (any two texts)
     """
 
     parameters: ReleaseParameters
@@ -164,7 +164,7 @@ def make_vector_statement(parameters: ReleaseParameters, word_dropout: str, bund
         >>> parameters = ReleaseParameters(mode="l1", dimension=2, grid=100, epsilon="4")
         >>> statement = make_vector_statement(parameters, "0.5", 64 * "0")
         >>> print(statement.whole_text)
-        epsilon 4 for the whole text, whatever it says
+        epsilon 4 for the whole text (any two texts)
         >>> round(statement.per_word.epsilon, 2)
         Decimal('3.33')
     """

@@ -35,6 +35,6 @@ class TextAttackSettings(RunSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.attacks or not set(self.attacks) <= set(ATTACKS):
-            raise SettingError(f"the attacks are {', '.join(ATTACKS)}")
+            raise SettingError(f"--attacks must list names among {', '.join(ATTACKS)}")
         if self.model is None and set(self.attacks) != set(ATTACKS) and set(self.attacks) & set(WITH_MODEL):
-            raise SettingError(f"{' and '.join(WITH_MODEL)} need a masked language model: name one with --model")
+            raise SettingError(f"{' and '.join(WITH_MODEL)} need a masked language model: pass one with --model")

@@ -65,16 +65,14 @@ def attributes(
     from textveil_training.errors import RecipeError
 
     if (checkpoint is None) == (released is None):
-        raise RecipeError("name either a checkpoint (--checkpoint) or a folder of released vectors (--released)")
+        raise RecipeError("pass either a checkpoint (--checkpoint) or a folder of released vectors (--released)")
     set_threads(threads)
     task = load_classification_task(
         DataSection(format=format_name, train="train", dev="dev", test="test", dev_percent=0, max_tokens=128), data
     )
     present = get_attributes(task)
     if not all(bits.shape[1] and bits.any(axis=0).all() and not bits.all(axis=0).any() for bits in present.values()):
-        raise RecipeError(
-            "every attribute has to be there in some texts of each split, and not in others: name data with more rows"
-        )
+        raise RecipeError("each split needs texts with and texts without every attribute: pass data with more rows")
     settings = AttributeAttackSettings(num_epochs=num_epochs, draws=draws, seed=seed)
     if released is not None:
         levels = _attack_received(released, task, settings)
@@ -127,9 +125,7 @@ def _attack_received(folder: Path, task: "ClassificationTask", settings: "Attrib
     }
     stated = {epsilon for _, epsilon in read.values()}
     if len({vectors.shape[1] for vectors, _ in read.values()}) > 1 or len(stated) > 1:
-        raise InvalidJson(
-            "the files state different dimensions or epsilons: name the releases of one bundle at one epsilon"
-        )
+        raise InvalidJson("the files differ in dimension or epsilon: pass releases of one bundle at one epsilon")
     vectors, present = {name: found for name, (found, _) in read.items()}, get_attributes(task)
     epsilon = stated.pop()
     labels = {name: part.labels.numpy() for name, part in task.get_splits().items()}

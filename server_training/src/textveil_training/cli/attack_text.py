@@ -71,7 +71,7 @@ class RawTextOptions:
             split = "dev"
         examples = [example.texts for example in load_examples(self.format_name, self.data, split, options)]
         if not examples:
-            raise MissingSplit("there is no text to attack: name another file or --split")
+            raise MissingSplit("there is no text to attack: pass another file, or another --split")
         return examples, split, options
 
     def _refuse_sanitized(self, path: Path) -> None:

@@ -119,14 +119,16 @@ class ExtractorOptions:
             OptionError: Two options exclude each other.
         """
         if self.teacher is not None and self.codes is None:
-            raise OptionError("--teacher is for --codes")
+            raise OptionError("--teacher needs --codes")
         of_minilm = self.codes is not None and self.extractor == "minilm"
         if of_minilm and self.teacher is not None:
             raise OptionError(
-                "--teacher is for codes of static rows: with --extractor minilm name the model by --encoder"
+                "--teacher needs --extractor static; with --extractor minilm pass the model with --encoder"
             )
         if of_minilm and (self.learning_rate is not None or self.num_epochs is not None):
-            raise OptionError("codes of MiniLM are learned without tuning: leave --learning-rate and --num-epochs out")
+            raise OptionError(
+                "with --extractor minilm, --codes trains no weights: omit --learning-rate and --num-epochs"
+            )
 
     def choose_teacher(self) -> str:
         """Return the teacher model of a codebook, and print a hint if none is installed."""
@@ -188,7 +190,10 @@ def encoder(
     try:
         from textveil_export.index import add_sentences, write_index_bundle
     except ImportError as error:
-        raise MissingExtra("this command needs the extra bundle (in a clone: pip install ./export)") from error
+        raise MissingExtra(
+            "this command needs textveil-export: pip install 'textveil-training[bundle]' (in a clone: pip install "
+            "./export)"
+        ) from error
     from textveil_training.encoder.resume_cache import ResumeCache, get_unfinished_folder
 
     try:
@@ -197,9 +202,9 @@ def encoder(
         name = get_safe_file_name(texts.file) or "the file"
         raise UnreadableFile(f"{name} cannot be opened ({error.strerror})") from None
     if output.exists() and not force:
-        raise OptionError("the output folder exists (use --force)")
+        raise OptionError("the output folder exists: choose another -o, or use --force")
     if texts.label is None and (extractor.codes is None or texts.test is not None):
-        raise OptionError("name the column of the labels with --label, or learn codes with --codes")
+        raise OptionError("pass the column of the labels with --label, or learn clusters with --codes")
     extractor.check()
     asked = extractor.choose_teacher()
     set_threads(threads)
@@ -254,7 +259,7 @@ def _read_task(texts: LabeledTextOptions, seed: int, skipped: SkippedRows | None
         try:
             return list(read_table(file, texts.text, texts.label, skipped=skipped))
         except (MissingText, MissingLabel) as error:
-            raise type(error)(f"{error.reason} (--skip-empty leaves such rows out)", error.location) from None
+            raise type(error)(f"{error.reason} (--skip-empty skips such rows)", error.location) from None
         except (InvalidJson, InvalidUtf8, WrongColumnCount) as error:
             raise type(error)(f"{error.reason} (--rejected-rows FILE skips rejected rows)", error.location) from None
 

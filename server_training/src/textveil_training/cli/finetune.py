@@ -77,9 +77,7 @@ def finetune(
 
     named = source.suffix == ".toml"
     if named != (data is not None):
-        raise DataOptionError(
-            "a recipe (.toml) needs the data with --data, and --data needs a recipe: name both, or the data alone"
-        )
+        raise DataOptionError("a recipe (.toml) and --data need each other: pass both, or the data alone")
     settings = training.make_settings(source if named else None, frozen)
     path = source if data is None else data
     task, release = _load_task(format_name, path, test, keys, labels_of_pairs, settings.train_examples)
@@ -117,7 +115,7 @@ def _load_task(
         trained, tested = format_release_terms(release), format_release_terms(other)
         which = f"{trained} and {tested}" if trained != tested else f"{trained} under different options"
         raise DataOptionError(
-            f"training and test rows are different releases ({which}): sanitize both in one run, or name raw texts"
+            f"training and test rows are different releases ({which}): sanitize both in one run, or pass raw texts"
         )
     return task, release
 

@@ -53,15 +53,15 @@ class CorpusOptions:
 
         keyed = self.format_name in _ON_RAY or get_format(self.format_name).has_named_columns
         if not keyed and (self.text_key or self.label_key):
-            raise DataOptionError("this format has no keys: leave --text and --label out")
+            raise DataOptionError("this format has no keys: omit --text and --label")
         if not ray.ray and (ray.ray_address is not None or self.rejected_rows is not None):
-            raise DataOptionError("--ray-address and --rejected-rows go with --ray")
+            raise DataOptionError("--ray-address and --rejected-rows need --ray")
         if not ray.ray and self.format_name in ("csv", "parquet"):
-            raise DataOptionError("csv and parquet are for --ray; table reads both")
+            raise DataOptionError("the formats csv and parquet need --ray: without it, use --format table")
         if ray.ray and self.format_name not in _ON_RAY:
-            raise DataOptionError("--ray reads the formats csv, jsonl and parquet")
+            raise DataOptionError("--ray needs --format csv, jsonl or parquet")
         if ray.ray and (self.label_key is not None or self.copies != 1):
-            raise DataOptionError("--label-key and --copies do not go with --ray")
+            raise DataOptionError("--label-key and --copies cannot be combined with --ray")
 
 
 def sanitize_corpus(

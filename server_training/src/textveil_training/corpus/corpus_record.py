@@ -99,19 +99,21 @@ def check_resumable(output: Path, place: Path, planned: Mapping[str, Any], *, re
     if there.get("status") != RUNNING:
         if resume:
             remove_private_files(output)  # of a run that was killed after its last step
-            raise ResumeError("the corpus in the output folder is complete: there is nothing to resume")
+            raise ResumeError("the corpus in the output folder is complete: omit --resume")
         return
     if not resume:
         raise ResumeError(
-            "the output folder has an interrupted run: repeat its command with --resume, or name a new folder"
+            "the output folder has an interrupted run: repeat its command with --resume, or choose a new folder"
         )
     if there.get("format_version") != planned["format_version"]:
-        raise ResumeError("another version of textveil-training began the run in the output folder: name a new folder")
+        raise ResumeError(
+            "another version of textveil-training began the run in the output folder: choose a new folder"
+        )
     for name, what in _PLANNED.items():
         if there.get(name) != json.loads(json.dumps(planned.get(name))):
             raise ResumeError(
-                f"the run in the output folder was begun with {what}: repeat its command with --resume, or "
-                "name a new folder"
+                f"the run in the output folder was started with {what}: repeat its command with --resume, or choose "
+                "a new folder"
             )
 
 
@@ -191,8 +193,8 @@ class SourceVersions:
         for name, found in self._versions.items():
             if there.get(name, found) != found:
                 raise FileChanged(
-                    f"{make_printable(name)}: changed since the interrupted run began; restore it and repeat --resume, "
-                    "or name a new output folder"
+                    f"{make_printable(name)}: changed since the interrupted run began: restore the file and repeat "
+                    "--resume, or choose a new output folder"
                 )
 
     def write(self, *, resume: bool) -> None:

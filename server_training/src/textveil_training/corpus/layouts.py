@@ -77,7 +77,7 @@ def plan_rewrite(format_name: str, path: Path, text_keys: Sequence[str]) -> Rewr
     ending = ".jsonl" if format_name == "jsonl" else path.suffix.lower()
     if ending not in ENDINGS:
         raise DataOptionError(
-            f"the file's ending is none of {', '.join(ENDINGS)}: rename the file, or name another --format"
+            f"the file name must end in {', '.join(ENDINGS)}: rename the file, or choose another --format"
         )
     if ending in JSON_ENDINGS:  # a name is not a path of names
         return RewritePlan(ColumnSelection(format="jsonl", columns=tuple(map(json.dumps, text_keys))))

@@ -98,12 +98,13 @@ def sanitize_corpus_on_ray(
     terms = sanitizer.terms(**options)
     sources = find_source_files([str(path) for path in inputs], selection.format, output).files
     if any(source.path is None for source in sources):
-        raise InputError("a Ray cluster reads files, not standard input")
+        raise InputError("--ray cannot read standard input: pass files")
     if not sources:
-        raise InputError("there is no file of this format: check the paths and --format")
+        raise InputError("no file has this format: check the paths and --format")
     if len({source.name for source in sources}) < len(sources):
         raise OptionError(
-            "two inputs have the same name, and the outputs would too: rename one, or sanitize them apart"
+            "two inputs have the same name, so their outputs would collide: rename one, or sanitize them in separate "
+            "runs"
         )
     resolved = tuple(replace(source, path=source.path.resolve(), target=None) for source in sources if source.path)
     job = PartJob(
@@ -204,7 +205,7 @@ def _iterate_results(ray: Any, job: PartJob, workers: int) -> Iterator[dict[str,
         failed = True
     if failed:
         raise WorkerFailed(
-            "workers were ended from outside (not enough memory?); finished parts are kept: go on with --resume"
+            "worker processes were killed, possibly for lack of memory; finished parts are kept: continue with --resume"
         )
 
 

@@ -157,7 +157,7 @@ class _PartRecord:
             "source": source.name,
             "bytes": size,
             **asdict(counts),
-            "nats": float(statement.epsilon_document),
+            "epsilon_text": float(statement.epsilon_document),
             "bundle": job.identity,
         }
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -69,13 +69,14 @@ def find_files(inputs: Sequence[Path], format_name: str) -> list[Path]:
     ]
     names = [path.name.casefold() for path in found]
     if not found:
-        raise DataOptionError("there is no input: name a file or a folder")
+        raise DataOptionError("there is no input: pass a file or a folder")
     if len(set(names)) < len(names):
         raise DataOptionError(
-            "two inputs have the same name, and the outputs would too: rename one, or sanitize them apart"
+            "two inputs have the same name, so their outputs would collide: rename one, or sanitize them in separate "
+            "runs"
         )
     if RECORD in names:
-        raise DataOptionError(f"an input has the name of the record in the output folder ({RECORD}): rename it")
+        raise DataOptionError(f"an input has the reserved name {RECORD}: rename it")
     return found
 
 
@@ -102,7 +103,10 @@ def _list_input_files(path: Path, format_name: str, name: str) -> Iterator[Path]
         if get_format(format_name).files and path.is_dir():
             found = list_files(format_name, path)
             if not found:
-                raise MissingSplit(f"{name}: the folder holds no file of this format under its published name")
+                raise MissingSplit(
+                    f"{name}: the folder has no file of this format with its published name: check the folder and "
+                    "--format"
+                )
             yield from found
             return
         regular = path.is_file()
@@ -173,7 +177,7 @@ def sanitize_corpus(
     """
     clock = time.perf_counter()
     if copies < 1 or (workers is not None and workers < 1):
-        raise DataOptionError("copies and workers are at least 1")
+        raise DataOptionError("copies and workers must be at least 1")
     sanitizer = Sanitizer.load(bundle, **pins)
     terms = sanitizer.terms(**options)
     files = find_files(inputs, format_name)

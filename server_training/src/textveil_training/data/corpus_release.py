@@ -96,7 +96,7 @@ def _read_terms(
         if format_of_record == PARTS_FORMAT and not (place.parent / folder.relative_to(output)).is_dir():
             return None
         raise UnfinishedCorpus(
-            "the corpus is not complete: its sanitize-corpus run is running or was interrupted; wait for its end, or "
+            "the corpus is incomplete: sanitize-corpus is still running or was interrupted; wait until it ends, or "
             "repeat its command with --resume"
         )
     try:
@@ -119,12 +119,12 @@ def _read_terms(
         ) from error
     if any((file.name, hash_file(file)) not in written for file in list_files(format_name, path)):
         raise ReleaseMismatch(
-            "a file is not as the record of sanitize-corpus beside or above it says: which release it is, is "
-            "unknown; restore the file, or move it to a folder without that record if it is raw text"
+            "a file differs from the record that sanitize-corpus wrote in this folder or above it, so its privacy is "
+            "unknown: restore the file, or, if it is raw text, move it to a folder without that record"
         )
     if len(modes) > 1 or len(mechanisms) > 1 or not seal_holds:
         raise ReleaseMismatch(
-            "the record of the corpus was changed after sanitize-corpus wrote it: its mode and terms are not those of "
-            "its rows; restore the record, or sanitize the corpus again"
+            "the record of the corpus was changed after sanitize-corpus wrote it, so it does not describe the rows: "
+            "restore the record, or sanitize the corpus again"
         )
     return terms

@@ -35,7 +35,7 @@ def read_text(path: FilePath) -> Iterator[LabeledExample]:
             has_document = True
             yield LabeledExample(texts=(line,))
     if not has_document:
-        raise EmptyData("there is no document", FileLocation(format_file_name(path)))
+        raise EmptyData("the data have no document: check the file and --format", FileLocation(format_file_name(path)))
 
 
 def read_wikitext(path: FilePath) -> Iterator[LabeledExample]:
@@ -145,7 +145,7 @@ def get_format(format_name: str) -> DataFormat:
     for name, data_format in FORMATS.items():
         if name == format_name:
             return data_format
-    raise UnknownFormat(f"the formats are {', '.join(FORMATS)}")
+    raise UnknownFormat(f"the format must be one of {', '.join(FORMATS)}")
 
 
 def list_splits(format_name: str, path: FilePath) -> tuple[str, ...]:
@@ -166,7 +166,9 @@ def list_splits(format_name: str, path: FilePath) -> tuple[str, ...]:
         return ()
     splits = tuple(split for split in known.files if _find_split_file(known, path, split) is not None)
     if not splits:
-        raise MissingSplit("the folder holds no file of this format under its published name")
+        raise MissingSplit(
+            "the folder has no file of this format with its published name: check the folder and --format"
+        )
     return splits
 
 
@@ -214,20 +216,20 @@ def load_examples(
     data_format = get_format(format_name)
     chosen = ReadOptions() if options is None else options
     if not data_format.has_named_columns and chosen != ReadOptions():
-        raise DataOptionError("this format has no keys: leave the names of text and label out")
+        raise DataOptionError("this format has no keys: omit the keys of text and label")
     if split is not None and split not in (data_format.sections or data_format.files):
         names = ", ".join(data_format.sections or data_format.files) or "none"
-        raise DataOptionError(f"the named splits of this format are: {names}")
+        raise DataOptionError(f"no such split; this format has the splits {names}")
     if data_format.sections:
         return read_tab_separated(data_format, path, split)
     if not (data_format.files and os.path.isdir(path)):
         if split is not None:
-            raise DataOptionError("a single file of this format is one split; name a split with the folder")
+            raise DataOptionError("a single file of this format is one split: to choose a split, pass the folder")
         return _read_file(data_format, path, chosen)
     wanted = list_splits(format_name, path) if split is None else (split,)
     files = [file for name in wanted if (file := _find_split_file(data_format, path, name)) is not None]
     if not files:
-        raise MissingSplit("the folder has no file of this split under its published name")
+        raise MissingSplit("the folder has no file of this split with its published name")
     return chain.from_iterable(_read_file(data_format, file, chosen) for file in files)
 
 

@@ -23,15 +23,13 @@ def collect_labels(train: Sequence[LabeledExample], fixed: tuple[str, ...] | Non
     """
     counts = Counter(example.label for example in train)
     if "" in counts:
-        raise MissingLabel("training examples have no label: name a format or a column with labels")
+        raise MissingLabel("training examples have no label: choose a format or a column with labels")
     labels = tuple(sorted(counts)) if fixed is None else fixed
     for number, label in enumerate(labels, 1):
         if not counts[label]:
-            raise EmptyClass(
-                f"class {number} of {len(labels)} has no training example: add some, or take the class out"
-            )
+            raise EmptyClass(f"class {number} of {len(labels)} has no training example: add some, or remove the class")
     if len(labels) < 2:
-        raise EmptyClass("the training data hold one class only: at least two are needed")
+        raise EmptyClass("the training data have only one class: at least two are needed")
     return labels
 
 
@@ -53,7 +51,7 @@ def encode_labels(examples: Sequence[LabeledExample], labels: tuple[str, ...]) -
             raise MissingLabel(f"example {row} of {len(examples)} has no label")
         if example.label not in ids:
             raise EmptyClass(
-                f"example {row} of {len(examples)} has a class without a training example: add some, or drop its rows"
+                f"example {row} of {len(examples)} has a class without a training example: add some, or remove its rows"
             )
         encoded.append(ids[example.label])
     return torch.tensor(encoded)

@@ -117,24 +117,24 @@ def read_tab_separated(data_format: DataFormat, path: FilePath, section: str | N
     for location, line in lines:
         if data_format.sections and line.strip() == SEPARATOR:
             if rows == 0:
-                raise MissingSplit("a split ends here that holds no row", location)
+                raise MissingSplit("a split of the file has no row", location)
             if data_format.sections[finished : finished + 1] == (section,):
                 return
             finished, rows = finished + 1, 0
             continue
         if data_format.sections and finished == len(data_format.sections):
-            raise WrongLayout(f"there is a row after the last of the {finished} splits", location)
+            raise WrongLayout(f"the file has a row after its last split (number {finished})", location)
         example = _parse_example(data_format, columns, split_columns(line, columns.width, location), location)
         rows += 1
         if section is None or section == data_format.sections[finished]:
             yield example
     if data_format.sections and finished + (rows > 0) < len(data_format.sections):
         raise MissingSplit(
-            f"the file has {finished + (rows > 0)} of {len(data_format.sections)} splits",
+            f"the file has {finished + (rows > 0)} splits instead of {len(data_format.sections)}: it is incomplete",
             FileLocation(format_file_name(path)),
         )
     if not data_format.sections and rows == 0:
-        raise EmptyData("there is no row after the header", FileLocation(format_file_name(path)))
+        raise EmptyData("the file has no row after its header", FileLocation(format_file_name(path)))
 
 
 def _parse_example(

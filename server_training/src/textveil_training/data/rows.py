@@ -127,7 +127,7 @@ def parse_score(value: str, lowest: float, highest: float, location: FileLocatio
         raise InvalidScore("the score is not a number", location)
     score = float(value)
     if not lowest <= score <= highest:
-        raise InvalidScore(f"the score is not from {lowest:g} to {highest:g}", location)
+        raise InvalidScore(f"the score must be from {lowest:g} to {highest:g}", location)
     return score
 
 

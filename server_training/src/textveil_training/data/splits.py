@@ -39,7 +39,7 @@ def choose_share(key: str, shares: Mapping[str, int], seed: int = 0) -> str:
         DataOptionError: There is no share, or a weight is not a positive integer.
     """
     if not shares or any(type(weight) is not int or weight < 1 for weight in shares.values()):
-        raise DataOptionError("the weight of every share must be a positive integer, and one share is needed")
+        raise DataOptionError("each share must be a positive integer, and at least one is needed")
     digest = hashlib.sha256(f"{seed}\n{key}".encode("utf-8", "surrogatepass")).digest()
     point = int.from_bytes(digest, "big") * sum(shares.values()) >> 256
     names = iter(sorted(shares))
@@ -85,7 +85,9 @@ def split_examples(
         shares_of_examples[choose_share(key(example), shares, seed)].append(example)
     for number, share in enumerate(shares_of_examples.values(), start=1):
         if not share:
-            raise MissingSplit(f"share {number} of {len(shares_of_examples)} got no example")
+            raise MissingSplit(
+                f"share {number} of {len(shares_of_examples)} has no example: use fewer or larger shares, or more data"
+            )
     return shares_of_examples
 
 

@@ -67,7 +67,7 @@ def read_table(
     ending = ending or path.suffix.lower()
     if ending not in ENDINGS:
         raise DataOptionError(
-            f"the file's ending is none of {', '.join(ENDINGS)}: rename the file, or name another format"
+            f"the file name must end in {', '.join(ENDINGS)}: rename the file, or choose another format"
         )
     escaped = skipped is not None and not skipped.empty_alone
     if ending in JSON_ENDINGS:
@@ -112,9 +112,9 @@ def find_columns(path: Path, wanted: list[str]) -> tuple[list[int], int, bool]:
     for location, row, _ in _read_rows(path):
         located = [_locate_columns(row, [name], location) for name in wanted]
         if len({header for _, header in located}) > 1:
-            raise DataOptionError("name all columns, or number all")
+            raise DataOptionError("give all columns by name, or all by number")
         return [places[0] for places, _ in located], len(row), located[0][1]
-    raise EmptyData("there is no row", FileLocation(format_file_name(path)))
+    raise EmptyData("the file has no row", FileLocation(format_file_name(path)))
 
 
 def _locate_columns(row: list[str], wanted: list[str], location: FileLocation) -> tuple[list[int], bool]:
@@ -123,9 +123,9 @@ def _locate_columns(row: list[str], wanted: list[str], location: FileLocation) -
     if all(numbered):
         places = [int(name) - 1 for name in wanted]
         if not all(0 <= place < len(row) for place in places):
-            raise MissingColumn(f"there is no column of that number: there are {len(row)}", location)
+            raise MissingColumn(f"no column has that number: the rows have {len(row)} columns", location)
     elif any(numbered):
-        raise DataOptionError("name both columns, or number both")
+        raise DataOptionError("give both columns by name, or both by number")
     else:
         for option, name in zip(("text", "label"), wanted, strict=False):
             if row.count(name) != 1:
@@ -136,7 +136,7 @@ def _locate_columns(row: list[str], wanted: list[str], location: FileLocation) -
                 raise MissingColumn(f"{found} of the name given for the {option} ({there}){meant}", location)
         places = [row.index(name) for name in wanted]
     if len(set(places)) < len(places):
-        raise DataOptionError("text and label are one column")
+        raise DataOptionError("text and label must be different columns")
     return places, not all(numbered)
 
 
@@ -160,7 +160,7 @@ def _read_delimited(path: Path, text: str, label: str | None, escaped: bool) -> 
             yield location, (row[columns[0]], None if label is None else row[columns[1]]), raw
         read += 1
     if not read:
-        raise EmptyData("there is no row", FileLocation(format_file_name(path)))
+        raise EmptyData("the file has no row", FileLocation(format_file_name(path)))
 
 
 def _find_utf8_error(raw: str, location: FileLocation) -> InvalidUtf8 | None:
@@ -194,7 +194,7 @@ def _read_csv_rows(path: Path, escaped: bool) -> Iterator[tuple[FileLocation, li
             row, malformed = None, True
         location = FileLocation(name, reader.line_num)
         if malformed:
-            raise WrongLayout("the line is not CSV", location)
+            raise WrongLayout("the line is not valid CSV", location)
         if row is None:
             return
         if row:
@@ -229,10 +229,10 @@ def _read_string(row: dict[str, object], key: str, location: FileLocation, also:
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, (str, *also)):
-        raise InvalidJson(f"the {'label' if also else 'text'} has another type", location)
+        raise InvalidJson(f"the {'label' if also else 'text'} must be a string", location)
     # JSON can escape half of a character, which no UTF-8 file can hold and no tokenizer expects.
     if any("\ud800" <= character <= "\udfff" for character in str(value)):
-        raise InvalidJson("a string holds a lone surrogate", location)
+        raise InvalidJson("a string has half of a surrogate pair: write valid Unicode", location)
     return str(value)
 
 
@@ -240,7 +240,7 @@ def _read_parquet_rows(path: Path, text: str, label: str | None) -> Iterator[_Ro
     try:
         from pyarrow import parquet  # type: ignore[import-not-found]
     except ImportError as error:
-        raise MissingExtra("Parquet needs pyarrow, the extra parquet (pip install pyarrow)") from error
+        raise MissingExtra("Parquet needs pyarrow: pip install pyarrow") from error
     name = format_file_name(path)
     wanted = [text] if label is None else [text, label]
     table, names = None, None
@@ -252,13 +252,15 @@ def _read_parquet_rows(path: Path, text: str, label: str | None) -> Iterator[_Ro
         table = None
     for option, column in zip(("text", "label"), wanted, strict=False):
         if names is not None and names.count(column) != 1:
-            raise MissingColumn(f"no single column of the name given for the {option}", FileLocation(name))
+            raise MissingColumn(
+                f"the file has no column, or several, with the name given for the {option}", FileLocation(name)
+            )
     if table is None:
         raise UnreadableFile("the file cannot be read as Parquet")
     cells = table.column(text).to_pylist()
     labels = table.column(label).to_pylist() if label is not None else [None] * len(cells)
     if not cells:
-        raise EmptyData("there is no row", FileLocation(name))
+        raise EmptyData("the file has no row", FileLocation(name))
     for number, (cell, value) in enumerate(zip(cells, labels, strict=True), 1):
         given = None if label is None else "" if value is None else str(value)
         raw = json.dumps({text: cell, label: value}, default=str, ensure_ascii=False)

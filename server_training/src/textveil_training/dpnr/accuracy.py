@@ -230,7 +230,7 @@ def evaluate_checkpoint(
     model, description = files.read_checkpoint(folder)
     if levels and description.mode == "none":
         raise CheckpointError(
-            "the checkpoint was trained without privacy: it has no epsilon; leave --epsilon out, or name another"
+            "the checkpoint was trained without noise, so it has no epsilon: omit --epsilon, or pass another checkpoint"
         )
     if word_dropout is not None:
         description = replace(description, word_dropout=word_dropout)

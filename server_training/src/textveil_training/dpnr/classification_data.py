@@ -124,16 +124,16 @@ def load_classification_split(
 def _split_examples(examples: list[LabeledExample]) -> dict[str, list[LabeledExample]]:
     numbers = split_groups(group_texts([example.text for example in examples]), SHARES)
     if not all(numbers.values()):
-        raise MissingSplit("too few rows to divide them, or they are copies of each other: name more rows")
+        raise MissingSplit("too few different rows for train, dev and test: pass more data")
     return {name: [examples[number] for number in found] for name, found in numbers.items()}
 
 
 def _load_examples(format_name: str, path: Path, name: str | None, options: ReadOptions | None) -> list[LabeledExample]:
     examples = list(load_examples(format_name, path, name, options))
     if not examples:
-        raise MissingSplit("a split is empty: it needs at least one row")
+        raise MissingSplit("a split is empty: each needs at least one row")
     if len(examples[0].texts) > 1 or not examples[0].label:
-        raise RecipeError("data.format: a recipe needs single texts with a class; name such a format")
+        raise RecipeError("data.format: a recipe needs a format of single texts with a class")
     return examples
 
 

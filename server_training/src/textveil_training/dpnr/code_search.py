@@ -114,7 +114,7 @@ def estimate_code_accuracy(
     """
     points, gains = _check_codes(codes, mode), torch.from_numpy(compute_joint_shares(confusion).copy())
     if len(points) != len(gains):
-        raise InvalidRandomizer("there is one code for each class")
+        raise InvalidRandomizer("the codes must have one row for each class")
     scale = compute_noise_scale(mode, points.shape[1], epsilon, delta)
     generator = np.random.default_rng([seed, 1])
     total = square = 0.0
@@ -154,7 +154,9 @@ def search_codes(
             dimension is too small.
     """
     if mode not in get_args(Mode) or dimension < (2 if mode == "box" else 1) or not epsilons:
-        raise InvalidRandomizer("there is no such mode, dimension, or level")
+        raise InvalidRandomizer(
+            "mode must be l1, l2 or box, the dimension at least 1 (box: 2), and there must be at least one level"
+        )
     search = search or CodeSearchSettings()
     gains = torch.from_numpy(compute_joint_shares(confusion).copy())
     scales = [compute_noise_scale(mode, dimension, epsilon, delta) for epsilon in epsilons]
@@ -198,7 +200,7 @@ def search_best_dimension(
         if best is None or found.mean_accuracy > best.mean_accuracy + 2 * max(found.standard_errors):
             best = found
     if best is None:
-        raise InvalidRandomizer("there is no dimension to place codes in")
+        raise InvalidRandomizer("at least one dimension is needed")
     return best
 
 
@@ -273,9 +275,9 @@ def _pull_inside(points: Floats, mode: Mode) -> Floats:
 def _check_codes(codes: ArrayLike, mode: Mode) -> torch.Tensor:
     points = np.asarray(codes, dtype=np.float64)
     if points.ndim != 2 or not np.isfinite(points).all():
-        raise InvalidRandomizer("codes are a table of finite numbers, a row for each class")
+        raise InvalidRandomizer("codes must be a matrix of finite numbers with one row for each class")
     sizes = {"l1": np.abs(points).sum(axis=1), "l2": np.sqrt((points**2).sum(axis=1))}
     outside = ((points < 0) | (points > 1)).any() if mode == "box" else (sizes[mode] > 1 + 1e-9).any()
     if outside:
-        raise InvalidRandomizer("a code is outside the set of its mode")
+        raise InvalidRandomizer("a code exceeds the norm bound of its mode")
     return torch.from_numpy(points)

@@ -79,11 +79,11 @@ def read_features(path: Path, split: ClassifiedSplit, encoder: str) -> Tensor:
             features = file.get_tensor("features")
     except (OSError, SafetensorError) as error:
         raise CheckpointError(
-            "a file of features is missing or damaged: leave --features out, or write them again (--write-features)"
+            "a file of features is missing or damaged: omit --features, or write them again (--write-features)"
         ) from error
     if header.get("split_sha256") != split.sha256 or header.get("encoder_sha256") != encoder:
         raise CheckpointError(
-            "the features were made from other texts or by another encoder: write them again (--write-features)"
+            "the features belong to other texts or another encoder: write them again (--write-features)"
         )
     return features
 
@@ -127,7 +127,7 @@ class StoredFeatures:
     ) -> None:
         self.model, self.description = files.read_checkpoint(start)
         if self.description.labels != task.labels:
-            raise EmptyClass("the checkpoint was trained for other classes: name one of these data")
+            raise EmptyClass("the checkpoint was trained for other classes: pass a checkpoint of these data")
         self._task, self._cache, self._given, self._report = task, cache, features, report
         self._encoder = hash_file(start / files.EXTRACTOR / "model.safetensors")
         self._tokenizer = EncoderTokenizer(
@@ -145,9 +145,7 @@ class StoredFeatures:
             CheckpointError: The checkpoint is a private one.
         """
         if self.description.mode != "none":
-            raise CheckpointError(
-                "the start has to be a checkpoint without privacy (a recipe of the kind clean): name one with --start"
-            )
+            raise CheckpointError("--start must be a checkpoint trained without noise (a recipe of the kind clean)")
         return self.model.classifier
 
     def __call__(self, word_dropout: str) -> dict[str, Tensor]:

@@ -180,9 +180,7 @@ def check_recipe(recipe: RepresentationRecipe, file_name: str) -> None:
     }
     for key, holds in rules.items():
         if not holds:
-            raise RecipeError(
-                f"{file_name}: {key} has a value that makes no sense here: see the recipes of the repository"
-            )
+            raise RecipeError(f"{file_name}: {key} has an unsupported value: see the recipes of the repository")
 
 
 def _check_ranges(name: str, part: Any) -> dict[str, bool]:

@@ -152,7 +152,7 @@ def train_representation(
             stored = {name: StoredSplit(vectors[name], task.get_splits()[name], recipe, run.device) for name in vectors}
             if training.placed_epochs:
                 if start is None or start.description.mode != "none":
-                    raise CheckpointError("placed_epochs need a start without privacy, whose decisions are given codes")
+                    raise CheckpointError("placed_epochs needs --start with a checkpoint trained without noise")
                 clean = start.model.classifier.to(run.device)
                 codes = _search_class_codes(recipe, task, clean, vectors["dev"][0].to(run.device))
                 found.append(maker.build_placed(stored["train"], stored["dev"], clean, codes, training.placed_epochs))
@@ -194,13 +194,13 @@ def train_representation(
 def _open_start(recipe: RepresentationRecipe, task: ClassificationTask, folder: Path | None) -> StartCheckpoint | None:
     if recipe.extractor.source != "start":
         if folder is not None:
-            raise CheckpointError("the recipe does not start from a checkpoint: leave --start out")
+            raise CheckpointError("this recipe does not start from a checkpoint: omit --start")
         return None
     if folder is None:
-        raise CheckpointError("the recipe starts from a checkpoint: name one with --start")
+        raise CheckpointError("this recipe starts from a checkpoint: pass one with --start")
     model, description = files.read_checkpoint(folder)
     if description.labels != task.labels:
-        raise EmptyClass("the checkpoint it starts from was trained for other classes: name another with --start")
+        raise EmptyClass("the checkpoint of --start was trained for other classes: pass another one")
     return StartCheckpoint(model, description, hash_file(folder / files.DESCRIPTION))
 
 
@@ -212,15 +212,11 @@ def _copy_head(
     same = (ours.mode, ours.dimension, ours.head_hidden) == (theirs.mode, theirs.dimension, theirs.head_hidden)
     try:
         if not same or model.head is None or start.model.head is None:
-            raise CheckpointError(
-                "the checkpoint it starts from has another mode, dimension or head: name another with --start"
-            )
+            raise CheckpointError("the checkpoint of --start has another mode, dimension or head: pass another one")
         model.head.load_state_dict(start.model.head.state_dict())
         model.classifier.load_state_dict(start.model.classifier.state_dict())
     except RuntimeError as error:
-        raise CheckpointError(
-            "the checkpoint it starts from has another classifier: name another with --start"
-        ) from error
+        raise CheckpointError("the checkpoint of --start has another classifier: pass another one") from error
 
 
 def _search_class_codes(

@@ -75,9 +75,9 @@ def compute_noise_scale(mode: Mode, dimension: int, epsilon: float, delta: float
         InvalidRandomizer: Epsilon is not a positive number, or ``l2`` has no delta below 1, or another mode has one.
     """
     if not 0 < epsilon < inf:
-        raise InvalidRandomizer("noise needs a positive, finite epsilon")
+        raise InvalidRandomizer("epsilon must be positive and finite")
     if (mode == "l2") != (0 < delta < 1):
-        raise InvalidRandomizer("l2 needs a delta between 0 and 1, and no other mode has one")
+        raise InvalidRandomizer("mode l2 needs a delta between 0 and 1; the other modes must not have one")
     if mode == "l2":
         return compute_sensitivity(mode, dimension) / sqrt(2 * _solve_rho(epsilon, delta))
     return compute_sensitivity(mode, dimension) / epsilon

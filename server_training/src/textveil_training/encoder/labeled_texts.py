@@ -96,7 +96,7 @@ def split_labeled_texts(
     labels = tuple(sorted({row.label for row in rows}))
     if not 2 <= len(labels) <= MAX_LABELS:
         raise InvalidClasses(
-            f"there are {len(labels)} different labels: from 2 to {MAX_LABELS} are needed; is it the right column?"
+            f"the column has {len(labels)} different labels, but 2 to {MAX_LABELS} are supported: check --label"
         )
     sizes = Counter(row.label for row in rows)
     for number, label in enumerate(labels, 1):
@@ -107,7 +107,7 @@ def split_labeled_texts(
                 "counted in the order of the alphabet: join this label to another, or take its rows out"
             )
     if test is not None and (only := {row.label for row in test} - set(labels)):
-        raise InvalidClasses(f"{len(only)} labels of the test file are not in the training file")
+        raise InvalidClasses(f"{len(only)} labels of the test file do not occur in the training file")
     everything = [*(test or []), *rows]
     groups = group_texts([row.text for row in everything])
     numbers = _split_numbers(groups, len(test or []), seed)
@@ -119,8 +119,8 @@ def split_labeled_texts(
         missing = np.flatnonzero(np.bincount(classes, minlength=len(labels)) == 0)
         if len(missing):
             raise InvalidClasses(
-                f"class {missing[0] + 1} of {len(labels)} has no text in the part for {name}: it has too few texts, or "
-                "they are copies of each other"
+                f"class {missing[0] + 1} of {len(labels)} has no text in the part for {name}: add different texts of "
+                "this class"
             )
         parts[name] = LabeledPart(tuple(everything[n].text for n in found), classes)
     return LabeledTexts(
@@ -147,7 +147,9 @@ def split_unlabeled_texts(rows: Sequence[LabeledExample], seed: int = 0) -> Labe
     groups = group_texts(texts)
     sides = _split_numbers(groups, 0, seed)
     if not all(sides.values()):
-        raise InvalidClasses("a part of the division has no text: they are too few, or copies of each other")
+        raise InvalidClasses(
+            "there are too few different texts for a training, a development and a test part: add texts"
+        )
     parts = {
         name: LabeledPart(tuple(texts[n] for n in found), np.zeros(len(found), np.int64))
         for name, found in sides.items()

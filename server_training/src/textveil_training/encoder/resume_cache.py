@@ -50,7 +50,9 @@ class ResumeCache:
             self._check_key()
         elif folder.exists():
             if not replace:
-                raise ResumeError("there is an unfinished run of this bundle (--resume goes on, --force starts anew)")
+                raise ResumeError(
+                    "this bundle has an unfinished run: continue it with --resume, or start again with --force"
+                )
             shutil.rmtree(folder)
 
     def create_folder(self) -> None:
@@ -84,7 +86,7 @@ class ResumeCache:
                     facts = json.loads((file.metadata() or {})["facts"])
                     return {key: file.get_tensor(key) for key in file.keys()}, facts  # noqa: SIM118 (not a mapping)
             except (OSError, SafetensorError, KeyError, ValueError) as error:
-                raise ResumeError("a part of the unfinished run is damaged (--force starts anew)") from error
+                raise ResumeError("a file of the unfinished run is damaged: start again with --force") from error
         arrays, facts = make()
         self.create_folder()
         with open_atomic_bytes(path) as file:
@@ -100,6 +102,10 @@ class ResumeCache:
         try:
             found = json.loads((self.folder / RUN).read_text("utf-8"))["key"]
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ResumeError("there is no unfinished run of this bundle") from error
+            raise ResumeError("this bundle has no unfinished run: omit --resume") from error
         if found != self._key:
-            raise ResumeError("the unfinished run of this bundle has other data or other settings")
+            raise ResumeError(
+                "the unfinished run of this bundle has other data or other settings: repeat its command, or start "
+                "again with --force: repeat its command, or start "
+                "again with --force"
+            )

@@ -87,19 +87,22 @@ def train_encoder(
         >>> texts = [f"{word} film number {number}" for word in ("warm", "dull") for number in range(60)]
         >>> trained = train_encoder(texts, 60 * ["good"] + 60 * ["bad"], "my-bundle", progress=False)
         >>> print(trained.encoder.encode("A warm film.", epsilon=4).statement.whole_text)
-        epsilon 4 for the whole text, whatever it says
+        epsilon 4 for the whole text (any two texts)
     """
     try:
         from textveil_export.index import write_index_bundle
     except ImportError as error:
-        raise MissingExtra("this needs the extra bundle (in a clone: pip install ./export)") from error
+        raise MissingExtra(
+            "this function needs textveil-export: pip install 'textveil-training[bundle]' (in a clone: pip install "
+            "./export)"
+        ) from error
     from textveil_training.encoder.class_bundle import EncoderBundleSettings, parse_levels, train_class_bundle
     from textveil_training.encoder.labeled_texts import split_labeled_texts
     from textveil_training.encoder.resume_cache import ResumeCache, get_unfinished_folder
 
     output, chosen = Path(output), parse_levels(levels, default_level)
     if output.exists() and not force:
-        raise OptionError("the output folder exists (force=True replaces it)")
+        raise OptionError("the output folder exists: choose another, or replace it with force=True")
     skipped = SkippedRows() if skip_empty else None
     task = split_labeled_texts(_make_examples(texts, labels, skipped), None, seed)
     settings = EncoderBundleSettings.with_seed(
@@ -127,10 +130,10 @@ def train_encoder(
 
 def _make_examples(texts: Iterable[Any], labels: Iterable[Any], skipped: SkippedRows | None) -> list[LabeledExample]:
     if isinstance(texts, str) or isinstance(labels, str):
-        raise DataOptionError("texts and labels are columns: lists, and not one string")
+        raise DataOptionError("texts and labels must be lists of strings, not one string")
     texts, labels, rows = list(texts), list(labels), list[LabeledExample]()
     if len(texts) != len(labels):
-        raise DataOptionError(f"there are {len(texts):,} texts and {len(labels):,} labels")
+        raise DataOptionError(f"texts and labels must have the same length, not {len(texts):,} and {len(labels):,}")
     for number, (text, label) in enumerate(zip(texts, labels, strict=True), 1):
         location = FileLocation("texts", number)
         text = "" if _is_missing(text) else text
@@ -141,7 +144,7 @@ def _make_examples(texts: Iterable[Any], labels: Iterable[Any], skipped: Skipped
             rows.append(LabeledExample(texts=(check_text(text, location),), label=found))
         except (MissingText, MissingLabel) as error:
             if skipped is None:
-                raise type(error)(f"{error.reason} (skip_empty=True leaves such rows out)", location) from None
+                raise type(error)(f"{error.reason} (skip_empty=True skips such rows)", location) from None
             skipped.add(error)
     return rows
 

@@ -77,7 +77,10 @@ class CheckpointLayout:
             if encoder is not None:
                 self._write_encoder(folder, *encoder)
         except OSError as error:
-            raise CheckpointError(f"the folder of the {self.noun} cannot be written") from error
+            raise CheckpointError(
+                f"the folder of the {self.noun} cannot be written: check its path and its permissions: check its "
+                "path and its permissions"
+            ) from error
         for name, content in tensors.items():
             write_tensors(folder / name, content)
         inside = [] if encoder is None else sorted((folder / self.encoder).iterdir())
@@ -118,16 +121,14 @@ class CheckpointLayout:
         try:
             content = json.loads((folder / self.description).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise CheckpointError(
-                f"there is no {self.noun} in that folder: name the output folder of its training"
-            ) from error
+            raise CheckpointError(f"the folder has no {self.noun}: pass the output folder of its training") from error
         if not isinstance(content, dict) or content.pop("format", None) != self.format_name:
-            raise CheckpointError(f"that folder is not a {self.noun}: name the output folder of its training")
+            raise CheckpointError(f"the folder is not a {self.noun}: pass the output folder of its training")
         if content.pop("format_version", None) != self.version:
-            raise CheckpointError(f"the {self.noun} was written in another version of the format: train it again")
+            raise CheckpointError(f"the {self.noun} has another format version: train it again")
         files = content.pop("files", None)
         if not isinstance(files, dict) or set(content) != set(keys):
-            raise CheckpointError(f"the description of the {self.noun} has other keys: it is damaged, train it again")
+            raise CheckpointError(f"the description of the {self.noun} has unexpected keys: it is damaged, train again")
         for name in sorted({*required(content), *files}):
             path = folder / name
             if ".." in Path(name).parts or Path(name).is_absolute() or not path.is_file():
@@ -146,7 +147,9 @@ class CheckpointLayout:
         try:
             yield
         except (OSError, SafetensorError, KeyError, RuntimeError, ValueError) as error:
-            raise CheckpointError(f"the tensors of the {self.noun} have another architecture") from error
+            raise CheckpointError(
+                f"the tensors of the {self.noun} do not match its description: it is damaged, train again"
+            ) from error
 
 
 def hash_weights(vocabulary: Path) -> str:

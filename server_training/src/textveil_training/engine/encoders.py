@@ -23,7 +23,7 @@ def get_device(name: str) -> torch.device:
         device = torch.device(name)
         torch.zeros(1, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise DeviceError("there is no such device here (cpu always is)") from error
+        raise DeviceError("this machine has no such device: use --device cpu") from error
     return device
 
 
@@ -113,15 +113,15 @@ def load_transformer(source: str, dropout: float) -> tuple[nn.Module, Path, bool
         except TypeError:  # an encoder that never has a pooler
             encoder, found = AutoModel.from_pretrained(location, **options)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise CheckpointError("no BERT-like encoder there: neither a model folder nor a model within reach") from error
+        raise CheckpointError(
+            "no BERT-like encoder found: pass a model folder, or the id of a reachable model"
+        ) from error
     except RuntimeError as error:
         raise CheckpointError(
-            "the weights there have another architecture than their description: restore the folder of the encoder"
+            "the weights of the encoder do not match its configuration: restore its folder"
         ) from error
     if found["mismatched_keys"] or any(not name.startswith("pooler.") for name in found["missing_keys"]):
-        raise CheckpointError(
-            "the weights there have another architecture than their description: restore the folder of the encoder"
-        )
+        raise CheckpointError("the weights of the encoder do not match its configuration: restore its folder")
     if vocabulary is None:
         raise CheckpointError("the encoder has no vocab.txt: only WordPiece encoders can run on a device")
     return encoder, Path(vocabulary), lowercase

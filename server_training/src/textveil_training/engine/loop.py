@@ -111,14 +111,16 @@ class TrainingLoop:
             position = json.loads(header["position"])
         except FileNotFoundError as error:
             raise ResumeError(
-                "there is no unfinished run in this folder: leave --resume out, or name its folder"
+                "the output folder has no unfinished run: omit --resume, or pass the folder of the run"
             ) from error
         except (OSError, SafetensorError, KeyError, ValueError) as error:
-            raise ResumeError("the state of the unfinished run is damaged: remove the folder and begin anew") from error
+            raise ResumeError(
+                "the state of the unfinished run is damaged: delete the folder and start again"
+            ) from error
         if header.get("run_key") != self._run_key:
             raise ResumeError(
-                "the unfinished run was started with another recipe, other data or another start: repeat its "
-                "command, or name a new folder"
+                "the unfinished run has another recipe, other data or another --start: repeat its command, or choose "
+                "a new folder"
             )
         self.position = TrainingPosition(**position)
         self.position.resumed += 1
@@ -203,7 +205,7 @@ def _run_step(stage: TrainingStage, batch: Tensor, rate: float) -> float:
         norm = float(nn.utils.clip_grad_norm_(parameters, stage.clip_norm))
         for name, value in (("loss", loss), ("gradient", norm)):
             if not math.isfinite(value):  # one more step and no weight is a number
-                raise LossError(f"the {name} is not a number: a smaller learning rate may help")
+                raise LossError(f"the {name} is not a number: try a smaller learning rate")
         update.optimizer.step()
         if number == 0:
             first = loss

@@ -181,7 +181,7 @@ class TrainingRun:
         try:
             self.output.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise CheckpointError("the output folder cannot be made: check its path and its permissions") from error
+            raise CheckpointError("the output folder cannot be created: check its path and its permissions") from error
         self._record = RunRecord(self.output / RECORD, subject, self.device)
 
     def train(self, stages: Sequence[TrainingStage], key: Sequence[object], on_epoch: Callable[[bool], None]) -> None:
@@ -254,14 +254,16 @@ def _check_folder(options: RunOptions, finished: Collection[str]) -> None:
     try:
         names = {path.name for path in folder.iterdir()} if folder.exists() else set[str]()
     except OSError as error:
-        raise CheckpointError("the output folder cannot be used: name a folder that you can read and write") from error
+        raise CheckpointError(
+            "the output folder cannot be used: choose a folder that you can read and write"
+        ) from error
     if options.resume:
         if STATE not in names:
-            raise ResumeError("there is no unfinished run in this folder: leave --resume out, or name its folder")
+            raise ResumeError("the output folder has no unfinished run: omit --resume, or pass the folder of the run")
     elif finished and names & {STATE, *finished}:
         raise CheckpointError(
-            "the output folder holds a checkpoint or an unfinished run: name another (--resume goes on with it)"
+            "the output folder has a checkpoint or an unfinished run: choose another folder, or continue with --resume"
         )
     elif names and not finished:
         unfinished = ": it holds an unfinished run (--resume goes on with it)" if STATE in names else ""
-        raise CheckpointError(f"the output folder is not empty{unfinished}; name a new one")
+        raise CheckpointError(f"the output folder is not empty{unfinished}: choose a new one")

@@ -110,7 +110,7 @@ def read_recipe_of_kind(path: Path, recipe: type[Any], kind: str) -> Any:
     content, _ = read_toml(path)
     name = make_printable(path.name)
     if content.get("kind") != kind:
-        raise RecipeError(f"{name}: kind has a value that makes no sense here: this command takes the kind {kind}")
+        raise RecipeError(f"{name}: kind must be {kind} for this command")
     return parse_table(recipe, content, name)
 
 
@@ -126,4 +126,4 @@ def _parse_value(hint: Any, value: Any, file_name: str, key: str) -> Any:
             return parse_table(hint, value, file_name, f"{key}.")
     elif type(value) is hint or (hint is float and type(value) is int):
         return hint(value)
-    raise RecipeError(f"{file_name}: {key} has a value of another type")
+    raise RecipeError(f"{file_name}: {key} has a value of a wrong type")

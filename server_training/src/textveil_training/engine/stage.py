@@ -70,9 +70,9 @@ class TrainingStage:
 
     def __post_init__(self) -> None:
         if (self.steps is None) != (self.steps_per_epoch is None):
-            raise ValueError("steps and steps per epoch go together")
+            raise ValueError("steps and steps per epoch need each other")
         if self.steps and self.steps_per_epoch and math.ceil(self.steps / self.steps_per_epoch) != self.num_epochs:
-            raise ValueError("so many steps are another number of epochs")
+            raise ValueError("the number of steps must equal epochs times steps per epoch")
 
     def collect_tensors(self) -> dict[str, Tensor]:
         """Return the stage's state by name: module weights and optimizer moments."""
@@ -107,7 +107,7 @@ class TrainingStage:
                 update.optimizer.load_state_dict({"state": state, "param_groups": groups})
         except (RuntimeError, ValueError, KeyError) as error:
             raise ResumeError(
-                "the state of the unfinished run has another architecture: repeat its command, or name a new folder"
+                "the unfinished run has another architecture: repeat its command, or choose a new folder"
             ) from error
 
 

@@ -72,7 +72,7 @@ class EncoderTokenizer:
         missing = [symbol for symbol in SPECIAL if symbol not in ids]
         if missing:
             raise CheckpointError(
-                f"the vocabulary (vocab.txt) has no {missing[0]}: name an encoder with a WordPiece vocabulary"
+                f"the vocabulary (vocab.txt) has no {missing[0]}: use an encoder with a WordPiece vocabulary"
             )
         self.ids = ids
         self.first, self.last, self.padding, self.mask = (ids[s] for s in ("[CLS]", "[SEP]", "[PAD]", "[MASK]"))

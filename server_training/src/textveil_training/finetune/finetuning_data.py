@@ -110,7 +110,7 @@ def load_finetuning_task(
     splits = {name: _make_split(examples, labels, width) for name, examples in raw.items()}
     targets = splits["train"].targets
     if scores and bool((targets == targets[0]).all()):
-        raise InvalidScore("all training scores are equal: nothing can be learned from them")
+        raise InvalidScore("all training scores are equal, so nothing can be learned: check the column of scores")
     return FinetuningTask(labels, len(first.texts) == 2, splits)
 
 
@@ -125,7 +125,8 @@ def _split_data(
     if "train" not in there:
         if len(there) > 1:
             raise MissingSplit(
-                "the folder has no training split: name one file, which is divided, or a folder with a training file"
+                "the folder has no training split: pass a folder with a training file, or one file, which is then "
+                "divided"
             )
         return _split_by_row(_load_examples(format_name, path, None, options), THREE_SHARES)
     if set(there) == {"train"}:
@@ -143,9 +144,7 @@ def _split_by_row(examples: list[LabeledExample], shares: dict[str, int]) -> dic
     for row, example in enumerate(examples):
         divided[choose_share(str(row), shares)].append(example)
     if not all(divided.values()):
-        raise MissingSplit(
-            "too few rows to divide them into train, dev and test: name more rows, or a test file (--test)"
-        )
+        raise MissingSplit("too few rows for train, dev and test: add rows, or pass a test file (--test)")
     return divided
 
 
@@ -161,7 +160,7 @@ def _load_examples(
 ) -> list[LabeledExample]:
     examples = list(load_examples(format_name, path, split, options))
     if not examples:
-        raise MissingSplit("a split is empty: it needs at least one row")
+        raise MissingSplit("a split is empty: each needs at least one row")
     return examples
 
 

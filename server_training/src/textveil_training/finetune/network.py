@@ -139,13 +139,13 @@ def read_model(folder: Path) -> tuple[FinetunedNetwork, FinetunedDescription, Pa
     source = str(folder / ENCODER) if description.encoder == ENCODER else description.encoder
     encoder, vocabulary, _ = load_transformer(source, 0.0)
     if hash_weights(vocabulary) != description.encoder_sha256:
-        raise CheckpointError("the encoder is not the one the model was made with: put that back, or fine-tune again")
+        raise CheckpointError("the encoder is not the one of the fine-tuned model: restore it, or fine-tune again")
     width = int(encoder.config.hidden_size)  # type: ignore[union-attr]
     with LAYOUT.check_architecture():
         tensors = load_file(folder / HEAD)
         outputs, features = tensors["out.weight"].shape
         if outputs != max(1, len(description.labels)) or features not in (width, 4 * width):
-            raise ValueError("another number of labels or features")
+            raise ValueError("the numbers of labels or features do not match")
         head = LinearHead(features, outputs)
         head.load_state_dict(tensors)
     return FinetunedNetwork(encoder, head).eval(), description, vocabulary

@@ -75,7 +75,8 @@ def finetune(
         raise CheckpointError(f"the encoder reads at most {positions} tokens: lower --max-tokens")
     if (settings.frozen_layers or 0) >= config.num_hidden_layers:
         raise CheckpointError(
-            f"the encoder has {config.num_hidden_layers} layers: none would learn; lower --frozen-layers"
+            f"the encoder has {config.num_hidden_layers} layers, so none would be trained: use a smaller "
+            "--frozen-layers"
         )
     tokenizer = EncoderTokenizer(vocabulary, lowercase=lowercase, max_tokens=settings.max_tokens)
     head = LinearHead(int(config.hidden_size), max(1, len(task.labels)))

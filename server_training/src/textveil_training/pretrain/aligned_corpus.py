@@ -199,7 +199,7 @@ class AlignedCorpus:
             A release of these texts, with the operating system's entropy.
         """
         if self._channel is None:
-            raise ValueError("there is no mechanism")
+            raise ValueError("a mechanism is needed")
         counts = self._tokens[places]
         inputs = expand_ranges(self._input_starts[places], counts)
         outputs = agreed(self._channel.randomize_ids(self._inputs[inputs], self._whole[inputs]))
@@ -221,5 +221,6 @@ def check_pieces(channel: TokenRandomizer, vocabulary: Iterable[str]) -> None:
     """
     if channel.has_wordpieces and not set(channel.bundle.vocabulary) <= set(vocabulary):
         raise EncoderMismatch(
-            "the bundle has pieces that the encoder has not: name the encoder whose pieces it has, or a bundle of words"
+            "the bundle has WordPieces that the encoder lacks: use the encoder that the bundle was built from, or a "
+            "bundle of words"
         )

@@ -103,11 +103,12 @@ def load_masked_lm(source: str, dropout: float = 0.0) -> LoadedMaskedLM:
     config: Any = encoder.config
     if getattr(config, "model_type", None) != "bert":
         raise CheckpointError(
-            "only encoders of BERT's architecture can be masked language models here: name another with --start"
+            "only encoders of BERT's architecture are supported as masked language models: pass another with --start"
         )
     if not getattr(config, "tie_word_embeddings", True):
         raise CheckpointError(
-            "the head of that masked language model is not tied to its input embeddings: name another model"
+            "the output layer of the masked language model does not share its weights with the input embeddings: "
+            "pass another model"
         )
     location = locate_encoder(source)
     try:
@@ -121,15 +122,13 @@ def load_masked_lm(source: str, dropout: float = 0.0) -> LoadedMaskedLM:
         )
     except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
         raise CheckpointError(
-            "the weights there do not fit BERT's architecture: restore the folder, or name another model"
+            "the weights do not match BERT's architecture: restore the folder, or pass another model"
         ) from error
     network, found = loaded
     missing = {name for name in found["missing_keys"] if not name.startswith(f"{_HEAD}decoder.")}
     new_head = any(name.startswith(_HEAD) for name in missing)
     if found["mismatched_keys"] or any(not name.startswith(_HEAD) for name in missing):
-        raise CheckpointError(
-            "the weights there do not fit BERT's architecture: restore the folder, or name another model"
-        )
+        raise CheckpointError("the weights do not match BERT's architecture: restore the folder, or pass another model")
     model = MaskedLM(network)
     if new_head:
         _initialize_head(model)

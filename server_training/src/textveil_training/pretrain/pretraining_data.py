@@ -72,16 +72,18 @@ def parse_source(given: str) -> TextSource:
     path, _, name = path.rpartition(":")
     if name in FORMATS and path:
         return _make_source(path, name, tuple(last.split("+")))
-    raise DataOptionError(f"data are given as PATH:FORMAT or PATH:FORMAT:SPLIT; the formats are {', '.join(FORMATS)}")
+    raise DataOptionError(
+        f"data must be given as PATH:FORMAT or PATH:FORMAT:SPLIT; the format must be one of {', '.join(FORMATS)}"
+    )
 
 
 def _make_source(path: str, format_name: str, splits: tuple[str, ...] | None) -> TextSource:
     if not path:
-        raise DataOptionError("data are given as PATH:FORMAT or PATH:FORMAT:SPLIT")
+        raise DataOptionError("data must be given as PATH:FORMAT or PATH:FORMAT:SPLIT")
     if splits is None:
         there = list_splits(format_name, path)
         if there and "train" not in there:
-            raise MissingSplit(f"there is no train split; name one of {', '.join(there)} after the format")
+            raise MissingSplit(f"there is no train split: add one of {', '.join(there)} after the format")
         splits = ("train",) if there else None
     return TextSource(Path(path), format_name, splits)
 
@@ -113,7 +115,7 @@ def read_texts(sources: Sequence[TextSource], text_key: str = "text") -> SourceT
         if release != releases[0]:
             first, other = format_release_terms(releases[0]), format_release_terms(release)
             which = f"{first} and {other}" if first != other else f"{first} under different options"
-            raise DataOptionError(f"data 1 and {number} are {which}: name data of one release")
+            raise DataOptionError(f"data 1 and {number} are {which}: pass data of one release")
     texts: list[str] = []
     described: list[dict[str, object]] = []
     for source in sources:
@@ -175,7 +177,7 @@ def split_pretraining_texts(
     train = AlignedCorpus(parts["train"], strings, channel)
     held_out = AlignedCorpus(away[:: math.ceil(len(away) / MEASURED_AT_MOST) or 1], strings, channel)
     if not len(train) or not len(held_out):
-        raise EmptyData("there are too few texts with words in them to train on and to hold some out: name more texts")
+        raise EmptyData("there are too few texts with words for a training and a held-out part: add texts")
     description = {
         "sources": list(texts.descriptions),
         "train": {"texts": len(train), "pieces": int(train.lengths.sum())},

@@ -102,14 +102,14 @@ def pretrain(
         their release.
     """
     if settings.accumulate > settings.batch_size:
-        raise SettingError("accumulate is out of range: it is at most batch_size")
+        raise SettingError("accumulate must be at most batch_size")
     if texts.release is not None and (channel is not None or raw):
         raise SettingError(
-            f"the texts are sanitized already ({format_release_terms(texts.release)}): leave --raw, --bundle and the "
-            "options of the mechanism out, or name raw public texts"
+            f"the texts are sanitized already ({format_release_terms(texts.release)}): omit --raw, --bundle and the "
+            "options of the mechanism, or pass raw public texts"
         )
     if channel is None and not raw and texts.release is None:
-        raise SettingError("a mechanism is needed to sanitize raw texts with, or --raw to mask them as they are")
+        raise SettingError("raw texts need a mechanism that sanitizes them, or --raw to train on them unchanged")
     process = get_process(options.device)
     run = TrainingRun(options, settings.seed, report, process=process)
     return_large_blocks()
@@ -119,16 +119,17 @@ def pretrain(
     loaded = load_masked_lm(settings.start, settings.dropout)
     model = loaded.model
     if settings.max_tokens > model.config.max_position_embeddings:
-        raise SettingError("max_tokens is more than the encoder has positions: lower --max-tokens")
+        raise SettingError("--max-tokens exceeds the number of positions of the encoder: use a smaller value")
     tokenizer = EncoderTokenizer(loaded.vocabulary, lowercase=loaded.lowercase, max_tokens=settings.max_tokens)
     if max(tokenizer.ids.values()) >= model.config.vocab_size:
         raise CheckpointError(
-            "the vocabulary has more pieces than the weights there have rows: restore the folder of the encoder"
+            "the vocabulary has more WordPieces than the embedding matrix has rows: restore the folder of the encoder"
         )
     if channel is not None:
         if not loaded.lowercase:
             raise EncoderMismatch(
-                "sanitized words are lower case here, and that encoder is cased: name an uncased one with --start"
+                "the encoder distinguishes case, but sanitized words are in lower case: pass an uncased encoder with "
+                "--start"
             )
         check_pieces(channel, tokenizer.ids)
 

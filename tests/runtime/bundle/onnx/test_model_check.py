@@ -151,7 +151,7 @@ def test_an_overloaded_operator() -> None:
 @pytest.mark.parametrize("domain", ["evil", "ai.onnx.ml", "com.microsoft.experimental", "ai.onnx.training"])
 def test_an_unknown_domain(domain: str) -> None:
     message = refused(changed(lambda model: model.opset_import.add(domain=domain, version=1)))
-    assert message == "model.onnx: asks for operators of an unknown domain"
+    assert message == "model.onnx: needs operators of an unknown domain"
 
 
 @pytest.mark.parametrize("deeper", [0, 1, 20])
@@ -231,7 +231,7 @@ def test_a_file_of_two_formats() -> None:
     )
     assert content[4:8] == b"ORTM"
     assert onnx.load_from_string(content).producer_name == "??ORTM"
-    assert refused(content) == "model.onnx: is not in the ONNX format"
+    assert refused(content) == "model.onnx: is not an ONNX model"
     assert check_model(content.replace(b"ORTM", b"ORTN"), DIMENSION)
 
 

@@ -23,10 +23,10 @@ def plans(names: Path) -> NamesPlanFactory:
     ("options", "message"),
     [
         ({"keep": ["persn"]}, "no such kind: persn; did you mean person?"),
-        ({"keep": ["city"], "drop": ["city"]}, "a kind is kept, tagged or dropped: one of them"),
+        ({"keep": ["city"], "drop": ["city"]}, "an entity type may be in only one of keep, tag and drop"),
         ({"style": "x"}, "style must be one of surrogate, tag"),
-        ({"consistent": "corpus"}, "consistent corpus and a key belong together"),
-        ({"key": KEY}, "consistent corpus and a key belong together"),
+        ({"consistent": "corpus"}, 'consistent="corpus" and key need each other'),
+        ({"key": KEY}, 'consistent="corpus" and key need each other'),
         ({"consistent": "corpus", "key": KEY[1:]}, "the key of consistent draws has at least 16 bytes"),
         ({"epsilon": "8"}, "protect names does not take epsilon without randomize: leave that out"),
     ],

@@ -122,17 +122,15 @@ def test_statements() -> None:
     said = ENGLISH.sanitize(f"he saw the {WORDS[0]}", **options).statement
     facts = said.to_dict()
     assert (facts["level"], facts["epsilon_text"], facts["kept_words"]) == ("6", None, 3)
-    assert facts["guarantee"].endswith("no bound on what is shown; 6 nats for each drawn word that differs")
-    assert (
-        "1 word of a public list of 130 drawn at 6 nats each. All others: replaced by random ones" in said.format_line()
-    )
+    assert facts["guarantee"].endswith("no bound for kept words; epsilon 6 for each randomized word that differs")
+    assert "Randomized: 1 word of a public list of 130, epsilon 6 per word. All other words" in said.format_line()
     assert facts["randomized_words"] == 1
     several = ENGLISH.sanitize_documents([[f"{WORDS[0]}, {WORDS[1]}", WORDS[0]], ["he saw"]], **options)
     assert [document.randomized_words for document in several] == [3, 0]
     assert (
         pickle.loads(pickle.dumps(ENGLISH.sanitize(WORDS[0], **options))).statement.to_dict()["randomized_words"] == 1
     )
-    assert any("that a word of the list stood" in item for item in said.not_protected)
+    assert any("that it is on the list" in item for item in said.not_protected)
     assert said.spend.epsilon_units is None
     assert ENGLISH.terms(**NAMES).statement(0).to_dict()["randomize"] is None
     assert "randomized" not in ENGLISH.terms(**NAMES).statement(0).format_line().lower()

@@ -112,7 +112,7 @@ def test_texts_of_gaps_only(small: Sanitizer, text: str, way: dict[str, Any]) ->
     assert result.tokens == result.statement.to_dict()["randomized_words"] == 0
     if not way.get("sanitize_punctuation"):
         assert result.text == text
-    assert "drawn words: 0 nats)." in result.statement.summary()
+    assert "randomized words: epsilon 0)." in result.statement.summary()
 
 
 def test_sanitized_punctuation(small: Sanitizer) -> None:

@@ -127,5 +127,5 @@ def test_one_token_alone(rule: EveryWordRule) -> None:
     assert not rule.classify_alone(",").is_whole
     assert rule.classify_alone("17").key is None
     for several in ("", "the doctor", "don't", "!?"):
-        with pytest.raises(OptionError, match="one word is needed"):
+        with pytest.raises(OptionError, match="expected one word"):
             rule.classify_alone(several)

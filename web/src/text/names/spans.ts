@@ -6,22 +6,23 @@ import { characters, types } from "../../data.js";
 import { LOWER, TITLE, UPPER } from "../segmentation/words.js";
 import {
   CAPITALIZED_RUN,
-  CLOSING_BRACKETS,
-  DIGIT_GROUP,
   ENDS_BEFORE_WORD,
-  ENDS_IN_BLANK,
   type EntitySpan,
   LINE_BREAK,
-  LIST_NUMBER_BLANKS,
-  LIST_NUMBER_PREFIX,
   LONE_INITIAL,
-  OPENING_BRACKET,
   OPENING_MARKS,
   SENTENCE_END,
-  SHORT_NUMBER_LAYOUTS,
   type TextElement,
   TYPES_WITH_PLUS,
 } from "./entitySpans.js";
+import {
+  findListNumber,
+  findNumber,
+  getGapBeforeDigits,
+  isShortNumber,
+  mayHaveSign,
+  type TokenLine,
+} from "./numbers.js";
 import { APOSTROPHE } from "./spelledTokens.js";
 import { INWARD_HALF, OUTWARD_HALF } from "./stringTypes.js";
 import {
@@ -51,10 +52,10 @@ import {
 const { gaps: data } = characters;
 
 /** Finder of entity spans in one text: its words, the gap before each, and the gap at its end. */
-export class SpanFinder {
+export class SpanFinder implements TokenLine {
   keptCount = 0;
-  #start = 0;
-  #end = 0;
+  start = 0;
+  end = 0;
   #hasLowerWord = false;
   /** Index of the first word after the last span. */
   #afterLastSpan = 0;
@@ -80,9 +81,9 @@ export class SpanFinder {
     this.#hasCapitals = hasCapitals;
     const elements: TextElement[] = [""];
     const { words, gaps } = this;
-    for (this.#start = 0; this.#start < words.length; this.#start = this.#end) {
-      this.#end = this.#start + 1;
-      while (this.#end < words.length && !LINE_BREAK.test(gaps[this.#end] ?? "")) this.#end++;
+    for (this.start = 0; this.start < words.length; this.start = this.end) {
+      this.end = this.start + 1;
+      while (this.end < words.length && !LINE_BREAK.test(gaps[this.end] ?? "")) this.end++;
       this.#appendLineElements(elements);
     }
     elements[elements.length - 1] = (elements[elements.length - 1] as string) + (gaps[words.length] ?? "");
@@ -101,16 +102,16 @@ export class SpanFinder {
     const { gaps } = this;
     const capitalized = this.#findCapitalized();
     this.#hasLowerWord = false;
-    for (let index = this.#start; index < this.#end && !this.#hasLowerWord; index++) {
+    for (let index = this.start; index < this.end && !this.#hasLowerWord; index++) {
       this.#hasLowerWord = gaps[index] !== "-" && this.#isLowerWord(this.#getWord(index));
     }
     if (capitalized.length > 0) this.#hideCapitalized(capitalized);
     let keptText = elements.pop() as string;
-    for (let index = this.#start; index < this.#end; ) {
+    for (let index = this.start; index < this.end; ) {
       const word = this.#getWord(index);
       keptText += gaps[index] ?? "";
       let span: EntitySpan;
-      if ((index === this.#start && this.#continuesList(index)) || this.#isKept(index)) {
+      if ((index === this.start && this.#continuesList()) || this.#isKept(index)) {
         this.keptCount++;
         keptText += word.text;
         index++;
@@ -171,11 +172,11 @@ export class SpanFinder {
   /** Return the indices of capitalized words of the line, with particles that precede one. */
   #findCapitalized(): number[] {
     const capitalized: number[] = [];
-    for (let index = this.#end - 1; index >= this.#start; index--) {
+    for (let index = this.end - 1; index >= this.start; index--) {
       let word = this.#getWord(index);
       if (word.tokenClass === REPLACED && word.entityType === "particle") {
         const precedesName =
-          index + 1 < this.#end &&
+          index + 1 < this.end &&
           this.#getWord(index + 1).tokenClass >= CAPITALIZED &&
           includesWord(data.joins, this.#getGap(index + 1));
         word = precedesName ? { ...word, tokenClass: CAPITALIZED } : { ...word, entityType: "word" };
@@ -203,7 +204,7 @@ export class SpanFinder {
   #hideNextNoun(index: number): void {
     const { flags, entityType } = this.#getWord(index);
     const after = index + 1;
-    if (!(flags & LISTED_PERSON || entityType === NAME_ROLE) || after >= this.#end || this.gaps[after] !== " ") return;
+    if (!(flags & LISTED_PERSON || entityType === NAME_ROLE) || after >= this.end || this.gaps[after] !== " ") return;
     const word = this.#getWord(after);
     if (
       word.tokenClass === KEPT &&
@@ -217,7 +218,7 @@ export class SpanFinder {
 
   /** Return whether a word is the second half of a postal code, after a blank. */
   #isInwardCode(index: number): boolean {
-    return index < this.#end && this.gaps[index] === " " && (this.#getWord(index).flags & INWARD_HALF) !== 0;
+    return index < this.end && this.gaps[index] === " " && (this.#getWord(index).flags & INWARD_HALF) !== 0;
   }
 
   /** Return whether a word is a lower-case word that does not occur in headlines. */
@@ -242,7 +243,7 @@ export class SpanFinder {
 
   /** Return whether a word is listed and kept, so that its key may be read. */
   #hasReadableKey(index: number): boolean {
-    if (index < this.#start || index >= this.#end) return false;
+    if (index < this.start || index >= this.end) return false;
     return this.#getWord(index).tokenClass === KEPT && !this.#hidden[index] && this.#findAddressEnd(index) === index;
   }
 
@@ -361,7 +362,7 @@ export class SpanFinder {
   /** Return the end of a member of a run, with the lower-case words that hyphens join to it. */
   #findMemberEnd(start: number): number {
     let index = start + 1;
-    for (; index < this.#end && this.gaps[index] === "-"; index++) {
+    for (; index < this.end && this.gaps[index] === "-"; index++) {
       const word = this.#getWord(index);
       if (
         word.case !== LOWER ||
@@ -408,17 +409,17 @@ export class SpanFinder {
 
   /** Return the index of the next member of a run; -1 at its end. */
   #findNextMember(index: number, start: number): number {
-    if (index >= this.#end || !this.#joinsRun(index, start)) return -1;
+    if (index >= this.end || !this.#joinsRun(index, start)) return -1;
     if (this.#hidden[index]) return index;
     if (this.gaps[index] !== " ") return -1;
     let after = index;
-    while (after < this.#end && after - index < MAX_CONNECTORS && this.gaps[after] === " ") {
+    while (after < this.end && after - index < MAX_CONNECTORS && this.gaps[after] === " ") {
       const word = this.#getWord(after);
       if (word.tokenClass !== KEPT || word.case !== LOWER || !includesWord(this.rules.data.names.connectors, word.key))
         break;
       after++;
     }
-    if (after === index || after >= this.#end || this.gaps[after] !== " ") return -1;
+    if (after === index || after >= this.end || this.gaps[after] !== " ") return -1;
     return this.#hidden[after] ? after : -1;
   }
 
@@ -426,13 +427,13 @@ export class SpanFinder {
   #findAddressEnd(index: number): number {
     const { flags } = this.#getWord(index);
     let after = index + 1;
-    if (flags === 0 || after >= this.#end) return index;
+    if (flags === 0 || after >= this.end) return index;
     if (this.#getWord(after).tokenClass === DIGITS && flags & BEGINS_UNIT) {
-      const gap = this.#getGapBeforeDigits(after);
+      const gap = getGapBeforeDigits(this, after);
       return gap === " " || includesWord(data.joins_initials, gap) ? after : index;
     }
     if (this.#hasCapitals || (index >= this.#plainStart && index < this.#plainEnd)) return index;
-    while (this.#getWord(after - 1).flags & BEGINS_PLACE && after < this.#end && this.gaps[after] === " ") {
+    while (this.#getWord(after - 1).flags & BEGINS_PLACE && after < this.end && this.gaps[after] === " ") {
       const word = this.#getWord(after);
       if (word.tokenClass === KEPT_WITH_CAPITALS || (word.tokenClass === REPLACED && word.entityType === "word"))
         return after + 1;
@@ -442,22 +443,9 @@ export class SpanFinder {
     return index;
   }
 
-  /** Return the gap before digits, without signs that may belong to them. */
-  #getGapBeforeDigits(index: number): string {
-    return this.#getGap(index).replace(/[+(]+$/, "");
-  }
-
-  #isBesideMonth(index: number): boolean {
-    if (index > this.#start && this.#getWord(index - 1).entityType === "month") {
-      const gap = this.#getGapBeforeDigits(index);
-      if (gap === " " || gap === ". ") return true;
-    }
-    return index + 1 < this.#end && this.#getWord(index + 1).entityType === "month" && this.gaps[index + 1] === " ";
-  }
-
   #isAge(index: number): boolean {
     if (this.#hasReadableKey(index - 1) && includesWord(this.rules.data.ages.before, this.#getWord(index - 1).key)) {
-      return this.#getGapBeforeDigits(index) === " ";
+      return getGapBeforeDigits(this, index) === " ";
     }
     if (!this.#hasReadableKey(index + 1) || ![" ", "-", ""].includes(this.#getGap(index + 1))) return false;
     const unit = this.#getWord(index + 1).key;
@@ -471,83 +459,19 @@ export class SpanFinder {
 
   /** Return the span of the digits at an index; its text begins with U+0000 if it includes the sign before it. */
   #makeNumberSpan(index: number): EntitySpan {
-    const word = this.#getWord(index);
-    if (word.entityType === "number" && SHORT_NUMBER_LAYOUTS.has(word.layout) && this.#isAge(index)) {
-      return this.#makeSpan("age", index, index + 1);
-    }
-    if (this.#isBesideMonth(index)) {
-      const isDay = word.entityType === "number" && (word.layout === "1" || word.layout === "2");
-      return this.#makeSpan(isDay ? "day" : word.entityType, index, index + 1, LOWER, isDay ? "" : word.layout);
-    }
-    const end = this.#findDigitsEnd(index);
-    const isAlone = end === index + 1;
-    const span = this.#makeSpan(isAlone ? word.entityType : DIGIT_GROUP, index, end, LOWER, isAlone ? word.layout : "");
+    if (isShortNumber(this.#getWord(index)) && this.#isAge(index)) return this.#makeSpan("age", index, index + 1);
+    const { entityType, layout, stop } = findNumber(this, index);
+    const span = this.#makeSpan(entityType, index, stop, LOWER, layout);
     const sign = this.#getGap(index).slice(-1);
-    const includesSign =
-      (sign === "+" && TYPES_WITH_PLUS.has(span.entityType)) || (sign === "(" && span.text.includes(")"));
-    if (includesSign && this.#isSeparateNumber(index)) span.text = `\0${span.text}`;
+    const includesSign = (sign === "+" && TYPES_WITH_PLUS.has(entityType)) || (sign === "(" && span.text.includes(")"));
+    if (includesSign && mayHaveSign(this, index)) span.text = `\0${span.text}`;
     return span;
   }
 
-  /** Return whether the gap before digits, without its final sign, joins nothing. */
-  #isSeparateNumber(index: number): boolean {
-    const rest = this.#getGap(index).slice(0, -1);
-    const first = index === this.#start;
-    if (!(rest === "" ? first : ENDS_IN_BLANK.test(rest))) return false;
-    return first || this.#getWord(index - 1).tokenClass !== DIGITS || !includesWord(data.joins_digits, rest);
-  }
-
-  /**
-   * Return the end of the digit group that begins at an index. A bracket may open before it, or after short digits.
-   */
-  #findDigitsEnd(index: number): number {
-    let isOpen = this.#getGap(index).endsWith("(") && this.#isSeparateNumber(index);
-    let end = index + 1;
-    for (; this.#joinsDigits(end); end++) {
-      const gap = this.#getGap(end);
-      if (gap === OPENING_BRACKET) {
-        if (isOpen || end > index + 1 || !this.#opensAreaCode(index)) break;
-        isOpen = true;
-      } else if (CLOSING_BRACKETS.has(gap)) {
-        if (!isOpen) break;
-        isOpen = false;
-      }
-    }
-    return end;
-  }
-
-  /** Return whether digits are short, and a bracket after them has digits in it and after it. */
-  #opensAreaCode(index: number): boolean {
-    const word = this.#getWord(index);
-    if (word.entityType !== "number" || !SHORT_NUMBER_LAYOUTS.has(word.layout)) return false;
-    let end = index + 2;
-    for (; this.#joinsDigits(end) && !CLOSING_BRACKETS.has(this.#getGap(end)); end++) {
-      if (this.#getGap(end) === OPENING_BRACKET) return false;
-    }
-    return this.#joinsDigits(end);
-  }
-
-  /** Return whether the digits at an index join the digits before them; digits next to a month never do. */
-  #joinsDigits(index: number): boolean {
-    if (
-      index >= this.#end ||
-      this.#getWord(index).tokenClass !== DIGITS ||
-      !includesWord(data.joins_digits, this.#getGap(index))
-    )
-      return false;
-    return !this.#isBesideMonth(index);
-  }
-
-  /** Return whether the first word of a line is the next number of a list, or 1, which is kept. */
-  #continuesList(index: number): boolean {
-    const { tokenClass: cls, text } = this.#getWord(index);
-    if (cls !== DIGITS || text.length > 2 || (text !== "1" && text !== String(this.#lastListNumber + 1))) return false;
-    const before = this.#getGap(index).replace(LIST_NUMBER_PREFIX, "");
-    const gap = this.#getGap(index + 1);
-    if (!/^[.)]/.test(gap) || !LIST_NUMBER_BLANKS.test(gap) || !(before === "" || LINE_BREAK.test(before.slice(-1))))
-      return false;
-    if (this.#findDigitsEnd(index) > index + 1) return false;
-    this.#lastListNumber = Number(text);
-    return true;
+  /** Return whether the first word of the line is the next number of a list, or 1, which is kept. */
+  #continuesList(): boolean {
+    const number = findListNumber(this, this.#lastListNumber);
+    if (number > 0) this.#lastListNumber = number;
+    return number > 0;
   }
 }

@@ -91,13 +91,15 @@ def check_model(content: bytes, dimension: int, name: str = "model.onnx") -> Mod
     """
     # onnxruntime reads any file with this mark as its own format.
     if content[4:8] == b"ORTM":
-        raise ModelRefused(f"{name}: is not in the ONNX format")
+        raise ModelRefused(f"{name}: is not an ONNX model")
     try:
         return _check_bytes(memoryview(content), dimension)
     except MalformedMessage as error:
-        raise BundleDamaged(f"{name}: no readable ONNX model: {error}") from None
+        raise BundleDamaged(f"{name}: the ONNX model cannot be read: {error}") from None
     except ForbiddenField as error:
-        raise ModelRefused(f"{name}: holds {error}, which this package does not run") from None
+        raise ModelRefused(
+            f"{name}: has {error}; this package runs no such model: export the encoder with textveil-export"
+        ) from None
     except _UnsupportedModel as error:
         raise ModelRefused(f"{name}: {error}") from None
 
@@ -112,7 +114,7 @@ def _check_bytes(content: memoryview, dimension: int) -> ModelCounts:
         raise MalformedMessage("there is no graph")
     for entry in model["opset_import"]:
         if decode_text(parse_message(entry, schema.OPERATOR_SET, "an operator set")["domain"]) not in OPERATORS:
-            raise _UnsupportedModel("asks for operators of an unknown domain")
+            raise _UnsupportedModel("needs operators of an unknown domain")
     graph = _parse_message(model["graph"][0], schema.GRAPH, "the graph")
     if len(graph["node"]) > MAX_OPERATORS:
         raise _UnsupportedModel(f"has more than {MAX_OPERATORS:,} operators")
@@ -131,7 +133,7 @@ def _parse_message(message: memoryview, fields_of: MessageSchema, kind: str) -> 
     fields = parse_message(message, fields_of, kind)
     for entry in fields["metadata_props"]:
         if decode_text(parse_message(entry, schema.PROPERTY, "a property")["key"]) == "ort_config":
-            raise _UnsupportedModel("brings settings for what runs it")
+            raise _UnsupportedModel("has settings for the software that runs it")
     return fields
 
 
@@ -159,7 +161,7 @@ def _check_tensor(tensor: memoryview) -> str:
         raise ForbiddenField("a tensor of an unknown type")
     dims = decode_numbers(fields["dims"])
     if len(dims) > MAX_AXES or min(dims, default=0) < 0 or prod(dims) > 2 * len(tensor):  # at most two per byte
-        raise MalformedMessage("a tensor has another size than its data")
+        raise MalformedMessage("the size of a tensor differs from the size of its data")
     return decode_text(fields["name"])
 
 
@@ -185,7 +187,7 @@ def _parse_value(value: memoryview) -> tuple[str, int, list[int | None] | None]:
 def _parse_axis(axis: memoryview) -> int | None:
     fields: dict[str, list[Any]] = parse_message(axis, schema.DIMENSION, "an axis")
     if fields["dim_value"] and fields["dim_param"]:
-        raise MalformedMessage("an axis is both open and given")
+        raise MalformedMessage("an axis has both a fixed and a variable size")
     return fields["dim_value"][0] if fields["dim_value"] else None
 
 

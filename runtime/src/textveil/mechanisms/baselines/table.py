@@ -83,7 +83,7 @@ class SanTextTable:
         neighbors, scores, roles = tensors["neighbors"], tensors["scores"], tensors["roles"]
         shape = (definition["vocabulary_size"] + 1, definition["neighbors_per_word"])
         if any(type(n) is not int for n in shape):
-            raise BundleDamaged("mechanism.json: a count is not an integer")
+            raise BundleDamaged("mechanism.json: a count must be an integer")
         if (
             neighbors.shape != shape
             or scores.shape != shape
@@ -95,7 +95,7 @@ class SanTextTable:
             or type(definition["grid"]) is not int
             or definition["grid"] < 1
         ):
-            raise BundleDamaged("table.safetensors: shapes, types or constants do not fit mechanism.json")
+            raise BundleDamaged("table.safetensors: shapes, types or constants do not match mechanism.json")
         ordered = np.sort(neighbors.astype(np.uint32), axis=1)  # faster than sorting 16-bit values
         if (ordered[:, 1:] == ordered[:, :-1]).any():
             raise BundleDamaged("table.safetensors: a row stores a neighbor twice")
@@ -105,11 +105,11 @@ class SanTextTable:
             (roles & bit) != 0 for bit in (SANTEXT_OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT_ROLE, KEPT_ROLE)
         )
         if (roles & ~np.uint8(SANTEXT_OUTPUT_ROLE | SANTEXT_PLUS_OUTPUT_ROLE | KEPT_ROLE)).any():
-            raise BundleDamaged("table.safetensors: a symbol has an unknown role")
+            raise BundleDamaged("table.safetensors: a word has an unknown role")
         if not santext_plus.any() or (santext_plus & ~santext).any() or (santext_plus & kept).any():
-            raise BundleDamaged("table.safetensors: the output sets are empty or overlap the kept words")
+            raise BundleDamaged("table.safetensors: a set of outputs is empty, or contains a word that is always kept")
         if not santext[neighbors].all():
-            raise BundleDamaged("table.safetensors: a neighbor is not an output")
+            raise BundleDamaged("table.safetensors: a row stores a neighbor that cannot be an output")
         return cls(neighbors=neighbors, scores=scores, roles=roles, grid=definition["grid"], tensors=tensors)
 
     @property
@@ -126,7 +126,7 @@ class SanTextTable:
         weights = self.tensors[weights_name]
         base = None if base_name is None else self.tensors[base_name]
         if weights.dtype != np.int64 or weights.ndim != 1 or not exponent.is_finite() or exponent <= 0:
-            raise BundleDamaged("table.safetensors: a level has no valid weights")
+            raise BundleDamaged("table.safetensors: the weights of a level are invalid")
         if (
             len(weights) <= int(self.scores[:, -1].max())
             or weights[-1] < MIN_WEIGHT
@@ -134,9 +134,11 @@ class SanTextTable:
         ):
             raise BundleDamaged("table.safetensors: the weights of a level do not cover its scores")
         if find_wrong_weight(weights, exponent, self.grid) is not None:
-            raise BundleDamaged("table.safetensors: the weights of a level do not follow its exponent")
+            raise BundleDamaged("table.safetensors: the weights of a level differ from those of its exponent")
         if base is not None and (base.dtype not in _BASE_TYPES or base.shape != self.roles.shape):
-            raise BundleDamaged("table.safetensors: a base measure does not fit the vocabulary")
+            raise BundleDamaged(
+                "table.safetensors: a base measure must have one weight for each word of the vocabulary"
+            )
         base_sum, largest_base = (
             (self.symbol_count, 1) if base is None else (int(base.sum(dtype=np.int64)), int(base.max()))
         )

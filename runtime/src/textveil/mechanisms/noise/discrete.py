@@ -201,7 +201,7 @@ _PI = Decimal(
 
 def _check_reach(reach: int) -> None:
     if not 2 <= reach <= MAX_REACH:
-        raise OptionError("this noise needs too large a table: a coarser grid makes it smaller")
+        raise OptionError("the table of this noise is too large: use a coarser grid")
 
 
 def _make_table(counts: list[int], bits: int) -> NoiseTable:
@@ -209,5 +209,5 @@ def _make_table(counts: list[int], bits: int) -> NoiseTable:
     counts[0] -= counts[0] & 1
     end = ((1 << bits) - counts[0]) // 2 - sum(counts[1:])
     if min(counts[-1], end) < 1 or counts[0] < counts[1]:
-        raise OptionError("this noise does not fit a table of random words: some values would never be drawn")
+        raise OptionError("this noise needs probabilities below 2**-64: use a larger epsilon or a coarser grid")
     return NoiseTable((*counts, end), bits)

@@ -52,17 +52,17 @@ class ReleaseParameters:
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
-            raise OptionError("the mode of a release is l1, l2 or box")
+            raise OptionError("mode must be l1, l2 or box")
         if not (2 if self.mode == BOX else 1) <= self.dimension <= MAX_DIMENSION:
-            raise OptionError(f"a release has at most {MAX_DIMENSION} coordinates, and at least 1 (box: 2)")
+            raise OptionError(f"the dimension must be from 1 (box: 2) to {MAX_DIMENSION}")
         if not 1 <= self.grid <= MAX_GRID:
-            raise OptionError(f"the grid of a release has from 1 to {MAX_GRID} steps per unit")
+            raise OptionError(f"grid must be from 1 to {MAX_GRID} steps per unit")
         if not 0 < self.coordinate_loss <= MAX_COORDINATE_EPSILON:
             raise OptionError(
                 f"epsilon must be above 0 and at most {MAX_COORDINATE_EPSILON} (box: that times the dimension)"
             )
         if (self.delta is not None) != (self.mode == L2):
-            raise OptionError("l2 needs a delta, l1 and box have none")
+            raise OptionError("mode l2 needs a delta; l1 and box must not have one")
         if self.delta is not None and not 0 < self.exact_delta < 1:
             raise OptionError("delta must be above 0 and below 1")
 
@@ -159,5 +159,5 @@ def _parse_exact(number: object, name: str) -> Fraction:
         value = Decimal("nan")
     # A far exponent would expand to an integer with as many digits.
     if not value.is_finite() or len(text) > 40 or not -30 <= value.adjusted() <= 30:
-        raise OptionError(f"{name} is not a decimal number of a usable size")
+        raise OptionError(f"{name} must be a decimal number of moderate size")
     return Fraction(value)

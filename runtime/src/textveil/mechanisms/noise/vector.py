@@ -83,7 +83,7 @@ def build_noise(parameters: ReleaseParameters) -> ReleaseNoise:
         target = parameters.exact_delta - Fraction(9, 8) * _compute_rounding_delta(parameters, span + margin)
         if target <= 0:
             break
-    raise OptionError("delta is too small for noise from 64-bit words at this epsilon")
+    raise OptionError("delta is too small for this epsilon: use a larger delta")
 
 
 def bound_gaussian_delta(parameters: ReleaseParameters, variance: int, reach: int) -> Fraction:
@@ -141,7 +141,7 @@ class VectorReleaser:
         """
         parameters = self.parameters
         if vectors.ndim != 2 or vectors.shape[1] != parameters.dimension:
-            raise OptionError(f"this release takes vectors of {parameters.dimension} coordinates")
+            raise OptionError(f"vectors must have {parameters.dimension} coordinates")
         is_replaced = np.logical_not(np.isfinite(vectors).all(axis=1))
         units = np.where(is_replaced[:, None], 0, vectors).astype(np.float64)
         farthest = _MAX_STEPS / parameters.grid

@@ -39,8 +39,6 @@ class StaircaseLevel:
         name: Name of the level.
         epsilon: ``L``, epsilon per randomized word, in ``(0, MAX_EPSILON]``.
         share: ``h``: the budget ``H`` is ``floor(h S)``, at least 1.
-        own_share: Upper bound of the part of the budget that a word may give to itself, as a share of ``H``; 1 for no
-            cap.
 
     Example:
         >>> StaircaseLevel(name="strict", epsilon=Decimal(4), share=Fraction(1, 20)).share
@@ -50,7 +48,6 @@ class StaircaseLevel:
     name: str
     epsilon: Decimal
     share: Fraction
-    own_share: Fraction = Fraction(1)
 
 
 def compute_factor(epsilon: Decimal, unit: int = BASE_UNIT) -> int:
@@ -94,7 +91,7 @@ class Staircase:
 
     Attributes:
         table: Neighbors and base.
-        level: Epsilon and shares.
+        level: Epsilon and share.
         base: ``b``, 0 for symbols that are not outputs, shape ``(symbols,)``.
         sums: Running sums of ``base``.
         unit: ``G``; small in exhaustive tests.
@@ -121,7 +118,7 @@ class Staircase:
 
         Args:
             table: Neighbors and base.
-            level: Epsilon and shares.
+            level: Epsilon and share.
             outputs: Mask of the possible outputs, shape ``(symbols,)``.
             unit: ``G``; small in exhaustive tests.
 
@@ -148,11 +145,6 @@ class Staircase:
         """``F``, the weight of one unit of budget."""
         return compute_factor(self.level.epsilon, self.unit)
 
-    @cached_property
-    def own_cap(self) -> int:
-        """The largest part of ``H`` that a word may give to itself."""
-        return int(self.level.own_share * self.budget)
-
     @property
     def total(self) -> int:
         """``G S + F H``, the total of every row."""
@@ -166,20 +158,18 @@ class Staircase:
         Raises:
             BundleDamaged: A condition does not hold.
         """
-        if (
-            not 0 < self.level.epsilon <= MAX_EPSILON
-            or not 0 < self.level.share <= 1
-            or not 0 <= self.level.own_share <= 1
-        ):
+        if not 0 < self.level.epsilon <= MAX_EPSILON or not 0 < self.level.share <= 1:
             raise BundleDamaged("mechanism.json: a level of the staircase is out of range")
         if not len(self.sums) or self.base_sum < 1 or not 1 <= self.budget <= self.base_sum:
-            raise BundleDamaged("staircase.safetensors: there is no output, or the budget is not within the base")
+            raise BundleDamaged(
+                "staircase.safetensors: there is no output, or the extra weight exceeds the base weight"
+            )
         if self.total >= MAX_TOTAL:
-            raise BundleDamaged("staircase.safetensors: the totals of a level are too large")
+            raise BundleDamaged("staircase.safetensors: the weights of a level sum to too large a number")
         with localcontext(prec=60):
             smallest = self.level.epsilon.exp() * (1 - Decimal(10) ** -58)
             if not self.unit + self.factor <= smallest * self.unit:
-                raise BundleDamaged("mechanism.json: a level of the staircase claims less than it loses")
+                raise BundleDamaged("mechanism.json: the privacy loss of a level exceeds its stated epsilon")
 
     @property
     def near_probability(self) -> float:
@@ -201,7 +191,7 @@ class Staircase:
     def distribute_budget(self, inputs: Integers) -> tuple[Integers, Integers]:
         """Return the stored ids and ``a`` of some inputs, in the order of the budget's distribution.
 
-        ``a(x, y) = min(b(y), H - sum of the preceding a)``; the word itself has at most ``own_cap``.
+        ``a(x, y) = min(b(y), H - sum of the preceding a)``.
 
         Args:
             inputs: Input ids, ``<unk>`` last, shape ``(n,)``.
@@ -212,7 +202,6 @@ class Staircase:
         known = inputs < self.table.symbol_count
         stored = self.table.neighbors[np.where(known, inputs, 0)].astype(np.int64)
         most = self.base[stored]
-        most[:, 0] = np.minimum(most[:, 0], self.own_cap)
         most[~known] = 0
         dealt_before = np.cumsum(most, axis=1) - most
         return stored, np.minimum(np.maximum(self.budget - dealt_before, 0), most)

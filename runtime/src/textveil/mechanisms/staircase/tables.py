@@ -78,7 +78,7 @@ class StaircaseTable:
             or roles.shape != (symbols,)
             or roles.dtype != np.uint8
         ):
-            raise BundleDamaged("staircase.safetensors: shapes or types do not fit the vocabulary")
+            raise BundleDamaged("staircase.safetensors: shapes or types do not match the vocabulary")
         highest = 0
         for start in range(0, symbols, _BLOCK_ROWS):  # all rows at once take four times the file
             ordered = neighbors[start : start + _BLOCK_ROWS].astype(np.uint32)  # faster than 16-bit values
@@ -88,12 +88,12 @@ class StaircaseTable:
             highest = max(highest, int(ordered[:, -1].max()))
         if highest >= symbols or (neighbors[:, 0] != np.arange(symbols)).any():
             raise BundleDamaged(
-                "staircase.safetensors: a row does not begin with its own word, or leaves the vocabulary"
+                "staircase.safetensors: a row must begin with its own word and contain only words of the vocabulary"
             )
         if base.min() < 1:
-            raise BundleDamaged("staircase.safetensors: the base has a zero")
+            raise BundleDamaged("staircase.safetensors: a base weight is zero")
         if (roles & ~np.uint8(_ALL_ROLES)).any():
-            raise BundleDamaged("staircase.safetensors: a symbol has an unknown role")
+            raise BundleDamaged("staircase.safetensors: a word has an unknown role")
         return cls(neighbors, base, roles)
 
     def get_output_mask(self, *, function_words_kept: bool, lower: bool = False) -> NDArray[np.bool_]:

@@ -1,6 +1,7 @@
-"""Conversation state of the mode ``names``: one document whose texts arrive in turn.
+"""State of a conversation in the mode ``names``: one document whose texts arrive in turn.
 
-The draws are functions of the templates of its texts and of earlier draws (docs/proofs/names.md).
+The draws (random choices of surrogates) depend only on the templates of the texts and on earlier draws
+(docs/proofs/names.md).
 """
 
 from array import array
@@ -21,22 +22,22 @@ from textveil.text.restore import escape_tags
 from textveil.text.segmentation import LOWER, fold_word
 from textveil.work_limits import check_work
 
-#: Types without consistent surrogates that still avoid common words. Pools of other such types contain common words
-#: anyway.
+#: Types whose surrogates are never common words, although equal strings of these types do not get equal surrogates. The
+#: pools of other types without consistent surrogates have common words anyway.
 _AVOIDING_COMMON = frozenset(("month",))
-#: Number of consecutive draws of used surrogates after which the unused ones are listed, and the largest pool that is
-#: listed. No text within the limits of a request uses up a larger pool.
+#: After this many draws in a row that hit used surrogates, the unused ones of the pool are listed. And the size of the
+#: largest pool that is listed: no text within the limits of a request uses up a larger one.
 _MAX_TRIES, _MAX_LISTED_POOL = 32, 1 << 17
-#: Number of entries of a text whose draws share one call, and draws per pool in a further call.
+#: Number of elements of a text whose random numbers are drawn in one call, and of draws in a further call for one pool.
 _BLOCK_ELEMENTS, _DRAWS_PER_CALL = 1 << 9, 64
 _Pool = tuple[str, str]
 
 
 class ConversationDraws(DocumentDraws):
-    """Draws of a conversation so far.
+    """Draws (random choices of surrogates) of a conversation so far.
 
-    No spelling occurs twice while its pool has unused ones, also for types without consistent surrogates. Surrogates of
-    consistent types and months are never common words.
+    No surrogate occurs twice while its pool has unused ones, also for types whose equal strings do not get equal
+    surrogates. Surrogates of months and of types with consistent surrogates are never common words.
 
     Args:
         style: Options for the replacement of spans.
@@ -47,14 +48,14 @@ class ConversationDraws(DocumentDraws):
     def __init__(self, style: ReplacementStyle, surrogates: SurrogatePools, common: Collection[str]) -> None:
         super().__init__((), style, surrogates, None)
         self._common, self._used_spellings = common, set[str]()
-        #: By pool: its unused surrogates, in order. This list is a function of all earlier outputs.
+        #: For each pool that was listed: its unused surrogates. The list is a function of all earlier outputs.
         self._unused_indices: dict[_Pool, array[int]] = {}
-        #: By pool: a bound and prepared draws, each uniform below the bound. They are dropped at the end of each text.
+        #: For each pool: a bound, and random numbers below it that are not used yet. Dropped at the end of each text.
         self._prepared: dict[_Pool, tuple[int, list[int]]] = {}
         self._is_linked = True
 
     def rewrite(self, read: ReadText) -> list[RewrittenElement]:
-        """Return the parts of the next text.
+        """Return the elements of the next text, with surrogates.
 
         Raises:
             WorkStopped: The caller canceled the work. Draws that were made stay in effect.
@@ -65,7 +66,7 @@ class ConversationDraws(DocumentDraws):
         return [*self.rewrite_stream(read.elements)]
 
     def rewrite_stream(self, elements: Iterable[str | EntityMention]) -> Iterator[RewrittenElement]:
-        """Yield the parts of the next text, as ``rewrite``, while its entries are read.
+        """Yield the result of ``rewrite`` element by element, while the text is read.
 
         Raises:
             WorkStopped: The caller canceled the work. Draws that were made stay in effect.
@@ -91,10 +92,13 @@ class ConversationDraws(DocumentDraws):
                 yield RewrittenElement(entry, entry) if isinstance(entry, str) else self._rewrite_mention(entry)
 
     def rewrite_unlinked(self, elements: Iterable[str | EntityMention]) -> Iterator[RewrittenElement]:
-        """Yield the parts of a text with a fresh surrogate for each mention, even for equal strings.
+        """Yield the elements of a text, with a fresh surrogate for each mention.
+
+        Even equal strings of the text get surrogates of their own.
 
         Privacy:
-            The method compares no string with an earlier text and stores none. The receiver learns no equality.
+            The method compares no string with an earlier text and stores none. So the output does not reveal which
+            strings are equal.
         """
         self._is_linked = False
         try:
@@ -105,7 +109,7 @@ class ConversationDraws(DocumentDraws):
     def forget_strings(self) -> None:
         """Clear the mapping of strings, so that later texts are not linked to earlier ones.
 
-        Used surrogates stay used and do not occur again.
+        A surrogate that was used still does not occur again.
         """
         self._draw_numbers.clear()
         self._tags.clear()
@@ -125,7 +129,7 @@ class ConversationDraws(DocumentDraws):
         return join_surrogates(mention, self._surrogates.spell_surrogates(mention.parts, drawn_parts, mention.case))
 
     def _draw_part(self, part: MentionPart) -> int | None:
-        """Return the surrogate index of a part; ``None`` if its pool or the cap is used up."""
+        """Return the index of the surrogate of a part; ``None`` if its pool or the cap is used up."""
         if not self._is_linked:
             return self._draw_unlinked(part)
         entity_type, layout = part.entity_type, part.layout
@@ -145,11 +149,11 @@ class ConversationDraws(DocumentDraws):
         return index
 
     def _draw_unlinked(self, part: MentionPart) -> int:
-        """Return a surrogate index for one mention alone; the pool does not shrink."""
+        """Return the index of a surrogate for one mention alone, without marking it as used."""
         pool = part.entity_type, part.layout
         size, _ = self._surrogates.get_size_and_consistency(*pool)
         index = self._sample_below(pool, size)
-        for _ in range(_MAX_TRIES):  # avoid words by which a reply is restored
+        for _ in range(_MAX_TRIES):  # avoid surrogates in use: a reply with one of them would be restored
             word = fold_word(self._surrogates.spell_surrogate(part.entity_type, part.layout, index, LOWER))
             if word not in self._used_spellings and word not in self._common:
                 break
@@ -157,10 +161,10 @@ class ConversationDraws(DocumentDraws):
         return index
 
     def _draw_unused(self, entity_type: str, layout: str, size: int, avoided: Collection[str]) -> int | None:
-        """Draw uniformly among surrogates with an unused spelling; return ``None`` if there is none.
+        """Draw uniformly among surrogates with unused spellings; return ``None`` if there is none.
 
-        Once the unused surrogates are listed, each stays in the list until it is drawn or another pool uses its
-        spelling. Each leaves the list once, so the total cost is bounded for any number of mentions.
+        Once the unused surrogates of a pool are listed, each stays in the list until it is drawn or another pool uses
+        its spelling. Each leaves the list only once, so the total cost is bounded for any number of mentions.
         """
         pool = entity_type, layout
         if pool not in self._unused_indices:
@@ -195,7 +199,7 @@ class ConversationDraws(DocumentDraws):
         self._unused_indices[pool] = array("I", free)
 
     def _sample_ahead(self, parts: Sequence[MentionPart]) -> None:
-        """Draw one number for each part in one call: separate calls cost ten times as much."""
+        """Draw a random number for each part in one call; separate calls take ten times as long."""
         self._prepared.clear()
         pools = [part[:2] for part in parts]
         bounds = dict[_Pool, int]()
@@ -208,9 +212,10 @@ class ConversationDraws(DocumentDraws):
             self._prepared[pool][1].append(number)
 
     def _sample_below(self, pool: _Pool, limit: int) -> int:
-        """Return a number uniform below ``limit`` that is used once.
+        """Return a random number, uniform below ``limit``, and use it up.
 
-        A number that is uniform below a larger bound is uniform below ``limit``, given that it is below ``limit``.
+        It may be a number prepared for a larger bound: given that such a number is below ``limit``, it is uniform
+        there.
         """
         bound, numbers = self._prepared.get(pool, (0, []))
         while numbers and bound >= limit:
@@ -221,7 +226,7 @@ class ConversationDraws(DocumentDraws):
         return numbers.pop()
 
     def export_state(self) -> dict[str, Any]:
-        """Return the state that later draws depend on, as plain JSON values.
+        """Return the state on which later draws depend, as plain JSON values.
 
         Privacy:
             It is as private as the texts.
@@ -243,9 +248,9 @@ class ConversationDraws(DocumentDraws):
 
 
 def _escape_like_tag(element: RewrittenElement, next_character: str) -> RewrittenElement:
-    """Escape kept text that resembles a tag, which must not be restored.
+    """Escape kept text that looks like a tag: a reply must not be restored there.
 
-    The number of the tag may be in the next piece, of which ``next_character`` is the first character.
+    ``next_character`` is the first character of the next element, which may begin with the number of such a tag.
     """
     if element.mention is not None or "[" not in element.output:
         return element

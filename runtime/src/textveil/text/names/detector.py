@@ -1,8 +1,7 @@
-"""Hiding of the findings of an outside detector, as post-processing of an output.
+"""Hides spans that an outside detector finds in an output, after the release.
 
-The privacy guarantees stay as they are. A detector that read the original could reveal hidden words by its choice of
-kept words. It therefore receives the output, which contains surrogates, and can only remove words
-(docs/proofs/names.md).
+The privacy guarantees do not change. The detector receives the output, which contains surrogates, and can only remove
+words. If it received the original, its choice could reveal hidden words (docs/proofs/names.md).
 """
 
 import re
@@ -11,32 +10,33 @@ from itertools import chain
 
 from textveil.errors import DetectorFailed
 
-#: Replacement of a span that only a detector hides.
+#: The text that replaces a span that a detector hides.
 HIDDEN_MARKER = "[hidden]"
 #: Function that returns the start and the end of each span of an output to hide, in any order.
 SpanDetector = Callable[[str], Iterable[Sequence[int]]]
-#: A text from its first word to its last.
+#: From the first word of a span to its last.
 _WORD_RANGE = re.compile(r"\w(?:.*\w)?", re.DOTALL)
 
 
 def hide_detected_spans(text: str, detector: SpanDetector, kept_spans: Sequence[tuple[int, int]] = ()) -> str:
-    """Return an output in which the spans that a detector finds are hidden.
+    """Return an output with the spans hidden that a detector finds in it.
 
     Args:
         text: The output of one release.
-        detector: Finder of further spans to hide.
-        kept_spans: Spans that stay, in order: surrogates that are restored later.
+        detector: Function that returns the spans to hide.
+        kept_spans: Spans that are not hidden, in order: surrogates that are restored later.
 
     Raises:
-        DetectorFailed: The detector raised an error, or returned anything but spans of the text. Nothing is released.
+        DetectorFailed: The detector raised an error, or its result is not a list of spans of the text. Nothing is
+            released.
     """
     try:
         spans = sorted((start, end) for start, end in detector(text))
         is_valid = all(type(start) is type(end) is int and 0 <= start <= end <= len(text) for start, end in spans)
     except Exception as error:  # the message of any exception may quote the text
-        raise DetectorFailed(f"the outside detector failed ({type(error).__name__}): nothing is released") from None
+        raise DetectorFailed(f"the external detector raised {type(error).__name__}; nothing was released") from None
     if not is_valid:
-        raise DetectorFailed("the outside detector returned places that the text does not have: nothing is released")
+        raise DetectorFailed("the external detector returned positions outside the text; nothing was released")
     parts, position = [], 0
     for start, end in chain.from_iterable(_iterate_hidden_parts(text, start, end, kept_spans) for start, end in spans):
         if end > position and end > start:
@@ -49,7 +49,7 @@ def hide_detected_spans(text: str, detector: SpanDetector, kept_spans: Sequence[
 def _iterate_hidden_parts(
     text: str, start: int, end: int, kept_spans: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the words of a span outside all kept spans; the whole span if it overlaps none."""
+    """Yield the parts of a span to hide: the whole span, or its words outside all kept spans."""
     edges = [place for one in kept_spans if one[0] < end and one[1] > start for place in one]
     if not edges:
         yield start, end

@@ -1,23 +1,24 @@
 """Finder of emoji sequences inside a chunk, and the rule for which of them are kept.
 
-A *sequence* is a base and all characters that extend or join it: variation selectors, skin tones, tag characters, and
-further bases after a zero-width joiner. Unicode recommends a finite list of them for interchange (RGI, UTS #51, version
-17.0). Listed sequences without a skin tone are kept. Any other sequence could carry invisible text, so it is replaced
-as one: flags spell letters, tag characters spell ASCII, selectors carry bits.
+A *sequence* is one emoji as a reader sees it: a base and all characters that extend or join it, that is variation
+selectors, skin tones, tag characters, and further bases after a zero-width joiner. Unicode recommends a finite list of
+sequences for interchange (RGI, UTS #51, version 17.0). Listed sequences without a skin tone are kept. Any other
+sequence could carry invisible text (flags spell letters, tag characters spell ASCII, selectors carry bits), so the
+whole sequence is replaced.
 """
 
 import re
 
 from textveil.lazy import CHARACTERS, decode_table, load_data
 
-#: ``E``: characters that are an emoji by themselves, with or without U+FE0F. ``B``: those that take a skin tone. ``G``:
-#: persons with a woman and a man variant; two further ones without a skin tone are in the listed sequences. Further,
-#: the patterns of all sequences and of the listed ones, with ``x`` for each skin tone and ``+`` for each joiner; U+FE0F
-#: is optional in them, since some apps omit it. ``spare``: surrogates of unlisted sequences.
+#: Classes of characters. ``E``: an emoji by themselves, with or without U+FE0F. ``B``: emoji that take a skin tone.
+#: ``G``: persons with a woman and a man variant (two more, without a skin tone, are in the listed sequences).
+#: Patterns: of all sequences, and of the listed ones with ``x`` for each skin tone and ``+`` for each joiner. U+FE0F is
+#: optional in them, since some apps omit it. ``spare``: surrogates of unlisted sequences.
 _TABLES = load_data(CHARACTERS)["emoji"]
-#: The type of sequences, and the type of keycap digits.
+#: The entity type of replaced sequences, and that of keycap digits.
 EMOJI, KEYCAP = "emoji", "keycap"
-#: Skin tones, and their common placeholder in a layout.
+#: The skin tones, and the character that stands for any of them in a layout.
 SKIN_TONES, TONE_PLACEHOLDER = "".join(_TABLES["tones"]), "x"
 
 
@@ -46,9 +47,10 @@ find_sequences = _SEQUENCE.finditer
 
 
 def classify_sequence(sequence: str) -> tuple[str, str]:
-    """Return the type and the layout of a sequence; an empty type if it is kept.
+    """Return the entity type and the layout of a sequence; the type is empty if it is kept.
 
-    The layout of a listed sequence has ``x`` for each skin tone and ``+`` for each joiner: all but the tones is public.
+    The layout of a listed sequence has ``x`` for each skin tone and ``+`` for each joiner. So all except the tones is
+    public.
     """
     layout = sequence.translate(_LAYOUTS)
     if _LISTED.fullmatch(layout):
@@ -57,13 +59,13 @@ def classify_sequence(sequence: str) -> tuple[str, str]:
 
 
 def count_emoji_surrogates(layout: str) -> int:
-    """Return the number of surrogates of a layout; two tones of a sequence are always different."""
+    """Return the number of surrogates of a layout. Two skin tones in a surrogate always differ."""
     tones = layout.count(TONE_PLACEHOLDER)
     return len(_SURROGATES) if not tones else len(SKIN_TONES) if tones == 1 else len(SKIN_TONES) * (len(SKIN_TONES) - 1)
 
 
 def make_emoji_surrogate(layout: str, index: int) -> str:
-    """Return the surrogate of a layout with a number below ``count_emoji_surrogates``."""
+    """Return the surrogate with a number below ``count_emoji_surrogates(layout)``."""
     if not layout:
         return _SURROGATES[index]
     tones = [index]

@@ -1,7 +1,8 @@
 """Classifier of spans by entity type (pass 3 of the mode ``names``).
 
-It reads the string of the span and the public template before the span. The type is a part of the template. The lists
-of names therefore decide only the type of a surrogate, never whether a string is replaced.
+A span with its type is a *mention*. The classifier reads the string of the span and the public template before it. The
+type is a part of the template. So the lists of names decide only the type of a surrogate, never whether a string is
+replaced.
 """
 
 import re
@@ -31,40 +32,44 @@ from textveil.text.names.tokens import (
 )
 from textveil.text.segmentation import UPPER, find_case_pattern, fold_word
 
-#: Lists of whole names, in order of precedence: the first list that contains a run gives its type.
+#: Lists of whole names, in order of precedence. The first one that contains a run (a sequence of capitalized words)
+#: gives the type of the run.
 _TYPES = load_data(ENTITY_TYPES)
 _NAME_LISTS = tuple(_TYPES["whole"])
 #: Lists of words that end a name, each with the type of such a name.
 _NAME_ENDING_LISTS = tuple((name, kind) for name, kind in _TYPES["last"])
 _MAX_ACRONYM_LENGTH = 5
-#: A common word in capitals that is shorter has the type ``acronym``, for example "WHO".
+#: A common word in capitals with fewer letters has the type ``acronym``, for example "WHO".
 _MIN_COMMON_WORD_LENGTH = 4
 #: List of first names that only this module reads. It affects the type of a span, never whether a string is replaced.
 _FOREIGN_GIVEN_LIST = _TYPES["first_names_only"]
-#: Lists of whole names that exclude persons: a run with a word of one of them names no person.
+#: Lists of whole names that exclude persons: a run that contains a word of one of them is not the name of a person.
 _NON_PERSON_LISTS = frozenset(_TYPES["no_persons"])
-#: Lists of the first and the last word of a run that may equally be the name of a person.
+#: Pairs of lists: a run whose first and last word are on these lists may also be the name of a person.
 _PERSON_LIST_PAIRS = frozenset((("given", "given"), ("given", "family")))
 #: Replacement types for names in a document without capitals. Surrogates of ``organization`` and ``place`` may consist
 #: of common words, which a second pass over the output would keep.
 _TYPES_WITHOUT_CAPITALS = _TYPES["without_capitals"]
-#: Types of runs that name a person. Common words before the name belong to none of their parts.
+#: Types of runs that name a person. Common words before the name are not replaced by a surrogate of their own.
 _PERSON_TYPES = ("person", "given", "family")
 #: Types without a list of members. An unlisted string may be a name, so ``keep`` never covers these types.
 UNLISTED_TYPES = frozenset(_TYPES["unlisted"])
 _NON_DIGITS = re.compile(r"[^0-9]+")
 #: Types that a caller may assign to a whole text.
 ASSIGNABLE_TYPES = frozenset(("person", "city", "organization", "group", "word"))
-#: Name of each type in tags and options: one name for the types of personal names, and for types that a reader need not
-#: distinguish. Types that are not in this table keep their own name.
+#: Public name of each type, as in tags and options. Several types have the same one: those of personal names, and
+#: others that a reader need not distinguish. The public name of a type that is not in this table is its own name.
 PUBLIC_TYPE_NAMES: dict[str, str] = _TYPES["called"]
 
 
 class MentionPart(NamedTuple):
-    """A part of a span with a surrogate of its own.
+    """A part of a mention with a surrogate of its own, such as the first name of a person.
 
-    ``entity_type`` is its type, ``layout`` the public part of its layout, ``folded`` its case-folded string and
-    ``text`` its spelling.
+    Attributes:
+        entity_type: Its type.
+        layout: The public part of its form.
+        folded: Its string in look-up form. Equal strings get equal surrogates.
+        text: Its spelling.
     """
 
     entity_type: str
@@ -74,7 +79,7 @@ class MentionPart(NamedTuple):
 
 
 class EntityMention(NamedTuple):
-    """A span with its type.
+    """A span with its entity type.
 
     The template contains the types, the case pattern and which parts are equal. ``name_text`` is the string of the span
     without the common words before the name of a person.
@@ -102,30 +107,27 @@ class EntityMention(NamedTuple):
 
     @property
     def equality_key(self) -> tuple[tuple[str, ...], ...]:
-        """Key of the tag of a mention; two mentions with equal keys share a tag.
-
-        It has the type, the layout and the folded string of each part, in order.
-        """
+        """Type, layout and folded string of each part. Mentions with equal keys get the same tag."""
         return tuple(part[:3] for part in self.parts)
 
 
 def convert_to_given_name(mention: EntityMention) -> EntityMention:
-    """Return the mention of a family name as the mention of a first name."""
+    """Return the mention of a family name with the type of a first name."""
     (part,) = mention.parts
     return mention._replace(entity_type="given", parts=(part._replace(entity_type="given"),))
 
 
 class GivenNameLinker:
-    """Tracker that links single names to the first names of persons earlier in a document."""
+    """Gives a single name the type of a first name if it was one earlier in the document."""
 
     def __init__(self) -> None:
         self._given, self._family = set[str](), set[str]()
 
     def link_names(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
-        """Yield the entries with single family names linked to earlier first names.
+        """Yield the elements of a text, with some family names changed to first names.
 
-        A single family name becomes a first name if the same string was a first name, and no family name, earlier in
-        the document.
+        A family name that stands alone becomes a first name if the same string was a first name, and never a family
+        name, earlier in the document.
         """
         for entry in entries:
             if isinstance(entry, str) or entry.entity_type not in _PERSON_TYPES:
@@ -141,9 +143,13 @@ class GivenNameLinker:
 
 
 class RewrittenElement(NamedTuple):
-    """A part of a text: its output, its original and its mention (``None`` for kept text).
+    """A part of a rewritten text.
 
-    ``parts`` has the surrogate of each part of the mention. It is empty if the output is a tag or empty.
+    Attributes:
+        output: Text of the output.
+        original: Text of the original.
+        mention: The mention that is replaced; ``None`` for kept text.
+        parts: The surrogate of each part of the mention. Empty if the output is a tag or an empty string.
     """
 
     output: str
@@ -153,10 +159,11 @@ class RewrittenElement(NamedTuple):
 
 
 def make_assigned_mention(entity_type: str, text: str) -> EntityMention:
-    """Return a non-blank text as one mention of the given type, without reading the text.
+    """Return a non-blank text as one mention of a given type, without classifying the text.
 
-    ``entity_type`` is one of ``ASSIGNABLE_TYPES``. The text only gives the case pattern and, for a person, the number
-    of parts.
+    Args:
+        entity_type: One of ``ASSIGNABLE_TYPES``.
+        text: The text. Only its case pattern and, for a person, the number of its words matter.
     """
     words = text.split() if entity_type == "person" else [text]
     part_types = ["given"] * (len(words) - 1) + ["family"] if entity_type == "person" else [entity_type]
@@ -168,15 +175,14 @@ def make_assigned_mention(entity_type: str, text: str) -> EntityMention:
 
 
 class EntityClassifier:
-    """Classifier that assigns entity types to spans.
+    """Assigns entity types to spans.
 
     Args:
-        name_lists: Members of each type, by name of the list.
+        name_lists: Words and names of each list, by name of the list.
         common: Words of the public list, without the denied words.
         rules: Rules of the language.
-        kept_types: Types whose listed members are kept, named as in tags.
-        unchanged_types: Types that stay the same in a document without capitals (no replacement by
-            ``_TYPES_WITHOUT_CAPITALS``).
+        kept_types: Public names of the types whose listed names are kept.
+        unchanged_types: Types that a document without capitals does not change (``_TYPES_WITHOUT_CAPITALS``).
         denied: Words that are always replaced.
     """
 
@@ -205,7 +211,7 @@ class EntityClassifier:
 
     @cached_property
     def _kept_names(self) -> frozenset[str]:
-        """Names that are only on lists of types that ``keep`` names."""
+        """Names that are on lists of kept types only."""
         lists = [
             (PUBLIC_TYPE_NAMES.get(name, name) in self._kept_types, self._name_lists[name]) for name in _NAME_LISTS
         ]
@@ -269,10 +275,12 @@ class EntityClassifier:
     def classify_elements(
         self, blocks: Iterable[Sequence[TextElement]], has_capitals: bool
     ) -> Iterator[str | EntityMention]:
-        """Return kept texts and mentions in turn; a mention that ``keep`` covers is a part of a kept text.
+        """Yield kept texts and mentions in turn.
+
+        A mention that the option ``keep`` covers becomes kept text.
 
         Args:
-            blocks: Kept texts and spans in turn, some at a time.
+            blocks: Kept texts and spans in turn, in blocks.
             has_capitals: Whether the document has a capital letter.
         """
         classify_span = self.classify_span
@@ -296,7 +304,11 @@ class EntityClassifier:
         yield "".join(kept_texts)
 
     def _is_kept(self, mention: EntityMention) -> bool:
-        """Return whether ``keep`` covers the mention by a list or its shape, and not as a name."""
+        """Return whether the option ``keep`` covers a mention.
+
+        A list or the shape of the string must give the type, and the string must not be on the list of a type that is
+        not kept.
+        """
         entity_type, span, kept_types = mention.entity_type, mention.span, self._kept_types
         keys = [token.key for token in span.tokens]
         is_randomized = mention.parts[0].layout == RANDOMIZED
@@ -369,9 +381,10 @@ class EntityClassifier:
         return person_type if is_foreign_given or person_type == "person" else "family"
 
     def _names_organization(self, span: EntitySpan, name_start: int) -> bool:
-        """Return whether a run, from one of its words on, contains a word that excludes a person.
+        """Return whether a run has a word that no name of a person has, from one of its words on.
 
-        A single common word after a listed first name that is no place may be a family name.
+        One common word after a listed first name does not count, unless that first name is also a place: it may be a
+        family name.
         """
         tokens = span.tokens[name_start:]
         listed_types = [self._type_by_name.get(token.key) for token in tokens]
@@ -396,8 +409,8 @@ class EntityClassifier:
         """Return the index of the word at which the name of a person begins in a run.
 
         Words that may start a sentence can precede the name (``Ask Anna``). The name begins at the first given name or
-        initial. If there is none, it begins after all such words. The result is 0 if no word but these exists, and for
-        a name after a title or a lone initial.
+        initial. If there is none, it begins after all such words. The result is 0 if the run has no other words, and
+        for a name after a title or a lone initial.
         """
         last = len(span.tokens) - 1
         for index, token in enumerate(span.tokens):
@@ -409,9 +422,9 @@ class EntityClassifier:
         return 0
 
     def _split_person_name(self, span: EntitySpan, name_start: int) -> list[MentionPart]:
-        """Return the parts of the name of a person: initials, given names and one final family name.
+        """Return the parts of a person's name: initials, given names, and a family name at the end.
 
-        Particles belong to the family name.
+        Particles such as *van* belong to the family name.
         """
         parts: list[MentionPart] = []
         for index, token in enumerate(span.tokens[name_start:], name_start):
@@ -431,14 +444,14 @@ def _is_initial(token: NamesToken) -> bool:
 
 
 def _make_part(span: EntitySpan, entity_type: str, first: int) -> MentionPart:
-    """Return the part of a run from one of its words to its end."""
+    """Return the part of a run from the word with index ``first`` to the end."""
     return MentionPart(
         entity_type, "", " ".join(token.key for token in span.tokens[first:]), _get_text_from(span, first)
     )
 
 
 def _get_text_from(span: EntitySpan, first: int) -> str:
-    """Return the spelling of a span from one of its words to its end."""
+    """Return the spelling of a span from the word with index ``first`` to the end."""
     end = 0
     for token in span.tokens[:first]:
         end = span.text.index(token.text, end) + len(token.text)

@@ -1,6 +1,6 @@
-"""Lexicon: the class of a word or a plain number, with marks around it or without (pass 1).
+"""Lexicon: the class of a word or a plain number, with or without marks around it (pass 1).
 
-The class is a function of the string, the public lists and the options. Other chunks are read by ``tokenizer``.
+The class is a function of the string, the public lists and the options. ``tokenizer`` reads all other chunks.
 """
 
 import re
@@ -52,9 +52,9 @@ from textveil.text.segmentation import (
     split_clitic,
 )
 
-#: Types of single words that do not depend on the context. The first list with a word gives its type. Words of the
-#: second line have the type in lower case only: with a capital they are treated as parts of names. Words of the third
-#: line have it in Title case and in capitals only, like all words that are also common words.
+#: Lists that give the type of a single word in any context. The first list with the word counts. The words of the
+#: second group have the type in lower case only: with a capital they are treated as parts of names. The words of the
+#: third group, and all words that are also common words, have it in Title case and in capitals only.
 _ANY_CASE_LISTS, _LOWER_CASE_LISTS, _CAPITALIZED_LISTS = (
     tuple(load_data(ENTITY_TYPES)[name]) for name in ("any_case", "lower_case", "capitalized")
 )
@@ -62,24 +62,24 @@ _MIN_LENGTH_WITH_ENDING = 5
 _ASCII_DIGITS = frozenset("0123456789")
 #: Marks that may follow a word, and marks that may precede it.
 PLAIN_MARKS, _OPENING_MARKS = ".,;:!?\"')", '"('
-#: Marks that only end the word before them, without another effect on its class.
+#: Marks that may end a word and do not affect its class.
 _PLAIN_END_MARKS = frozenset(".,:!?")
-#: Number of words of the public list, each with its case and following mark, that are cached across calls.
+#: Number of spellings of words of the public list (in a case, with a mark after it) that are cached across calls.
 _MAX_LISTED_TOKENS = 1 << 14
 
 
 class Lexicon:
-    """The class of every word under the options of a call.
+    """Gives the class of every word, under the options of a call.
 
     Args:
         lists: The lists of the bundle.
         allowed: Keys that are kept in any case pattern.
-        denied: Keys that are replaced as unlisted words, whatever list has them.
-        randomized: Keys that are randomized in lower case; none is denied.
+        denied: Keys that are replaced like unlisted words, even if a list has them.
+        randomized: Keys that are randomized in lower case. None of them is denied.
 
     Attributes:
         rules: Rules of the language.
-        clitic_pieces: Letters of each clitic from the apostrophe on.
+        clitic_pieces: The letters of each clitic after an apostrophe.
 
     Privacy:
         The object stores no text of the user: its cache has public words only.
@@ -122,10 +122,10 @@ class Lexicon:
         older: Mapping[str, ChunkTokens],
         tokenize_chunk: Callable[[str], ChunkTokens],
     ) -> None:
-        """Add the tokens of those chunks to ``recent`` that it does not have.
+        """Add to ``recent`` the tokens of all chunks that it does not have.
 
         Args:
-            chunks: Strings between single blanks.
+            chunks: Texts between single blanks.
             recent: Tokens by chunk.
             older: Tokens of chunks that were read before.
             tokenize_chunk: Tokenizer of a chunk that is neither a word nor a plain number.
@@ -150,7 +150,7 @@ class Lexicon:
         return None if parts is None else pack_tokens(*parts)
 
     def split_word(self, chunk: str) -> tuple[str, Sequence[NamesToken], str] | None:
-        """Return the marks before a word or plain number, its tokens and the marks after it.
+        """Return the marks before a word or plain number, its tokens, and the marks after it.
 
         The result is ``None`` for any other chunk.
         """
@@ -168,13 +168,16 @@ class Lexicon:
         return chunk[:lead], self.classify_word(core), chunk[lead + len(core) :]
 
     def classify_plain_number(self, core: str) -> NamesToken:
-        """Return the token of ASCII digits with marks between them; an expression such as ``24/7`` is kept."""
+        """Return the token of ASCII digits with marks between them.
+
+        An expression such as ``24/7`` is kept.
+        """
         if core in self.rules.kept_whole and not self.is_denied(core):
             return create_tuple(NamesToken, (KEPT, core, core, LOWER, "", "", 0))
         return make_number_token(core, *classify_number(core, self.rules.patterns))
 
     def _is_public(self, word: str) -> bool:
-        """Return whether a word is common and in lower case, or a function word.
+        """Return whether a word is a function word, or a common word in lower case.
 
         Any other word may be a name.
         """
@@ -186,7 +189,7 @@ class Lexicon:
         return self._is_denied_word(folded) or not self._listed_by_user.isdisjoint(folded.split("-"))
 
     def _is_denied_word(self, folded: str) -> bool:
-        """Return whether the user's denied words contain a word, or its stem before a clitic."""
+        """Return whether a word, or its stem before a clitic, is one of the user's denied words."""
         if folded in self._denied or not self._denied or "'" not in folded:
             return folded in self._denied
         parts = split_clitic(folded, self._clitic)
@@ -207,9 +210,9 @@ class Lexicon:
         return regex.compile(rf"(?r)(?:{self.gap_pattern.pattern})\Z")
 
     def find_plain_token(self, word: str) -> NamesToken | None:
-        """Return the token of a plainly kept common word (``is_plain``); ``None`` for other words.
+        """Return the token of a common word that is kept in any context; ``None`` for other words.
 
-        Most words in a text are plainly kept.
+        Most words of a text are of this kind.
         """
         marks = self._common.get(word, 0)
         if (
@@ -233,7 +236,7 @@ class Lexicon:
                 parts = None
             # Only a few stems precede the negation, so a separate clitic would reveal the stem.
             end = len(word) - len(parts[1]) if parts is not None else 0
-            # A kept clitic has ASCII letters only: a look-alike letter would be an open channel.
+            # A kept clitic has ASCII letters only: look-alike letters could smuggle private data into the output.
             if parts is not None and parts[1] != self._negation and word[end + 1 :].isascii():
                 case = UPPER if len(word) > 2 and word.isupper() else LOWER
                 return self._classify_stem(word[:end], parts[0]), NamesToken(KEPT, word[end:], parts[1], case)
@@ -273,12 +276,12 @@ class Lexicon:
         return token._replace(token_class=KEPT_WITH_CAPITALS, flags=token.flags | number_flag)
 
     def make_unlisted_token(self, word: str, folded: str) -> NamesToken:
-        """Return the token of a replaced word in lower case."""
+        """Return the token of a lower-case word that is replaced."""
         token = self._unknown(word, folded)
         return token._replace(flags=LISTED_PERSON) if folded in self._persons and token.entity_type == "word" else token
 
     def _unknown(self, word: str, folded: str) -> NamesToken:
-        """Return the token of a replaced word in lower case, whose ending is public."""
+        """Return the token of a lower-case word that is replaced. Only its ending is public."""
         if len(word) == 1:
             return NamesToken(
                 REPLACED, word, folded, LOWER, "letter", flags=CLITIC if folded in self._clitic_letters else 0
@@ -288,7 +291,7 @@ class Lexicon:
     def _find_noun_role(self, word: str, marks: int) -> str:
         """Return the role that a kept word may have after a name in lower case.
 
-        It is ``NAME_ROLE``, ``NOUN_ROLE`` or empty. Most verbs have none.
+        It is ``NAME_ROLE``, ``NOUN_ROLE`` or empty. Most verbs have no role.
         """
         if marks & (FUNCTION | OPENER) or word[-1] == "s" or find_ending(word, self.rules) or word in self.rules.verbs:
             return ""
@@ -327,7 +330,7 @@ def _capitalized(word: str, folded: str, case: int) -> NamesToken:
 
 
 def find_ending(folded: str, rules: Rules) -> str:
-    """Return the public ending of a word; an empty string if it has none."""
+    """Return the public ending of a word, such as ``-tion``; an empty string if it has none."""
     if len(folded) < _MIN_LENGTH_WITH_ENDING or not folded.isascii() or folded.endswith(rules.no_endings):
         return ""
     ends = rules.endings
@@ -339,12 +342,12 @@ def _map_entries_to_lists(lists: Mapping[str, Collection[str]], names: Sequence[
 
 
 def is_plainly_kept(token: NamesToken) -> bool:
-    """Return whether a token is kept in any context and does not affect hidden neighbors."""
+    """Return whether a token is kept in any context and does not affect the reading of others."""
     return token.token_class == KEPT and not token.flags and token.case == LOWER
 
 
 def may_follow_initials(token: NamesToken) -> bool:
-    """Return whether initials may precede a word: it has a capital and is no function word."""
+    """Return whether initials may precede a word: it has a capital and is not a function word."""
     return token.token_class == CAPITALIZED and token.flags & (KEPT_AT_START | NAME_AFTER_TITLE) != KEPT_AT_START
 
 
@@ -356,13 +359,19 @@ def is_letter(token: NamesToken) -> bool:
 
 
 def make_number_token(digits: str, entity_type: str, layout: str) -> NamesToken:
-    """Return the token of a number with its type and layout."""
+    """Return the token of a number, given its type and layout."""
     joins_digits = digits.isdigit() or entity_type in ("account", "digits", "phone", "card", "ssn")
     return NamesToken(DIGITS if joins_digits else REPLACED, digits, digits, LOWER, entity_type, layout)
 
 
 def pack_tokens(lead: str, tokens: Sequence[NamesToken], tail: str) -> ChunkTokens:
-    """Return the tokens of a chunk with gaps among them; the last gap ends in a blank."""
+    """Return the tokens of a chunk and the gaps around them as ``ChunkTokens``.
+
+    Args:
+        lead: Marks before the tokens.
+        tokens: The tokens, with tokens for the gaps between them.
+        tail: Marks after the tokens. A blank is added to them.
+    """
     if len(tokens) == 1 and tokens[0].token_class != GAP:
         return tokens[0], lead, (tokens[0].text,), () if is_plainly_kept(tokens[0]) else (0,), f"{tail} "
     words, spellings, parts = list[NamesToken](), list[str](), [lead]

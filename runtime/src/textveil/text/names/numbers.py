@@ -1,8 +1,8 @@
-"""Numbers: the type and layout of a string of digits, and which digits between gaps form one number.
+"""Numbers: the type and layout of a string of digits, and which digits form one number.
 
 The type is a function of the string (pass 1). Which digits belong together is a function of their classes and of the
-gaps, never of their values (pass 2). Only the number of a list item is compared with its predecessor, and then it is
-kept.
+gaps, never of their values (pass 2). There is one exception: the number of a list item is compared with the number of
+the item before it, and then it is kept.
 """
 
 import re
@@ -13,22 +13,23 @@ from textveil.bundle.rules import Patterns, english_rules
 from textveil.lazy import CHARACTERS, load_data
 from textveil.text.names.tokens import DIGIT_GROUP, DIGITS, NamesToken
 
-#: Number of digits from which a number without group marks is an identifier.
+#: A number of at least this many digits, without marks between groups, is an identifier.
 MIN_IDENTIFIER_DIGITS = 7
-#: Number of digits from which several groups of digits are a card number.
+#: Groups of digits with at least this many digits in all are a card number.
 MIN_CARD_DIGITS = 13
 _GAPS = load_data(CHARACTERS)["gaps"]
-#: Gaps between digits of one group, as in the search for spelled numbers.
+#: Gaps between the digits of one number. The search for numbers in words uses them too.
 DIGIT_JOINS = frozenset(_GAPS["joins_digits"])
 #: Gaps that contain a line break.
 _LINE_BREAKS = frozenset(_GAPS["line_breaks"])
-#: Layouts of ages and of area codes.
+#: Layouts (here: the number of digits) of ages and of area codes.
 SHORT_NUMBER_LAYOUTS = frozenset(("1", "2", "3"))
 #: Gaps between digits that open or close a bracket.
 _OPENS_BRACKET, _CLOSES_BRACKET = " (", frozenset((")", ") "))
-#: Characters before the number of a list item on its line, blanks after its mark, and the most digits of such a number.
+#: For the number of a list item: characters that may precede it on its line, blanks that may follow its mark, and the
+#: largest number of digits.
 _LIST_NUMBER_PREFIX, _BLANKS, _MAX_LIST_DIGITS = _GAPS["before_listed"], frozenset(_GAPS["blanks_listed"]), 2
-#: Marks before decimals.
+#: Decimal marks.
 _MARKS = frozenset(".,")
 #: Patterns of English.
 ENGLISH = english_rules().patterns
@@ -37,7 +38,9 @@ ENGLISH = english_rules().patterns
 def classify_number(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str]:
     """Return the type and the layout of digits with marks between them.
 
-    The string may also be several groups of digits, with hyphens in place of the blanks between them.
+    Args:
+        string: The digits and marks. For several groups of digits, it has hyphens in place of the blanks between them.
+        patterns: Patterns of the language.
     """
     if patterns.year.fullmatch(string):
         return "year", ""
@@ -61,7 +64,7 @@ def classify_number(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str
 
 
 def _is_next(year: str, end: str) -> bool:
-    """Return whether a year ends in the digits before ``end``."""
+    """Return whether a year precedes the year whose last two digits are ``end``."""
     digits = year + end
     return year.isdigit() and end.isdigit() and digits.isascii() and (int(year) + 1) % 100 == int(end)
 
@@ -95,7 +98,7 @@ def find_number(words: Sequence[NamesToken], gaps: Sequence[str], index: int, st
     Args:
         words: Words of some lines.
         gaps: The gap before each word, and the gap at the end.
-        index: A word of the class ``DIGITS``.
+        index: Index of a word of the class ``DIGITS``.
         start: Index of the first word of the line.
         end: Index after the last word of the line.
     """
@@ -110,14 +113,14 @@ def find_number(words: Sequence[NamesToken], gaps: Sequence[str], index: int, st
 
 
 def find_list_number(words: Sequence[NamesToken], gaps: Sequence[str], index: int, end: int, last: int) -> int:
-    """Return the number of a list item at the beginning of a line; 0 if there is none.
+    """Return the number of the list item that a line begins with; 0 if it begins with none.
 
     Args:
         words: Words of some lines.
         gaps: The gap before each word, and the gap at the end.
-        index: The first word of the line, of the class ``DIGITS``.
+        index: Index of the first word of the line, of the class ``DIGITS``.
         end: Index after the last word of the line.
-        last: The last number of a list that was kept. A list goes on with the next number, or begins with 1.
+        last: The number of the previous list item. A list continues with the next number, or begins with 1.
     """
     number, gap = words[index].text, gaps[index + 1]
     if number not in ("1", str(last + 1)) or len(number) > _MAX_LIST_DIGITS:
@@ -131,12 +134,12 @@ def find_list_number(words: Sequence[NamesToken], gaps: Sequence[str], index: in
 
 
 def get_gap_before_digits(gaps: Sequence[str], index: int) -> str:
-    """Return the gap before digits, without the signs that may be replaced with them."""
+    """Return the gap before digits, without a sign or bracket that may belong to the number."""
     return gaps[index].rstrip("+(")
 
 
 def may_have_sign(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
-    """Return whether a sign or an opening bracket before the number at ``index`` may belong to it."""
+    """Return whether a sign or opening bracket before the number at ``index`` may belong to it."""
     return not _is_beside_month(words, gaps, index, start, end) and _is_separate_number(words, gaps, index, start)
 
 
@@ -147,16 +150,16 @@ def _is_beside_month(words: Sequence[NamesToken], gaps: Sequence[str], index: in
 
 
 def _is_separate_number(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int) -> bool:
-    """Return whether the gap before digits joins nothing without the sign or bracket at its end."""
+    """Return whether digits stay separate from the word before them without the sign between."""
     before = gaps[index][:-1]
     spaced = before[-1].isspace() if before else index == start
     return spaced and (index == start or words[index - 1].token_class != DIGITS or before not in DIGIT_JOINS)
 
 
 def _find_digits_end(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> int:
-    """Return the index after the digits that form one number with the digits at ``index``.
+    """Return the index after the last digits that form one number with the digits at ``index``.
 
-    A bracket opens before the first digits or after short ones (``+49 (30) 1234``), and closes before further
+    A bracket may open before the first digits or after short ones (``+49 (30) 1234``), and must close before further
     digits.
     """
     is_open = gaps[index][-1:] == "(" and _is_separate_number(words, gaps, index, start)
@@ -176,7 +179,10 @@ def _find_digits_end(words: Sequence[NamesToken], gaps: Sequence[str], index: in
 
 
 def _opens_area_code(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
-    """Return whether the digits are short and a bracket follows with digits inside and after it."""
+    """Return whether a number with an area code begins: ``49 (30) 1234``.
+
+    It has short digits, then digits in brackets, then further digits.
+    """
     token = words[index]
     if token.entity_type != "number" or token.layout not in SHORT_NUMBER_LAYOUTS:
         return False
@@ -189,7 +195,7 @@ def _opens_area_code(words: Sequence[NamesToken], gaps: Sequence[str], index: in
 
 
 def _joins_digits(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
-    """Return whether the digits at ``index`` are joined to those before, without an adjacent month."""
+    """Return whether the digits at ``index`` belong to those before, with no month beside them."""
     if index >= end or words[index].token_class != DIGITS or gaps[index] not in DIGIT_JOINS:
         return False
     return not _is_beside_month(words, gaps, index, start, end)

@@ -47,7 +47,7 @@ STYLES = ("surrogate", "tag")
 REQUIRED_LISTS, REQUIRED_POOLS = (frozenset(load_data(ENTITY_TYPES)[name]) for name in ("lists", "pools"))
 #: Minimum length in bytes of the key that links equal strings of a corpus.
 MIN_KEY_BYTES = 16
-#: Number of characters up to which documents share one call of the random generator.
+#: Documents share one call of the random generator until they have this many characters together.
 _BATCH_CHARACTERS = 1 << 15
 _KEPT_COUNT, _REPLACED_WORDS = attrgetter("kept_count"), attrgetter("replaced_words")
 _WORD_OR_GAP = re.compile(r"\w+(?:['\u2019\u2018]\w+)*|\W+|_+")
@@ -62,7 +62,7 @@ _RewrittenDocument = tuple[list[str], int, Restorer | None, int, int]
 
 
 class NamesRewriter:
-    """Rewriter of the documents of one call.
+    """Rewrites the documents of one call.
 
     Args:
         reader: Reader of texts.
@@ -145,7 +145,7 @@ class NamesRewriter:
 
 @dataclass(frozen=True, kw_only=True)
 class NamesPlan:
-    """Rewriting of texts under one set of options.
+    """All that the rewriting of texts under one set of options needs.
 
     Attributes:
         lists: The lists of the bundle.
@@ -195,7 +195,7 @@ class NamesPlan:
         return NamesReader(self._tokenizer, self._classifier, self.lists.rules)
 
     def hide_context_words(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
-        """Yield the entries of a text that was read, with all parts hidden that only context keeps."""
+        """Yield the elements of a text, with all words hidden that only their context keeps."""
         return hide_context_words(entries, self._lexicon)
 
     def make_rewriter(self) -> NamesRewriter:
@@ -210,7 +210,7 @@ class NamesPlan:
         )
 
     def preview(self, text: str) -> list[tuple[str, str]]:
-        """Return each piece of a text with its state (``Sanitizer.preview``)."""
+        """Return each part of a text with its treatment (``Sanitizer.preview``)."""
         treated_parts = []
         for entry in self.make_reader().read_texts([text])[0].elements:
             if not isinstance(entry, str):
@@ -239,11 +239,11 @@ class NamesPlan:
 
             randomizer = make_staircase_randomizer(self.randomizer.staircase)
             return OutputDistribution.from_randomizer(self.randomizer.vocabulary, randomizer, self.randomizer.ids[word])
-        raise OptionError("in the mode names a word has no distribution of its own: it is shown or replaced by place")
+        raise OptionError('in the mode names a word has no output distribution: use protect="words" or protect="all"')
 
 
 class NamesPlanFactory:
-    """Factory of plans of the mode, with their common parts.
+    """Creates plans of the mode ``names`` for one bundle. The plans share their lists and pools.
 
     Args:
         bundle: A bundle with the lists of the mode.
@@ -259,7 +259,7 @@ class NamesPlanFactory:
         pools = REQUIRED_POOLS.union(f"word-{ending}" for ending in self._lists.rules.endings)
         for needed, lists in ((REQUIRED_LISTS, self._lists.members_by_type), (pools, self._lists.surrogate_pools)):
             if missing := sorted(needed - lists.keys()):
-                raise BundleDamaged(f"{MECHANISM_FILE}: the mode names lacks the list {missing[0]}")
+                raise BundleDamaged(f"{MECHANISM_FILE}: the list {missing[0]} of the mode names is missing")
         self._surrogates = SurrogatePools(self._lists.surrogate_pools, self._lists.rules)
 
     def make_plan(self, options: Mapping[str, Any]) -> NamesPlan:
@@ -271,7 +271,7 @@ class NamesPlanFactory:
         unsupported = sorted(set(options).intersection(_UNSUPPORTED_OPTIONS))
         unsupported += ["epsilon without randomize"] if "epsilon" in options and "randomize" not in options else []
         if unsupported:
-            raise OptionError(f"protect names does not take {', '.join(unsupported)}: leave that out")
+            raise OptionError(f"the mode names does not support {', '.join(unsupported)}: omit it")
         style = self._make_style(options)
         allowed, denied = _collect_keys(options.get("allow", ())), _collect_keys(options.get("deny", ()))
         level, randomizer, list_figures = None, None, None
@@ -317,14 +317,17 @@ class NamesPlanFactory:
             types_by_option[one] & types_by_option[other]
             for one, other in (("keep", "tag"), ("keep", "drop"), ("tag", "drop"))
         ):
-            raise OptionError("a kind is kept, tagged or dropped: one of them")
+            raise OptionError("an entity type may be in only one of keep, tag and drop")
         if unlisted := ", ".join(sorted(types_by_option["keep"] & UNLISTED_TYPES)):
-            raise OptionError(f"kinds that are kept are told by a list or a shape, and {unlisted} is not: use allow")
+            raise OptionError(
+                f"keep supports only types that a list or a pattern defines, not {unlisted}: keep single words with "
+                "allow"
+            )
         consistent, key = options.get("consistent", True), options.get("key")
         if (consistent == "corpus") != (key is not None):
-            raise OptionError("consistent corpus and a key belong together")
+            raise OptionError('consistent="corpus" and key need each other')
         if key is not None and len(key) < MIN_KEY_BYTES:
-            raise OptionError(f"the key of consistent draws has at least {MIN_KEY_BYTES} bytes")
+            raise OptionError(f"key must have at least {MIN_KEY_BYTES} bytes")
         return ReplacementStyle(
             tags=style == "tag", consistent=bool(consistent), cap=cap, linked=key is not None, **types_by_option
         )
@@ -335,8 +338,8 @@ class NamesPlanFactory:
             unknown = [kind for kind in entity_types if kind not in known]
             close = [(kind, found) for kind in unknown for found in get_close_matches(kind, known - {*entity_types}, 1)]
             for kind, found in close:
-                raise OptionError(f"no such kind: {kind}; did you mean {found}?")
-            raise OptionError(f"no such kind; there are {', '.join(sorted(known))}")
+                raise OptionError(f"no such entity type: {kind}; did you mean {found}?")
+            raise OptionError(f"no such entity type; there are {', '.join(sorted(known))}")
         return frozenset(entity_types)
 
 

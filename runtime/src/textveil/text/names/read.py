@@ -1,8 +1,8 @@
 """Reader of the mode ``names``: pass 1 by chunk, pass 2 by line, pass 3 by span.
 
-JSON inside a text is cut into parts that are read one by one. A string of JSON is a text of its own, without its
-escapes: pass 2 reads ``line\\nnext`` as two lines and ``Kov\\u00e1cs`` as one name. A number is replaced by a valid
-JSON number. All other JSON is copied unchanged.
+JSON inside a text is cut into parts that are read one by one. A JSON string is read like a text of its own, without its
+escapes: ``line\\nnext`` is two lines, and ``Kov\\u00e1cs`` is one name. A number is replaced by a valid JSON number.
+All other JSON is copied unchanged.
 """
 
 import re
@@ -23,7 +23,7 @@ from textveil.text.segmentation import LOWER
 from textveil.work_limits import STEPS_PER_CHECK, check_work
 
 _LINE_BREAK = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]")
-#: Kinds of parts: text outside JSON, or a string without its quotes; a number; copied text.
+#: Kinds of ``JsonPart``: text outside of JSON, or a JSON string without its quotes; a number; copied text.
 TEXT, NUMBER, COPIED = range(3)
 _STRING = r'"[^"\\\n\r]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\n\r]*+)*"'
 _TOKEN = re.compile(
@@ -35,9 +35,9 @@ _START = re.compile(rf"\{{[ \t\r\n]*+{_STRING}[ \t\r\n]*+:|\[[ \t\r\n]*+(?=[\[{{
 #: A code point above U+FFFF is a pair of two escapes.
 _ESCAPE = re.compile(r"\\(?:u([dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|[0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-#: Number of distinct chunks between single blanks in one cache generation of a call. A full generation replaces the
-#: previous one, whose entries are then dropped.
-_MAX_CHUNKS = 1 << 12
+#: Number of distinct chunks in the newer of the two caches of a call. When it is full, it becomes the older one, and
+#: the chunks of the previous older one are dropped.
+_MAX_CHUNKS = 1 << 11
 #: Length of the longest JSON part that is cached, since short parts repeat.
 _MAX_CACHED_LENGTH = 64
 #: Number of characters that are split at a time.
@@ -45,12 +45,12 @@ _BLOCK_CHARACTERS = 1 << 13
 
 
 class JsonPart(NamedTuple):
-    """A part of a text.
+    """A part of a text that is read by itself.
 
     Attributes:
         kind: ``TEXT``, ``NUMBER`` or ``COPIED``.
-        text: Spelling of the part; a string of JSON has no escapes.
-        escapes: For a string, the position of each escape in ``text`` and its original spelling.
+        text: The part. A JSON string is given without its escapes.
+        escapes: For a JSON string, the position of each escape in ``text`` and its original spelling.
     """
 
     kind: int
@@ -59,7 +59,7 @@ class JsonPart(NamedTuple):
 
 
 class ReadText(NamedTuple):
-    """Result of reading a text.
+    """A text that was read.
 
     Attributes:
         elements: Kept texts and mentions, in order.
@@ -71,34 +71,35 @@ class ReadText(NamedTuple):
 
     @property
     def replaced_words(self) -> int:
-        """Number of replaced unlisted words, a function of the types and layouts of the spans."""
+        """Number of replaced words that are on no list, a function of the spans' types and layouts."""
         return sum(map(_is_replaced_word, self.elements))
 
     def list_template(self) -> list[object]:
-        """Return the template without equality of spans.
+        """Return the template: the kept text, and the public part of each mention.
 
-        It has the kept text and the public part of each mention. Together with the equality of spans this is all that
-        the output may depend on.
+        The output may depend on nothing else, except on which spans are equal.
         """
         return [entry if isinstance(entry, str) else entry.template_entry for entry in self.elements]
 
 
 class ReadTextStream:
-    """Elements of a text that are read lazily. The counts are complete after the last element.
+    """A text that is read while its elements are consumed.
+
+    The counts are complete after the last element.
 
     Args:
-        counter: The finder of spans, or a list with the numbers of kept words so far.
+        counter: The finder of spans, or a list whose sum is the number of kept words so far.
         elements: Kept texts and mentions, in order.
 
     Attributes:
-        replaced_words: Number of replaced unlisted words so far, as in ``ReadText``.
+        replaced_words: Number of replaced words so far that are on no list, as in ``ReadText``.
     """
 
     def __init__(self, counter: SpanFinder | Sequence[int], elements: Iterator[str | EntityMention]) -> None:
         self._counter, self._elements, self.replaced_words = counter, elements, 0
 
     def __iter__(self) -> Iterator[str | EntityMention]:
-        """Yield the elements, once."""
+        """Yield the elements. This is possible only once."""
         for entry in self._elements:
             self.replaced_words += _is_replaced_word(entry)
             yield entry
@@ -114,10 +115,10 @@ def _is_replaced_word(entry: str | EntityMention) -> bool:
 
 
 class NamesReader:
-    """Reader that splits texts into kept text and mentions.
+    """Splits texts into kept text and mentions.
 
     Args:
-        tokenizer: Reader of chunks.
+        tokenizer: Tokenizer of chunks.
         classifier: Classifier of spans.
         rules: Rules of the language.
 
@@ -134,8 +135,8 @@ class NamesReader:
     def read_texts(self, texts: Sequence[str]) -> list[ReadText]:
         """Read the texts of a document.
 
-        Lower-case words that may be names are kept if any of the texts has a capital letter. Each string and each
-        number of JSON in a text is read by itself.
+        Lower-case words that may be names are kept only if one of the texts has a capital letter. Each JSON string and
+        each JSON number in a text is read by itself.
         """
         if any(map(may_have_json, texts)):
             has_capitals = any(map(self._has_capital, texts))
@@ -151,7 +152,7 @@ class NamesReader:
         return results
 
     def stream_text(self, text: str) -> "ReadTextStream":
-        """Return the entries of a document of one text as a stream, which needs far less memory."""
+        """Return the elements of a document of one text as a stream, which needs far less memory."""
         if may_have_json(text):
             return self._stream_json_text(text, self._has_capital(text))
         windows = [self._iterate_windows(text)]
@@ -177,12 +178,12 @@ class NamesReader:
         return False
 
     def _stream_json_text(self, text: str, has_capitals: bool) -> "ReadTextStream":
-        """Return the entries of a text with JSON; each part but copied ones is a text of its own."""
+        """Return the elements of a text with JSON. Each part that is not copied is read like a text."""
         counts = [0]
         return ReadTextStream(counts, self._iterate_json_elements(text, has_capitals, counts))
 
     def _iterate_json_elements(self, text: str, has_capitals: bool, counts: list[int]) -> Iterator[str | EntityMention]:
-        """Yield the entries of a text with JSON; append the kept words of each part to ``counts``."""
+        """Yield the elements of a text with JSON, and add the number of kept words to ``counts[0]``."""
         cached_parts: dict[str, tuple[tuple[str | EntityMention, ...], int]] = {}
         kept_texts = list[str]()
         for number, part in enumerate(split_json(text)):
@@ -214,13 +215,13 @@ class NamesReader:
         yield "".join(kept_texts)
 
     def _iterate_windows(self, text: str) -> Iterator[TokenWindow]:
-        """Yield the tokens of a text, some lines at a time.
+        """Yield the tokens of a text, a few lines at a time.
 
-        All at once need many times the memory of the text.
+        All tokens together would need many times the memory of the text.
         """
         words, spellings, special_indices = list[NamesToken](), list[str](), array("I")
         gap, lexicon, searched_to = "", self._tokenizer.lexicon, 0
-        is_long = len(text) > _BLOCK_CHARACTERS  # a short text is read in less time than checks are apart
+        is_long = len(text) > _BLOCK_CHARACTERS  # a short text is read so fast that it needs no check for cancellation
         may_end_window = is_long and _has_line_breaks(text)
         for chunks in _iterate_chunk_lists(text):
             if is_long:
@@ -269,7 +270,7 @@ class NamesReader:
 
 
 def write_json_elements(part: JsonPart, elements: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
-    """Yield the entries of a part as the text spells them: with escapes and JSON numbers."""
+    """Yield the elements of a part as the text spells them: with escapes, and with JSON numbers."""
     start = 0
     for element in elements:
         text = element if isinstance(element, str) else element.span.text
@@ -285,7 +286,7 @@ def write_json_elements(part: JsonPart, elements: Iterable[str | EntityMention])
 def _iterate_chunk_lists(text: str) -> Iterator[list[str]]:
     """Yield the chunks between single blanks, in lists of some thousands.
 
-    Each string costs 50 bytes, so the whole text is never split at once.
+    A text is not split at once, because each chunk takes 50 bytes in addition to its characters.
     """
     start = 0
     while (end := text.find(" ", start + _BLOCK_CHARACTERS)) >= 0:
@@ -299,7 +300,10 @@ def _has_line_breaks(text: str) -> bool:
 
 
 def _may_have_spelled(words: Sequence[NamesToken], special_indices: Sequence[int]) -> bool:
-    """Return whether a text may have a spelled number or name: a number word, or two letters in a row."""
+    """Return whether a text may have a number in words or a name spelled in letters.
+
+    It must have a number word, or two letters in a row.
+    """
     for index in special_indices:
         token = words[index]
         if token.flags & NUMBER_WORD or (
@@ -311,7 +315,7 @@ def _may_have_spelled(words: Sequence[NamesToken], special_indices: Sequence[int
 
 
 def _find_last_line(words: Sequence[NamesToken], spellings: Sequence[str], searched_to: int, rules: Rules) -> int:
-    """Return the start of the last line that shares no spelled number or name with the previous.
+    """Return the start of the last line that no spelled number or name joins to the line before.
 
     Args:
         words: Tokens of a text.
@@ -331,7 +335,7 @@ def _find_last_line(words: Sequence[NamesToken], spellings: Sequence[str], searc
 def _contains_capital(texts: Sequence[str], windows: list[Iterator[TokenWindow]]) -> bool:
     """Return whether a word in any of the texts has a capital letter.
 
-    Windows that the search consumed are put back in front of ``windows``.
+    Windows that the search read are put back in front of ``windows``.
     """
     for number, text in enumerate(texts):
         if text.isascii() and "&" not in text and text == text.lower():
@@ -353,10 +357,10 @@ def may_have_json(text: str) -> bool:
 
 
 def split_json(text: str) -> Iterator[JsonPart]:
-    """Yield the parts of a text; a text without JSON is one part.
+    """Yield the parts of a text. A text without JSON is one part.
 
-    JSON begins at ``{`` before a key, or at ``[`` before a string or bracket. It ends when its brackets balance, or at
-    the end of the text. The function supports comments, trailing commas and duplicate keys.
+    JSON begins at ``{`` before a key, or at ``[`` before a string or bracket. It ends where its brackets balance, or at
+    the end of the text. Comments, trailing commas and duplicate keys are supported.
 
     Example:
         >>> [part.text for part in split_json(r'See {"a": "b\\nc", "n": 12}')]
@@ -374,7 +378,7 @@ def split_json(text: str) -> Iterator[JsonPart]:
 
 
 def _find_end(text: str, start: int) -> tuple[bool, int]:
-    """Return whether JSON begins at an index, and the end of it or of the attempt to read it."""
+    """Return whether JSON begins at ``start``, and the position at which its reading ends."""
     depth, at = 0, start
     while match := _TOKEN.match(text, at):
         at = match.end()
@@ -398,7 +402,7 @@ def _read_block(text: str, start: int, end: int) -> Iterator[JsonPart]:
 
 
 def _read_string(written: str) -> JsonPart:
-    """Return the part of a JSON string that is given without its quotes."""
+    """Return the part for a JSON string, which is given without its quotes."""
     if "\\" not in written:
         return JsonPart(TEXT, written)
     pieces: list[str] = []
@@ -415,14 +419,20 @@ def _read_string(written: str) -> JsonPart:
 
 
 def _decode_escape(code: str) -> str:
-    """Return the character of an escape, or of the two escapes of a surrogate pair."""
+    """Return the character of the hexadecimal digits of an escape, or of a surrogate pair."""
     if len(code) == 4:
         return chr(int(code, 16))
     return chr(0x10000 + ((int(code[:4], 16) & 0x3FF) << 10) + (int(code[-4:], 16) & 0x3FF))
 
 
 def write_escapes(text: str, escapes: tuple[tuple[int, str], ...], start: int) -> str:
-    """Return a substring of a string with its original escapes; ``start`` is its position."""
+    """Return a part of a JSON string with its original escapes.
+
+    Args:
+        text: The part, without escapes.
+        escapes: Position of each escape in the whole string, and its original spelling.
+        start: Position of the part in the whole string.
+    """
     pieces, position, end = list[str](), start, start + len(text)
     for at, written in escapes:
         if start <= at < end:

@@ -1,10 +1,10 @@
-"""Draws of the surrogates of a document, its text with them, and the pairs that restore replies.
+"""Draws of the surrogates of a document, its text with them, and pairs that restore replies.
 
-The draw of a surrogate does not read the string that it replaces. It depends only on the types, the layout and the case
-of the span, and on which spans are equal (docs/proofs/names.md).
+A *draw* is the random choice of a surrogate. It does not read the string that the surrogate replaces. It depends only
+on the types, the layout and the case of the span, and on which spans are equal (docs/proofs/names.md).
 
-A pair is a surrogate and its original. A surrogate that is too short to be distinguished from the own words of a reply
-counts only beside its neighbors (``7 chairs``), or where the reply repeats the text before and after it.
+A pair is a surrogate and its original. A very short surrogate could also be a word of the reply itself. Such a
+surrogate is restored only next to its neighbors (``7 chairs``), or where the reply repeats the text around it.
 """
 
 import hmac
@@ -30,12 +30,12 @@ from textveil.text.quotations import cut_after, cut_before, is_separate_word, jo
 from textveil.text.restore import escape_tags
 from textveil.work_limits import check_work
 
-#: Size of the largest pool that is dealt without replacement although its equal strings do not become equal. In larger
-#: pools repeated surrogates are rare.
+#: Pools of types without consistent surrogates are drawn from without replacement up to this size. In larger pools
+#: repeated surrogates are rare.
 _MAX_DEALT_POOL = 1 << 20
 
-#: Types that only their surroundings distinguish from words of the reply, types that need an adjacent word, and types
-#: that are never restored.
+#: Types whose surrogates are restored only if the reply repeats the text around them; types that need the word before
+#: or after them; and types that are never restored.
 _QUOTED_TYPES = frozenset(("initial", "letter", "symbol", "other"))
 _WEAK_TYPES = frozenset(("title", "number-word", "unit", "office", KEYCAP))
 _UNRESTORED_TYPES = frozenset(("particle",))
@@ -49,22 +49,25 @@ _DATE_GAPS = frozenset((" ", ", ", ". "))
 _WORD_AFTER = re.compile(r"[%\u20ac]|-?\w[\w'\u2019]+| ?[^\W\d_][\w'\u2019]{3,}|\.? [^\W\d_]\w+")
 _BLANK, _END_MARKS = frozenset(("", " ", "\n")), frozenset(".,;:!?")
 _SIGNS = frozenset("$\u20ac\u00a3\u00a5#")
-#: The length up to which words are no context, and the number of characters that are read after a mention.
+#: Words of at most this length do not count as context; and the number of characters that are read after a mention.
 _MAX_SHORT_WORD, _CONTEXT_CHARACTERS = 3, 40
-#: Number of pieces per step, and how many before and after a piece its pairs may depend on.
+#: Number of elements per step, and the number of elements before and after a mention on which its pairs may depend.
 _WINDOW, _ELEMENTS_BEFORE, _ELEMENTS_AFTER = 1 << 8, 24, 16
-#: The most pairs with surroundings per text, and the most surrogates whose first spelling is stored. Each needs some
-#: hundred bytes.
+#: The largest number of pairs per text that store the text around them, and the largest number of surrogates whose
+#: first spelling is stored. Each needs some hundred bytes.
 _MAX_QUOTED_PAIRS, _MAX_SPELLINGS = 1 << 9, 1 << 10
 
 
 class _SurrogateDeck:
-    """Unused surrogates of one type in a document: a partial Fisher-Yates shuffle."""
+    """The surrogates of one pool that a document has not used: a partial Fisher-Yates shuffle.
+
+    Drawing without replacement is *dealing*: each draw takes one surrogate out of the deck.
+    """
 
     __slots__ = ("_left", "_moved", "free")
 
     def __init__(self, size: int) -> None:
-        #: Number of surrogates without a planned draw; ``_left`` counts those that were not dealt.
+        #: Number of surrogates that are neither dealt nor reserved for a planned draw; ``_left``: that are not dealt.
         self.free, self._left = size, size
         self._moved: dict[int, int] = {}
 
@@ -77,7 +80,7 @@ class _SurrogateDeck:
 
 
 class DocumentDraws:
-    """Draws of one document: their bounds, and which mentions share a draw.
+    """The draws (random choices of surrogates) of one document, and which mentions share a draw.
 
     Args:
         texts: The texts of the document, as read.
@@ -94,7 +97,7 @@ class DocumentDraws:
         self._draw_numbers: dict[tuple[str, str, str], int] = {}
         self._tags: dict[tuple[str, tuple[tuple[str, ...], ...]], str] = {}
         self._counts: dict[str, int] = {}
-        #: Upper bound (exclusive) of each draw; ``_decks_by_draw`` has the deck of each draw, or ``None``.
+        #: For each draw, how many surrogates it chooses from; ``_decks_by_draw`` has its deck, or ``None``.
         self.bounds: list[int] = []
         self._decks_by_draw: list[_SurrogateDeck | None] = []
         #: Words of the randomized list, in order of the text. Each is randomized independently.
@@ -104,9 +107,9 @@ class DocumentDraws:
         ]
 
     def _plan_mention(self, mention: EntityMention) -> str | list[int] | None:
-        """Return the output for a mention that needs no draw, or the draw number of each part.
+        """Return the output for a mention without a draw, else the number of the draw of each part.
 
-        A tag or an empty string needs no draw. The result is ``None`` for a randomized word.
+        A tag or an empty string needs no draw. The result is ``None`` for a word that the word list randomizes.
         """
         if mention.parts[0].layout == RANDOMIZED:
             self.randomized_words.append(mention.parts[0].folded)
@@ -128,9 +131,10 @@ class DocumentDraws:
         return tag
 
     def _draw_part(self, part: MentionPart) -> int | None:
-        """Return the draw number of a part; ``None`` if its pool is used up or the cap is reached.
+        """Return the number of the draw of a part; ``None`` if its pool or the cap is used up.
 
-        Under a key the surrogate is a function of the string: the result is then negative, ``-1 - index``.
+        Under a key there is no draw: the surrogate is a function of the string, and the result is negative, ``-1 -
+        index``.
         """
         cached = self._surrogates.cached_sizes.get(part[:2])
         size, is_consistent = cached or self._surrogates.get_size_and_consistency(part.entity_type, part.layout)
@@ -152,9 +156,9 @@ class DocumentDraws:
         return number
 
     def _plan_deal(self, pool: tuple[str, str], size: int) -> int | None:
-        """Return the number of a new draw without replacement; ``None`` if the pool is used up.
+        """Plan a draw without replacement, and return its number; ``None`` if the pool is used up.
 
-        No other draw of the document has the same surrogate.
+        No other draw of the document gives the same surrogate.
         """
         deck = self._decks.get(pool)
         if deck is None:
@@ -174,8 +178,8 @@ class DocumentDraws:
         """Return the texts with their surrogates, and the pairs that restore replies.
 
         Args:
-            samples: A number below each of ``bounds``.
-            words: The randomized output of each of ``randomized_words``; more may follow.
+            samples: For each draw, a random number below its entry in ``bounds``.
+            words: The randomized output of each of ``randomized_words``, possibly followed by those of other documents.
         """
         indices = [
             index if deck is None else deck.deal(index)
@@ -198,7 +202,7 @@ class DocumentDraws:
     def _iterate_elements(
         self, text: ReadText, draws: Sequence[str | list[int] | None], indices: Sequence[int], words: Iterator[str]
     ) -> Iterator[RewrittenElement]:
-        """Yield the parts of a text; randomized words belong to no mapping."""
+        """Yield the elements of a text with surrogates. Randomized words cannot be restored later."""
         rest = iter(draws)
         for element in text.elements:
             if isinstance(element, str):
@@ -218,9 +222,9 @@ class DocumentDraws:
 
 
 def join_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -> RewrittenElement:
-    """Return the piece of a mention from the surrogates of its parts.
+    """Return the element of a mention, given the surrogates of its parts.
 
-    A dot follows each initial but a final one.
+    A dot follows each initial except the last part.
     """
     if len(surrogates) == 1:  # the most frequent case
         return RewrittenElement(surrogates[0], mention.span.text, mention, surrogates)
@@ -231,7 +235,7 @@ def join_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -> Rewr
 
 
 def _make_tag_key(mention: EntityMention) -> tuple[tuple[str, ...], ...]:
-    """Return the key of mentions that share a tag.
+    """Return the key that mentions with the same tag share.
 
     A JSON number never shares a tag with the same digits in text.
     """
@@ -239,7 +243,7 @@ def _make_tag_key(mention: EntityMention) -> tuple[tuple[str, ...], ...]:
 
 
 def quote_json_tags(elements: Iterable[RewrittenElement]) -> Iterator[RewrittenElement]:
-    """Yield the pieces with valid JSON for each number of JSON that becomes a tag or is dropped.
+    """Yield the elements with valid JSON in place of numbers that become a tag or are dropped.
 
     A tag becomes a JSON string, and a dropped number becomes ``null``. A kept sign before the number moves into the
     string.
@@ -264,7 +268,7 @@ def quote_json_tags(elements: Iterable[RewrittenElement]) -> Iterator[RewrittenE
 
 
 def _join_with_tags(elements: Iterable[RewrittenElement]) -> str:
-    """Join a text with tags; escape kept text that resembles a tag, which must not be restored."""
+    """Join a text with tags; escape kept text that looks like a tag, so that it is not restored."""
     parts, last = list[str](), 0
     for element in elements:
         parts.append(element.output)
@@ -275,7 +279,7 @@ def _join_with_tags(elements: Iterable[RewrittenElement]) -> str:
 
 
 def _compute_keyed_number(key: bytes, part: MentionPart) -> int:
-    """Return a keyed function of a part, to be reduced modulo the size of its pool.
+    """Return a keyed hash of a part, which modulo the size of its pool is the surrogate's index.
 
     It is the first 128 bits of HMAC-SHA256 of type, layout and folded string. The reduction has a bias below 2^-60.
     """
@@ -284,10 +288,10 @@ def _compute_keyed_number(key: bytes, part: MentionPart) -> int:
 
 
 def write_with_pairs(elements: Iterable[RewrittenElement]) -> tuple[str, list[SurrogatePair]]:
-    """Join the parts of a text, and return the pairs that restore replies to it.
+    """Join the elements of a text, and return the pairs that restore replies to it.
 
-    Of many equal mentions only some count. Few parts are in memory at a time: together they need many times the memory
-    of the text.
+    The number of pairs for repeated mentions is limited. Few elements are in memory at a time, because all together
+    need many times the memory of the text.
     """
     written: list[str] = []
     pairs: list[SurrogatePair] = []
@@ -324,14 +328,14 @@ def find_pairs(
     is_end: bool = True,
     spellings: dict[str, str] | None = None,
 ) -> Iterator[SurrogatePair]:
-    """Yield the pairs of the mentions in a range of pieces.
+    """Yield the pairs of the mentions in a range of elements.
 
     Args:
-        elements: Parts of the text.
-        start: The first part whose mention counts. Earlier parts are context.
-        stop: The index after the last such part; ``None`` for the end. Later parts are context.
-        is_start: Whether the text begins with the first of the parts.
-        is_end: Whether the text ends with the last of the parts.
+        elements: Elements of the text.
+        start: The first element whose mention counts. Earlier elements are context.
+        stop: The index after the last such element; ``None`` for the end. Later elements are context.
+        is_start: Whether the text begins with the first of the elements.
+        is_end: Whether the text ends with the last of the elements.
         spellings: Spelling of the original at the first occurrence of each surrogate. The function adds those of this
             text.
     """
@@ -383,7 +387,7 @@ def find_pairs(
 
 
 def _has_other_spelling(element: RewrittenElement, spellings: dict[str, str]) -> bool:
-    """Return whether the surrogate alone may restore a spelling from another occurrence."""
+    """Return whether the surrogate alone could restore the spelling of another occurrence."""
     output, original = element.output, element.original
     folded_output = output.lower()
     first = spellings.get(folded_output, original)
@@ -394,7 +398,7 @@ def _has_other_spelling(element: RewrittenElement, spellings: dict[str, str]) ->
 
 
 def _is_inside_word(elements: Sequence[RewrittenElement], index: int) -> bool:
-    """Return whether a surrogate is a part of a longer word or number."""
+    """Return whether a surrogate is written as a part of a longer word or number."""
     before = "".join([piece.output for piece in elements[max(0, index - 2) : index]])[-3:]
     after = "".join([piece.output for piece in elements[index + 1 : index + 3]])[:2]
     is_mark = after[:1] in _END_MARKS and after[1:] in _BLANK
@@ -407,7 +411,7 @@ def _is_inside_word(elements: Sequence[RewrittenElement], index: int) -> bool:
 def _make_quoted_pair(
     elements: Sequence[RewrittenElement], index: int, *, is_start: bool, is_end: bool, weak: bool = False
 ) -> SurrogatePair:
-    """Return the pair of a whole mention with the text before and after it."""
+    """Return the pair of a whole mention that also stores the text before and after it."""
     first, last = max(0, index - _ELEMENTS_BEFORE), index + 1 + _ELEMENTS_AFTER
     before = join_before([element.output for element in elements[first:index]])
     after = join_after([piece.output for piece in elements[index + 1 : last]])
@@ -434,9 +438,9 @@ def _find_tag_pairs(output: str, mention: EntityMention) -> Iterator[SurrogatePa
 
 
 def _iterate_organization_pairs(output: Sequence[str], original: Sequence[str]) -> Iterator[SurrogatePair]:
-    """Yield pairs of the first and the last words of an organization.
+    """Yield pairs of the first words and of the last words of an organization.
 
-    An unlisted person may have this type, and replies may use one of the names.
+    A person who is on no list may have this type, and replies may use one of the names alone.
     """
     if len(output) > 1 and len(original) > 1:
         yield SurrogatePair(output[0], original[0])
@@ -445,14 +449,14 @@ def _iterate_organization_pairs(output: Sequence[str], original: Sequence[str]) 
 
 
 def _iterate_year_pairs(output: str, original: str) -> Iterator[SurrogatePair]:
-    """Yield a range of years with the other dash, and each year alone."""
+    """Yield pairs for a range of years: written with the other dash, and each year alone."""
     years, originals = re.findall("[0-9]+", output), re.findall("[0-9]+", original)
     yield from (SurrogatePair(mark.join(years), mark.join(originals)) for mark in "-\u2013" if mark != output[4])
     yield from map(SurrogatePair, years, originals)
 
 
 def _iterate_season_pairs(output: str, original: str) -> Iterator[SurrogatePair]:
-    """Yield a season with the other marks, and the year in which it begins."""
+    """Yield pairs for a season: written with the other marks, and the year in which it begins."""
     yield from (SurrogatePair(f"{output[:4]}{mark}{output[5:]}", original) for mark in "/-\u2013" if mark != output[4])
     yield SurrogatePair(output[:4], original[:4])
 
@@ -469,7 +473,7 @@ def _iterate_context_pairs(
 
 
 def _iterate_date_pairs(elements: Sequence[RewrittenElement], index: int) -> Iterator[SurrogatePair]:
-    """Yield the date of several mentions that begins at an index, if there is one."""
+    """Yield the pair of the date that begins at an index, if several mentions form one."""
     for length in (5, 3):
         date_elements = elements[index : index + length]
         entity_types = tuple(piece.mention.entity_type for piece in date_elements[::2] if piece.mention is not None)

@@ -1,8 +1,10 @@
-"""Finder of spans: decides which words are kept and which tokens form one span (pass 2).
+"""Finder of spans: decides which words are kept, and which tokens form one span (pass 2).
 
-It reads classes, case patterns and gaps, and of each kept word its key. It never reads a string that is replaced. Any
-string of the class of a span may therefore replace the original, in all spans at once, without changing another
-decision (docs/proofs/names.md).
+It reads classes, case patterns and gaps, and the keys of kept words only. It never reads a string that is replaced. So
+any other string of the same class, even in all spans at once, leads to the same decisions (docs/proofs/names.md).
+
+A *run* is a sequence of capitalized words that may be one name. Its words are its *members*. To *hide* a word means to
+decide that it is replaced.
 """
 
 from array import array
@@ -56,18 +58,18 @@ LINE_BREAKS, _ENDS_SENTENCE, _OPENING_MARKS, _RUN_JOINS, _INITIAL_JOINS, _LEGAL_
     frozenset(_GAPS[name])
     for name in ("line_breaks", "ends_sentence", "opens", "joins", "joins_initials", "joins_forms")
 )
-#: Number of words in Title case from which a line counts as a headline; a shorter line may be a title or a band.
+#: A line with at least this many words in Title case counts as a headline. A shorter one may be a title or a name.
 _MIN_HEADLINE_WORDS = 7
 #: Types of lower-case strings that do not occur in headlines.
 _NON_HEADLINE_TYPES = frozenset(load_data(ENTITY_TYPES)["headline"])
 _MIN_LETTERS_TO_END, _MAX_CONNECTORS = 2, 3
-#: Number of strings per join, and number of kept texts and spans per block.
+#: Number of strings that one ``join`` joins, and number of kept texts and spans per block.
 _JOIN_BLOCK, _BLOCK_ELEMENTS = 1 << 14, 1 << 8
 _TYPES_WITH_PLUS = frozenset((DIGIT_GROUP, "phone", "account"))
 
 
 class SpanFinder:
-    """Spans of one text. It holds the words and gaps of some lines at a time.
+    """Finds the spans of one text. It holds the words and gaps of a few lines at a time.
 
     Args:
         windows: Tokens of the text.
@@ -77,13 +79,13 @@ class SpanFinder:
         rules: Rules of the language.
 
     Attributes:
-        kept_count: Number of kept words; final after the last of ``iterate_blocks``.
+        kept_count: Number of kept words. It is final after the last block of ``iterate_blocks``.
     """
 
     def __init__(self, windows: Iterable[TokenWindow], *, has_breaks: bool, has_capitals: bool, rules: Rules) -> None:
         self._windows, self._has_breaks, self._has_capitals, self._rules = windows, has_breaks, has_capitals, rules
         self._words, self._gaps, self._hidden = list[NamesToken](), list[str](), bytearray()
-        self._plain_range = range(0)  # checked words that begin no part of an address
+        self._plain_range = range(0)  # words that were checked and begin no address
         self._spellings, self._special_indices = list[str](), array("I")
         self._first_word = self._after_last_span = 0  # first word of these lines, and first word after the last span
         self._kept: list[str] = []  # text of earlier lines since the last span
@@ -91,7 +93,7 @@ class SpanFinder:
         self.kept_count: int = 0
 
     def iterate_blocks(self) -> Iterator[list[TextElement]]:
-        """Yield kept texts and spans in turn, some at a time: all need many times the memory of the text."""
+        """Yield kept texts and spans in turn, in blocks: all need many times the memory of the text."""
         remaining = self._iterate_elements()
         while block := [*islice(remaining, _BLOCK_ELEMENTS)]:
             yield block
@@ -108,7 +110,7 @@ class SpanFinder:
     def _load_window(self, window: TokenWindow) -> None:
         """Load the next lines.
 
-        The last word of the previous lines, as classified, and the gap after it remain.
+        The last word of the previous lines stays, as it was classified, with the gap after it.
         """
         words, spellings, self._special_indices = window
         last, hidden = self._words[-1:], self._hidden[-1:]
@@ -202,14 +204,15 @@ class SpanFinder:
         )
 
     def _has_readable_key(self, index: int, end: int) -> bool:
-        """Return whether a word is listed and kept, so that its key may be read."""
+        """Return whether a word is listed and kept. Only then may a decision depend on its key."""
         token = self._words[index]
         return token.token_class == KEPT and not self._hidden[index] and self._find_address_end(index, end) == index
 
     def _is_common_in_context(self, index: int) -> bool:
-        """Return whether a word with a type of its own is a common word in its context.
+        """Return whether a word that has an entity type is only a common word in its context.
 
-        This is a title or an office without a name after it, or a clitic after a lost blank.
+        This is a title or an office without a name after it, or a clitic after an apostrophe and a stray blank (``it'
+        s``).
         """
         token, gap = self._words[index], self._gaps[index]
         if token.flags & CLITIC:
@@ -220,10 +223,10 @@ class SpanFinder:
         return after == len(self._words) or self._gaps[after] != " " or self._words[after].token_class < CAPITALIZED
 
     def _find_address_end(self, index: int, end: int) -> int:
-        """Return the index after the part of an address that a kept word begins.
+        """Return the index after the part of an address that begins at a kept word.
 
-        The result is the index of the word itself if it begins none. ``suite 7``: the word is replaced. In a text
-        without a capital ``new york`` and ``port said`` are replaced, too.
+        The result is the index of the word itself if no such part begins there. In ``suite 7`` the word is replaced. In
+        a text without a capital letter, ``new york`` and ``port said`` are replaced too.
         """
         words, after = self._words, index + 1
         if not words[index].flags or after == end:
@@ -277,10 +280,10 @@ class SpanFinder:
         )
 
     def _find_capitalized(self, special: Sequence[int], end: int) -> list[int]:
-        """Return the words of a line with a capital, and the particles before them.
+        """Return the capitalized words of a line, and the particles (``van``) before them.
 
-        The method changes the class of these particles to ``CAPITALIZED``. Every other particle becomes an unlisted
-        word, so a run has the same spans with a particle before it or without.
+        The method changes the class of these particles to ``CAPITALIZED``, and all other particles to unlisted words.
+        So a run has the same spans with or without a particle before it.
         """
         words, capitalized = self._words, []
         for index in reversed(special):
@@ -300,7 +303,7 @@ class SpanFinder:
         return capitalized[::-1]
 
     def _attach_full_stop(self, index: int) -> None:
-        """Add the full stop after the legal form of a firm to its span if no sentence ends there."""
+        """Move the full stop after a legal form (``Inc.``) into its token if it ends no sentence."""
         gap, after = self._gaps[index + 1], self._words[index + 1 : index + 2]
         goes_on = gap == ". " and after and after[0].case == LOWER and after[0].token_class not in (DIGITS, CAPITALIZED)
         if goes_on or gap.startswith((".,", ".)")):
@@ -309,9 +312,9 @@ class SpanFinder:
             self._gaps[index + 1] = self._spellings[2 * index + 2] = gap[1:]
 
     def _hide_capitalized(self, capitalized: Sequence[int], has_lower: bool, end: int) -> None:
-        """Mark the capitalized words that are replaced, with the lower-case words on hyphens.
+        """Mark the capitalized words of a line that are replaced.
 
-        A hyphen attaches a lower-case word to a capitalized one.
+        Lower-case words that a hyphen attaches to them are marked too.
         """
         words = self._words
         title_case_words = 1 if has_lower else sum(_is_title_case(words[place]) for place in capitalized)
@@ -331,7 +334,7 @@ class SpanFinder:
         self._hide_group(group, end)
 
     def _follows_particle_or_initials(self, index: int) -> bool:
-        """Return whether a particle or initials precede a word, which excludes a headline word."""
+        """Return whether a particle or initials precede a word, so that it is a name in any line."""
         if index == 0:
             return False
         before, gap = self._words[index - 1], self._gaps[index]
@@ -345,10 +348,9 @@ class SpanFinder:
             self._hidden[at] = True
 
     def _hide_group(self, indices: Sequence[int], end: int) -> None:
-        """Mark the hidden words of adjacent capitalized words, in a line that is not a headline.
+        """Mark the words that are replaced among adjacent capitalized words, outside of headlines.
 
-        All hidden words of such a group form one span. The choice of words only affects whether any word of the group
-        is kept.
+        All marked words of such a group form one span, so the output does not reveal which of them are common words.
         """
         words, first = self._words, indices[0]
         if words[first].flags & KEPT_AT_START and self._follows_break(first):
@@ -360,13 +362,14 @@ class SpanFinder:
                 self._hide_member(index, end)
 
     def _is_joined_to_run(self, first: int, index: int, after: int, end: int) -> bool:
-        """Return whether a blank, a hyphen, or a dot after a short form joins two capitalized words."""
+        """Return whether the word at ``after`` continues the run whose last member is at ``index``."""
         return self._find_member_end(index, end) == after and self._joins_run(first, after)
 
     def _joins_run(self, first: int, after: int) -> bool:
         """Return whether the gap before a word joins it to the run that begins at ``first``.
 
-        Blanks and hyphens join words. Further marks join initials, some short forms, and legal forms of firms.
+        Blanks and hyphens join words. Other marks join only initials, some short forms (``St. Louis``), and legal
+        forms.
         """
         gap, before = self._gaps[after], self._words[after - 1]
         if gap in _RUN_JOINS or (before.token_class == INITIAL and gap in _INITIAL_JOINS):
@@ -377,7 +380,7 @@ class SpanFinder:
         return bool(follows_short_form or (gap in _LEGAL_FORM_JOINS and self._words[after].flags & LEGAL_FORM))
 
     def _find_member_end(self, index: int, end: int) -> int:
-        """Return the index after a member of a run, including lower-case words attached by hyphens."""
+        """Return the index after a member of a run and the lower-case words on hyphens after it."""
         words, gaps = self._words, self._gaps
         index += 1
         while (
@@ -424,7 +427,7 @@ class SpanFinder:
         return index
 
     def _find_next_member(self, start: int, index: int, end: int) -> int | None:
-        """Return the next member of a run whose last member ends before ``index``, or ``None``."""
+        """Return the next member of a run whose last member ends before ``index``; ``None`` if none."""
         words, gaps, hidden = self._words, self._gaps, self._hidden
         if gaps[index] != " ":
             return index if hidden[index] and self._joins_run(start, index) else None
@@ -485,7 +488,7 @@ class SpanFinder:
 
 
 def _may_join_name(token: NamesToken) -> bool:
-    """Return whether a kept word may be a part of the name before it."""
+    """Return whether a kept word may be a part of the name before it, as in ``martin short``."""
     return token.entity_type != "" and is_plainly_kept(token._replace(flags=token.flags & ~NUMBER_WORD))
 
 

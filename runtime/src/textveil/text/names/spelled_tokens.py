@@ -1,8 +1,11 @@
-"""Merger of numbers in words and of names spelled letter by letter, before spans are found.
+"""Merges numbers in words, and names spelled letter by letter, before spans are found.
 
-``five five oh one`` and ``k-o-v-a-c-s`` carry the same information as ``5501`` and ``Kovacs``, so each becomes one
-token. The module reads classes, gaps and, of number words and letters, only which of a few element classes they belong
-to. Any other word of the same element class leaves the merged tokens the same (docs/proofs/names.md).
+Each of them becomes one token.
+
+``five five oh one`` and ``k-o-v-a-c-s`` carry the same information as ``5501`` and ``Kovacs``. The words and letters
+that are merged are *elements*, and each has one of a few element classes, such as "scale" (*hundred*). The module reads
+the classes of tokens, the gaps, and the element classes. Any other word of the same element class leads to the same
+merged tokens (docs/proofs/names.md).
 """
 
 from array import array
@@ -28,16 +31,17 @@ from textveil.text.segmentation import LOWER, TITLE, UPPER
 
 #: The types of merged tokens.
 SPELLED_NUMBER, SPELLED_LETTERS = "spelled-number", "spelled-letters"
-#: Element classes: up to ten and digits, words of the list ``number-word``, scales, multipliers; connectors.
+#: Element classes: numbers up to ten and digits; other words of the list ``number-word``; scales (*hundred*);
+#: multipliers (*double*); the connectors *and* and *point*.
 ONES, LISTED_NUMBER, SCALE, MULTIPLIER, AND, POINT = "dwsxap"
 #: Element class of digits before merging. Adjacent digits are one element, since they may be one number.
 DIGITS_CLASS = "n"
 #: The fewest elements that are merged, and the most in one token.
 MIN_SPELLED, MAX_SPELLED = 3, 12
-#: Marks of which one may separate two elements: of numbers, and of letters. Blanks are allowed in addition.
+#: Marks that may separate two elements of a number, and two letters: one mark, and any blanks around it.
 _GAPS = load_data(CHARACTERS)["gaps"]
 NUMBER_JOINS, LETTER_JOINS = frozenset(_GAPS["joins_spelled"]), frozenset(_GAPS["joins_letters"])
-#: Number of tokens per move.
+#: Number of tokens that are moved at a time.
 _MOVED_BLOCK = 1 << 10
 _BLANKS = _GAPS["blanks"]
 #: Marks after which a single letter is a clitic.
@@ -50,8 +54,12 @@ _NAME_JOINS, _INITIAL_JOINS = frozenset(_GAPS["joins"]), frozenset(_GAPS["joins_
 class _SpelledSpan:
     """Tokens to merge.
 
-    ``start`` and ``stop`` are the range of the span. ``indices`` has the indices of the counted elements, and for
-    numbers ``classes`` has their element classes.
+    Attributes:
+        entity_type: ``SPELLED_NUMBER`` or ``SPELLED_LETTERS``.
+        start: Index of the first token.
+        stop: Index after the last token.
+        indices: Indices of the elements that count.
+        classes: For a number, the element class of each of ``indices``.
     """
 
     entity_type: str
@@ -64,13 +72,13 @@ class _SpelledSpan:
 def merge_spelled(words: list[NamesToken], spellings: list[str], special_indices: "array[int]", rules: Rules) -> None:
     """Merge each spelled number or name of a text into one token, in place.
 
-    A merged token replaces its first element, and later tokens move up. No list is copied, since the lists need many
-    times the memory of the text.
+    A merged token takes the place of its first element, and later tokens move up. No list is copied, since the lists
+    need many times the memory of the text.
 
     Args:
         words: Tokens of the text that are not gaps.
         spellings: The gap before each token and its text, in turn, and the gap at the end.
-        special_indices: Indices of the tokens that are not plainly kept.
+        special_indices: Indices of the tokens that are not kept in every context.
         rules: Rules of the language.
     """
     has_numbers = any(words[at].flags & NUMBER_WORD for at in special_indices)
@@ -104,7 +112,7 @@ def merge_spelled(words: list[NamesToken], spellings: list[str], special_indices
 
 
 def may_span_gap(words: Sequence[NamesToken], spellings: Sequence[str], index: int, rules: Rules) -> bool:
-    """Return whether a spelled number or name may extend over the gap before a token."""
+    """Return whether a spelled number or name may continue over the gap before a token."""
 
     def may_be_of_one(token: NamesToken) -> bool:
         is_number = token.flags & NUMBER_WORD > 0 or token.token_class == DIGITS or token.key in rules.number_connectors
@@ -115,7 +123,7 @@ def may_span_gap(words: Sequence[NamesToken], spellings: Sequence[str], index: i
 
 
 class _SpelledSpanFinder:
-    """Finder of spelled numbers and names among the tokens of a text."""
+    """Finds spelled numbers and names among the tokens of a text."""
 
     def __init__(self, words: Sequence[NamesToken], spellings: Sequence[str], rules: Rules) -> None:
         self._words, self._spellings, self._rules = words, spellings, rules
@@ -123,8 +131,8 @@ class _SpelledSpanFinder:
     def iterate_spans(
         self, special_indices: Sequence[int], *, has_numbers: bool, has_letters: bool
     ) -> Iterator[_SpelledSpan]:
-        """Yield the spans to merge, from left to right; numbers have precedence over letters."""
-        position = numbers_tried_to = letters_tried_to = 0  # a part of a span that is too short is also too short
+        """Yield the spans to merge, from left to right. Numbers have precedence over letters."""
+        position = numbers_tried_to = letters_tried_to = 0  # no part of a span that is too short is tried again
         for index in special_indices:
             if index < position:
                 continue
@@ -138,7 +146,7 @@ class _SpelledSpanFinder:
                 position = span.stop
 
     def merge_span(self, span: _SpelledSpan) -> Iterator[tuple[int, int, NamesToken]]:
-        """Yield the merged tokens of a span, each with its first index and the index after its last."""
+        """Yield the merged tokens of a span as triples: first index, index after the last, token."""
         for first in range(0, len(span.indices), MAX_SPELLED):
             after = first + MAX_SPELLED
             indices = span.indices[first:after]
@@ -157,7 +165,7 @@ class _SpelledSpanFinder:
     # --- numbers
 
     def _classify_element(self, index: int) -> str:
-        """Return the element class of a token of a number; an empty string for any other token."""
+        """Return the element class of a token; an empty string if it cannot be a part of a number."""
         token = self._words[index]
         if token.flags & NUMBER_WORD:
             return (
@@ -170,14 +178,14 @@ class _SpelledSpanFinder:
         return ONES if token.key in self._rules.number_letters and is_letter(token) else ""
 
     def _is_digits(self, index: int) -> bool:
-        """Return whether a token is digits without a unit after them."""
+        """Return whether a token is digits with no unit attached to them."""
         after = index + 1
         return self._words[index].token_class == DIGITS and (
             after == len(self._words) or self._spellings[2 * after] != ""
         )
 
     def _find_number(self, start: int) -> tuple[_SpelledSpan | None, int]:
-        """Return the number that begins at an index, or ``None``, and the index after its elements."""
+        """Return the number that begins at ``start``, or ``None``; and the index after its elements."""
         words, index = self._words, start + 1
         indices, classes = array("I", (start,)), [self._classify_element(start)]
         while index < len(words):
@@ -228,9 +236,9 @@ class _SpelledSpanFinder:
     # --- letters
 
     def _find_first_letter(self, index: int, lower_bound: int) -> int:
-        """Return the index of the first of the letters that precede a letter without a break.
+        """Return the index of the first letter in the row of letters that a letter belongs to.
 
-        *a* is plainly kept, and may precede the given letter.
+        Earlier letters of the row may be missing from the caller's list, since *a* is kept in every context.
         """
         while index > lower_bound and self._is_letter_element(index - 1) and self.is_joined(index, LETTER_JOINS):
             index -= 1
@@ -245,9 +253,9 @@ class _SpelledSpanFinder:
         return is_letter(token) and not dotted and (gap != "" or index == 0)  # 5s
 
     def _find_letters(self, start: int) -> tuple[_SpelledSpan | None, int]:
-        """Return the letters that begin at an index, or ``None``, and the index after them.
+        """Return the spelled name at ``start``, or ``None``; and the index after its letters.
 
-        The result is ``None`` if too few letters remain without the initials of a name.
+        Initials of a following name do not count. The result is ``None`` if too few other letters remain.
         """
         words, index = self._words, start
         while (
@@ -269,7 +277,7 @@ class _SpelledSpanFinder:
         return _SpelledSpan(entity_type=SPELLED_LETTERS, start=start, stop=stop, indices=range(start, stop)), index
 
     def _precedes_name(self, index: int) -> bool:
-        """Return whether initials before an index belong to a name there, perhaps with particles."""
+        """Return whether initials before an index belong to the name there, perhaps over particles."""
         words = self._words
         if index == len(words) or self._spellings[2 * index] not in _INITIAL_JOINS:
             return False
@@ -288,7 +296,7 @@ class _SpelledSpanFinder:
         return False
 
     def is_joined(self, index: int, marks: Collection[str]) -> bool:
-        """Return whether the gap before a token has blanks, at most one mark and one line end."""
+        """Return whether the gap before a token has blanks, and at most one mark and one line end."""
         gap = self._spellings[2 * index]
         if gap in (" ", "-"):
             return True
@@ -300,7 +308,7 @@ class _SpelledSpanFinder:
     def _case_of(self, tokens: Sequence[NamesToken]) -> int:
         """Return the case pattern of a number in words.
 
-        It is the pattern of its first word, but capitals only if all words have them.
+        It is ``UPPER`` if all words are in capitals, otherwise ``LOWER`` or ``TITLE`` like the first word.
         """
         connectors = self._rules.number_connectors
         words = [

@@ -1,7 +1,7 @@
-"""Types of strings.
+"""Entity types of strings, the tokens of the mode ``names`` that are not letters alone.
 
-Each string of more than letters has exactly one type, which is a function of the string. No check digit affects the
-type: a type of valid card numbers alone would reveal that a number is valid.
+Each string has exactly one type, which is a function of the string. No check digit affects the type: a type of valid
+card numbers alone would reveal that a number is valid.
 """
 
 import re
@@ -15,19 +15,20 @@ from textveil.text.names.tokens import INWARD, OUTWARD
 _AM_OR_PM = re.compile(r"([ap])(\.?m)", re.IGNORECASE)
 _ASCII_DIGITS = re.compile(r"[\x00-\x7f\u2010-\u2013]+")
 _WORDLIKE = regex.compile(r"[\p{L}\p{M}\p{N}_-]+")
-#: Length from which a string of letters and digits has the type of a key or a password.
+#: A string of letters and digits with at least this many characters has the type ``key``: a key or a password.
 _MIN_KEY_LENGTH = 12
 
 
 def classify_string(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str]:
-    """Return the type and the layout of a string that does not consist of letters alone.
+    """Return the entity type and the layout of a string that does not consist of letters alone.
 
     Args:
         string: A chunk without the marks at its ends.
         patterns: Patterns of the language.
 
     Returns:
-        The type, and the public layout: the digits of a number, an empty string for most types.
+        The type, and the layout: the public part of the string's form, such as its number of digits. It is empty for
+        most types.
     """
     if not string.isascii():
         return _classify_non_ascii(string, patterns)
@@ -61,10 +62,10 @@ def classify_string(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str
 
 
 def make_time_layout(string: str, patterns: Patterns = ENGLISH) -> str:
-    """Return the layout of a time or a time range: zeros for digits, ``pm`` for either ending.
+    """Return the layout of a time or time range: ``0`` for each digit, ``pm`` for *am* and *pm*.
 
     An ending whose last letter is a capital becomes ``PM``. An hour without minutes becomes one zero, so that ``7pm``
-    and ``11pm`` have one layout.
+    and ``11pm`` have the same layout.
     """
     if (dash := patterns.dash.search(string)) is not None:
         parts = string[: dash.start()], string[dash.end() :]
@@ -76,15 +77,15 @@ def make_time_layout(string: str, patterns: Patterns = ENGLISH) -> str:
 
 
 def find_postcode_half(string: str, patterns: Patterns = ENGLISH) -> int:
-    """Return which half of a postal code an identifier may be: a bit of its token, or 0."""
+    """Return which half of a postal code a string may be: ``OUTWARD``, ``INWARD``, or 0."""
     if patterns.postcode_start.fullmatch(string):
         return OUTWARD
     return INWARD if patterns.postcode_end.fullmatch(string) else 0
 
 
 def split_unit(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str] | None:
-    """Split a number from a unit attached to it, as in ``5kg``; return ``None`` if it has none."""
-    # A look-alike of an ASCII letter is no unit.
+    """Split a number from a unit attached to it, as in ``5kg``; ``None`` if there is no unit."""
+    # A unit has ASCII letters only, no characters that look like them.
     match = patterns.number_with_unit.fullmatch(string) if string.isascii() else None
     if match is None or patterns.time.fullmatch(string) or patterns.decade.fullmatch(string):
         return None

@@ -1,8 +1,9 @@
-"""Surrogate pools: numbered, equally likely surrogates for each type and layout.
+"""Surrogate pools: numbered, equally likely surrogates for each entity type and layout.
 
-This module never receives the original string of a span. The rules of the language have a template for most types of
-strings. Identifiers come from ranges without an owner; in English these are phone numbers for fiction (555-0100 to
-555-0199, NANPA), addresses and domains for documentation (RFC 5737, RFC 7042, RFC 2606), area 000 of social security
+The *layout* is the public part of a string's form, such as the number of digits. This module never receives the
+original string of a span. For most types of strings the rules of the language have a template, which generates the
+surrogates. Identifiers come from ranges that belong to nobody; in English these are phone numbers for fiction (555-0100
+to 555-0199, NANPA), addresses and domains for documentation (RFC 5737, RFC 7042, RFC 2606), area 000 of social security
 numbers, and postal codes of an area XX. Card numbers fail the check of ISO/IEC 7812. Unlisted symbols become emoji of
 animals, food, plants and vehicles.
 """
@@ -19,13 +20,13 @@ from textveil.text.names.spelled_tokens import LISTED_NUMBER, SPELLED_LETTERS, S
 from textveil.text.names.tokens import JSON_NUMBER_CASE
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 
-#: Size from which a pool is consistent. In a smaller pool each mention gets a new draw: otherwise equality and order of
-#: the surrogates would reveal the strings.
+#: Equal strings get equal surrogates only if their pool has at least this size. In a smaller pool each mention gets a
+#: random surrogate of its own: otherwise equality and order of the surrogates would reveal the strings.
 MIN_CONSISTENT_POOL = 200
-#: Number-like and other small types. They are never consistent, even with a large pool.
+#: Types such as numbers, whose equal strings never get equal surrogates, even with a large pool.
 _INCONSISTENT_TYPES = frozenset(load_data(ENTITY_TYPES)["never_consistent"])
 _FIRST_YEAR, _YEAR_COUNT, _MAX_YEAR_RANGE = 1950, 80, 10
-#: Number of entries of the list of number words that are surrogates of an element.
+#: The first entries of the list of number words that are surrogates for a word of a spelled number.
 _MAX_LISTED_NUMBERS = 20
 _DIGIT_GROUP = re.compile("0+")
 _TIME_RANGE = re.compile("([0:.apmAPM]+)([^0:.apmAPM])(.+)")
@@ -34,7 +35,7 @@ _NUMBER_PAIR = re.compile("([0-9]+)([^0-9]+)([0-9]+)")
 
 
 class SurrogatePools:
-    """Surrogate pools of all types.
+    """The surrogate pools of all types.
 
     Args:
         pools: Surrogates by name of the pool, in the case in which they are written.
@@ -82,7 +83,7 @@ class SurrogatePools:
         return entity_type not in _INCONSISTENT_TYPES and self.get_size(entity_type, layout) >= MIN_CONSISTENT_POOL
 
     def get_size_and_consistency(self, entity_type: str, layout: str) -> tuple[int, bool]:
-        """Return the results of ``get_size`` and ``is_consistent``."""
+        """Return the results of ``get_size`` and ``is_consistent``, from the cache if it has them."""
         cached = self.cached_sizes.get((entity_type, layout))
         return (
             (self.get_size(entity_type, layout), self.is_consistent(entity_type, layout)) if cached is None else cached
@@ -90,7 +91,7 @@ class SurrogatePools:
 
     @cached_property
     def cached_sizes(self) -> dict[tuple[str, str], tuple[int, bool]]:
-        """Results of ``get_size_and_consistency`` for all types but those with too many layouts, such as numbers."""
+        """Results of ``get_size_and_consistency``, except for types with many layouts (numbers)."""
         types_and_layouts = [
             (name[: name.index("-")], name[name.index("-") + 1 :]) if name.startswith(_LAYOUT_PREFIXES) else (name, "")
             for name in (*self._pools, *self._generated_sizes)
@@ -100,11 +101,11 @@ class SurrogatePools:
     def spell_surrogates(
         self, parts: Iterable[tuple[str, str, str, str]], indices: Iterable[int], case: int
     ) -> tuple[str, ...]:
-        """Return the spellings of the surrogates of a mention's parts, as ``spell_surrogate``.
+        """Return the spelling of the surrogate of each part of a mention (``spell_surrogate``).
 
         Args:
-            parts: Type and layout of each part; the strings after them are not read.
-            indices: Number of the surrogate of each part.
+            parts: Parts of the mention. Only the type and the layout of each part are read, never its strings.
+            indices: Index of the surrogate of each part.
             case: The case pattern of the mention.
         """
         return tuple(
@@ -112,12 +113,12 @@ class SurrogatePools:
         )
 
     def spell_surrogate(self, entity_type: str, layout: str, index: int, case: int) -> str:
-        """Return the spelling of a surrogate; for a JSON number the digits of a valid JSON number.
+        """Return the spelling of a surrogate. In a JSON number it is a valid JSON number.
 
         Args:
             entity_type: Type of the surrogate.
             layout: Public layout of a number, or the ending of a word.
-            index: Number of the surrogate, below ``get_size``.
+            index: Index of the surrogate, below ``get_size``.
             case: The case pattern of the span.
         """
         if case == JSON_NUMBER_CASE:
@@ -161,7 +162,7 @@ class SurrogatePools:
 
     @cached_property
     def _number_word_lists(self) -> Mapping[str, Sequence[str]]:
-        """Surrogates by class of the elements of a number in words."""
+        """Surrogates for the words of a spelled number, by their element class."""
         return {**self._rules.spelled, LISTED_NUMBER: self._pools["number-word"][:_MAX_LISTED_NUMBERS]}
 
     @cached_property
@@ -186,12 +187,13 @@ class SurrogatePools:
 
 
 class Template:
-    """Template of surrogates: text and fields, each with a number of values.
+    """Template of surrogates: fixed text, and fields with several values each.
 
-    The index of a surrogate is a mixed-radix number whose last field is the least significant.
+    The index of a surrogate selects a value for each field: it is a mixed-radix number, whose last digit is that of the
+    last field.
 
     Args:
-        template: The template in the syntax of the rules.
+        template: The template, in the syntax of ``rules.json``.
         choices: Values of the named fields.
     """
 
@@ -221,7 +223,7 @@ _LAYOUT_PREFIXES = ("word-", "title-")
 #: Types whose pools are spelled in lower case.
 _LOWER_CASE_TYPES = frozenset(load_data(ENTITY_TYPES)["lower_pools"])
 _LAYOUT = re.compile(r"(\d+)(g?)(?:([.,])(\d))?")
-#: By number of digits: the least integer part, and the number of integer parts. Four digits exclude years.
+#: By number of digits: the smallest integer part, and how many integer parts there are. Four digits exclude years.
 _INTEGER_PARTS = {
     "0": (0, 1),
     "1": (1, 9),
@@ -235,7 +237,7 @@ _INTEGER_PARTS = {
 
 
 def _write_json_number(surrogate: str) -> str:
-    """Return a surrogate as a valid JSON number, without group marks and leading zeros."""
+    """Return a surrogate as a valid JSON number, without marks between groups and leading zeros."""
     if re.fullmatch(r"[0-9]*\.[0-9]+", surrogate):
         return surrogate if surrogate[0] != "." else f"0{surrogate}"
     return re.sub(r"[^0-9]", "", surrogate).lstrip("0") or "0"
@@ -249,7 +251,7 @@ def _fold_name(name: str) -> str:
     return "".join(filter(str.isalpha, name)).lower()
 
 
-#: Pools that a template may name, each with the spelling of an entry in the template.
+#: Pools that a field of a template may name, each with the function that spells an entry there.
 _PRINTED: dict[str, Callable[[str], str]] = {"given": str.lower, "family": _fold_name}
 
 
@@ -278,7 +280,7 @@ def _count_digits(layout: str) -> int:
 
 
 def _format_digits(layout: str, index: int) -> str:
-    """Return digits in a layout; no group of digits begins with a zero."""
+    """Return the digits of a layout. No group of digits begins with a zero."""
 
     def filled(group: "re.Match[str]") -> str:
         nonlocal index
@@ -300,9 +302,9 @@ def _format_year_range(layout: str, index: int) -> str:
 
 
 def _count_times(layout: str) -> int:
-    """Return the number of times in a layout.
+    """Return how many different clock times a layout can produce.
 
-    They have every fifth minute, or every second if the layout has seconds.
+    There is one every five minutes, or one every second if the layout has seconds.
     """
     if (times := _TIME_RANGE.fullmatch(layout)) is not None:
         return _count_times(times[1]) * _count_times(times[3])
@@ -311,7 +313,10 @@ def _count_times(layout: str) -> int:
 
 
 def _find_last_hour(layout: str) -> int:
-    """Return the last hour of a layout: 9 for one digit of an hour with minutes, else 12."""
+    """Return the last hour that a layout can have.
+
+    It is 9 if the layout has minutes and one digit for the hour, else 12.
+    """
     return 9 if layout.startswith(("0:", "0.")) else 12
 
 
@@ -336,7 +341,10 @@ def _format_time(layout: str, index: int) -> str:
 
 
 def _choose_entries(of_each: Sequence[Sequence[str]], index: int) -> Iterator[str]:
-    """Yield one entry of each list; the index is a mixed-radix number, least significant first."""
+    """Yield one entry of each list.
+
+    The index is a mixed-radix number: its least significant digit selects from the first list.
+    """
     for entries in of_each:
         index, chosen = divmod(index, len(entries))
         yield entries[chosen]

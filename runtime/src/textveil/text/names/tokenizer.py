@@ -1,8 +1,8 @@
-"""Tokenizer of chunks, the strings between two blanks (pass 1).
+"""Tokenizer of chunks, the texts between two blanks (pass 1).
 
-Each chunk is read alone, so no token depends on another chunk. The marks at the ends of a chunk are gaps. The core
-between them is either letters with single marks between them, which are cut at the marks, or one string, which is
-replaced as a whole: no part of a string reveals where it ends.
+Each chunk is read alone, so no token depends on another chunk. The marks at both ends of a chunk are gaps. The *core*
+between them is either letters with single marks between them, which are cut at the marks, or one string. A string is
+replaced as a whole, so that the output does not reveal where its parts end.
 """
 
 import re
@@ -37,14 +37,15 @@ _PATTERNS = load_data(CHARACTERS)["patterns"]
 _EMOTICON = re.compile(_PATTERNS["emoticon"])
 _BLANK = regex.compile(r"\p{White_Space}")
 _BLANKS_OR_CHUNK = regex.compile(r"\p{White_Space}++|\P{White_Space}++")
-#: HTML entities, and their remains without marks. By number only marks are kept, since other numbers spell letters.
+#: HTML entities, and what is left of them without ``&`` and ``;``. Of numeric entities only those of marks are kept,
+#: since other numbers spell letters.
 _HTML_ENTITY = re.compile(rf"{_PATTERNS['entity']}|\b(?:{_PATTERNS['entity_name']})")
 _NUMERIC_ENTITY = re.compile(r"#[0-9]+;")
 _LETTERS = regex.compile(r"\p{L}[\p{L}\p{M}'\u2019\u2018]*+")
 _WORD_OR_MARKS = regex.compile(r"(\p{L}[\p{L}\p{M}'\u2019\u2018]*+)|([^\p{L}]+)")
 #: Marks that join two separate words.
 _JOINER = regex.compile(r"[-\u2010-\u2015\u2026,;:!?/+*\"“”«»()\[\]{}\u2018\u2019'|]+|\.{2,}|\\")
-#: Marks of which a path has several.
+#: Marks that a path contains several times.
 _SLASHES = re.compile(r"[/\\]")
 _DOTTED = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:\.\p{L}[\p{L}\p{M}]*+)+")
 _INITIALS = regex.compile(r"(?:\p{Lu}\.-?)+\p{Lu}")
@@ -57,13 +58,13 @@ _SEPARATED = regex.compile(
     regex.DOTALL,
 )
 _SEPARATORS = frozenset("=,;|:")
-#: Brackets, and other marks that only source code has inside a word. In a chunk with one of them each code mark ends a
-#: string.
+#: Brackets, and other marks that only source code has inside a word. A chunk that has one of them is cut at all marks
+#: of ``_CODE_MARKS``.
 _BRACKETS = frozenset('()[]{}=<>"`')
 _CODE_MARKS = re.compile(r"((?:</|/>|[()\[\]{}=<>;,|&*!\"`])+)")
-#: Marks that make a chunk with code marks one string: an address or a path.
+#: A chunk with one of these marks is not cut at code marks, since it is an address or a path.
 _WHOLE_CHUNK_MARKS = frozenset("@\uff20\\/")
-#: Conversions of format strings, with marks only: ``%s,``, ``{:.2f}``. The letter of a conversion affects no decision.
+#: Fields of format strings: ``%s``, ``{:.2f}``. The decision does not depend on the letter of a field.
 _FORMAT = r"(?:%[-+#0]?(?:\.[0-9])?[A-Za-z](?![A-Za-z0-9])|\{(?::[<>^+-]?(?:\.[0-9])?[A-Za-z%]?)\})"
 _MAX_FORMATS_LENGTH = 40
 _FORMATS = re.compile(rf"(?:[!-/:-@\[-`{{-~]*?{_FORMAT}){{1,4}}[!-/:-@\[-`{{-~]*")
@@ -71,7 +72,7 @@ _AMPERSAND_WORDS = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:&\p{L}[\p{L}\p{M}]*+)+"
 
 
 class ChunkTokenizer:
-    """Tokenizer of chunks.
+    """Splits chunks into tokens.
 
     Args:
         lexicon: The class of each word.
@@ -88,7 +89,7 @@ class ChunkTokenizer:
         self._lone_clitic = re.compile(rf"(['\u2019\u2018](?:{after}))([.,;:!?\")]*)")
 
     def tokenize_chunk(self, chunk: str) -> ChunkTokens:
-        """Return the tokens of a string between single blanks, which may contain other blanks."""
+        """Return the tokens of the text between two spaces, which may have tabs and other blanks."""
         if chunk.split() == [chunk]:
             return pack_tokens("", self.tokenize(chunk), "")
         cached_parts: dict[str, Sequence[NamesToken]] = {}
@@ -96,7 +97,7 @@ class ChunkTokenizer:
         for number, match in enumerate(_BLANKS_OR_CHUNK.finditer(chunk)):
             if not number % STEPS_PER_CHECK:
                 check_work()
-                cached_parts.clear()  # the cache serves parts that repeat at short distance
+                cached_parts.clear()  # bounds memory: most parts that repeat do so at short distance
             part = match[0]
             tokens = cached_parts.get(part)
             if tokens is None:
@@ -131,7 +132,7 @@ class ChunkTokenizer:
         return [*tokens, *self._tokenize_without_entities(rest)]
 
     def _tokenize_without_entities(self, chunk: str) -> Sequence[NamesToken]:
-        """Return the tokens of a chunk without entities, including the marks at its ends."""
+        """Return the tokens of a chunk without HTML entities, including the marks at its ends."""
         if not chunk:
             return ()
         if not chunk.isascii() and (pieces := _split_at_emoji(chunk)):
@@ -158,7 +159,7 @@ class ChunkTokenizer:
         ]
 
     def _find_core(self, chunk: str) -> tuple[int, int]:
-        """Return the start and the end of the core of a chunk between its marks.
+        """Return the start and the end of a chunk without the marks at its ends.
 
         Both are equal if the chunk consists of marks alone.
         """
@@ -213,7 +214,7 @@ class ChunkTokenizer:
         return tokens
 
     def _tokenize_separated(self, core: str) -> Sequence[NamesToken]:
-        """Return the tokens of alternating words and separators, and of the rest as a chunk."""
+        """Return the tokens of words and separators, as in ``user=name``, and of the rest."""
         tokens: list[NamesToken] = []
         while match := _SEPARATED.fullmatch(core):
             tokens += [*self._tokenize_without_entities(match[1]), make_gap_token(match[2])]
@@ -221,9 +222,9 @@ class ChunkTokenizer:
         return [*tokens, *self._tokenize_without_entities(core)]
 
     def _tokenize_dotted(self, core: str) -> Sequence[NamesToken]:
-        """Return the tokens of words with full stops between them, if all are kept.
+        """Return the tokens of words with full stops between them, if all of the words are kept.
 
-        Otherwise the result is empty and the core is one string.
+        Otherwise the result is empty: the core is one string.
         """
         if classify_string(core, self._patterns)[0] in ("url", "file"):
             return ()
@@ -238,7 +239,7 @@ class ChunkTokenizer:
             if not all(token.token_class == KEPT or token.flags & KEPT_AT_START for token in tokens):
                 return ()
             kept_tokens += [make_gap_token(".")] if kept_tokens else []
-            # No word of the string may begin a span: the rest would be another string.
+            # No word here may begin a span: the span would cut the string.
             kept_tokens += [token._replace(token_class=KEPT, entity_type="", flags=0) for token in tokens]
         return kept_tokens
 
@@ -265,7 +266,7 @@ class ChunkTokenizer:
 
 
 def _is_code(parts: Sequence[str]) -> bool:
-    """Return whether hyphens join letters and digits to a code.
+    """Return whether letters and digits with hyphens between them are a code, such as ``AB-12``.
 
     A code has a part in capitals, or digits between letters.
     """
@@ -294,7 +295,7 @@ def _make_string_token(core: str, patterns: Patterns) -> NamesToken:
 
 
 def _count_prefix_marks(chunk: str, start: int) -> int:
-    """Return how many of the marks before a core belong to it: of a handle, a hashtag or a path."""
+    """Return how many of the marks before a core belong to it (a handle, a hashtag or a path)."""
     before, first = chunk[:start], chunk[start]
     if before.endswith(("@", "＠", "\\")) or (before.endswith("#") and not first.isdigit()):
         return 1
@@ -304,10 +305,10 @@ def _count_prefix_marks(chunk: str, start: int) -> int:
 
 
 def _split_at_code_marks(core: str, patterns: Patterns) -> list[str] | None:
-    """Cut a chunk at its code marks.
+    """Cut a chunk of source code at its marks.
 
-    Only marks, and which pieces are addresses or files, affect the decision. The result is ``None`` if the chunk has no
-    code marks, or is an address, a path or a file.
+    The decision depends only on the marks, and on which parts are addresses or files. The result is ``None`` if the
+    chunk has no marks of source code, or is an address, a path or a file.
     """
     if _BRACKETS.isdisjoint(core):
         return None
@@ -323,7 +324,7 @@ def _split_at_emoji(chunk: str) -> list[str | NamesToken]:
     """Cut a chunk at its emoji sequences.
 
     Returns:
-        A token for each sequence, and the strings before, between and after them. Empty if the chunk has no sequence.
+        A token for each sequence, and the texts before, between and after them. Empty if the chunk has no sequence.
     """
     parts: list[str | NamesToken] = []
     position = 0
@@ -346,7 +347,7 @@ def _split_at_emoji(chunk: str) -> list[str | NamesToken]:
 
 
 def _split_words_and_marks(core: str) -> list[str] | None:
-    """Return alternating words and marks of a core; ``None`` if it contains anything else."""
+    """Return alternating words and marks of a core; ``None`` if the core has anything else."""
     parts = _WORD_OR_MARKS.findall(core)
     if any(mark and not _JOINER.fullmatch(mark) for _, mark in parts) or (parts and parts[-1][1]):
         return None

@@ -1,7 +1,8 @@
-"""Tokens and spans of the mode ``names``: what its three passes hand on to each other.
+"""Tokens and spans of the mode ``names``: the data that its three passes exchange.
 
-Pass 1 classifies a token from its own string and the options. Pass 2 (``spans``) reads classes, case patterns and
-gaps, and of kept words their keys. Its decisions are therefore the same for all strings of a class.
+Pass 1 classifies a token from its own string and the options. Pass 2 (``spans``) reads classes, case patterns and gaps,
+and the keys of kept words. So its decisions are the same for all strings of a class. Pass 3 (``entity_types``) assigns
+entity types.
 """
 
 from array import array
@@ -10,14 +11,15 @@ from typing import NamedTuple, final
 
 from textveil.text.segmentation import LOWER
 
-#: In order: a gap; a kept word; a lower-case word that is kept unless the document is in lower case; a string, word or
-#: number that is replaced in any context; plain digits, which join other digits; a capitalized word; a single capital.
+#: Classes of tokens: a gap; a kept word; a lower-case word that is kept unless the whole document is in lower case; a
+#: string, word or number that is replaced; digits, which may form one number with others; a capitalized word; a single
+#: capital letter.
 GAP, KEPT, KEPT_WITH_CAPITALS, REPLACED, DIGITS, CAPITALIZED, INITIAL = range(7)
 
-#: Reasons that keep a capitalized word: a function word or a greeting at any start, a common word at the start of a
-#: sentence, a common word in capitals for emphasis.
+#: Flags of capitalized words that are kept in some contexts: a function word or a greeting at any start; a common word
+#: at the start of a sentence; a common word in capitals for emphasis.
 KEPT_AT_START, KEPT_AT_SENTENCE, KEPT_FOR_EMPHASIS = 1, 2, 4
-#: Spans that a kept word may begin: a part of a building with its number, the name of a place.
+#: Flags of kept words that may begin a span: a part of a building with its number; the name of a place.
 BEGINS_UNIT, BEGINS_PLACE = 8, 16
 #: A letter that is kept after an apostrophe.
 CLITIC = 32
@@ -31,31 +33,31 @@ LEGAL_FORM = 256
 OUTWARD, INWARD = 512, 1024
 #: A lower-case word on a list of persons.
 LISTED_PERSON = 2048
-#: A number word: three or more in a row are one number. Initials with dots, which precede a name.
+#: A number word (three or more in a row are one number); initials with dots, which precede a name.
 NUMBER_WORD, INITIALS = 4096, 8192
 #: Case pattern of a JSON number: its surrogate is a valid JSON number.
 JSON_NUMBER_CASE = 3
-#: Roles of kept words that belong to the name before them in a text without capitals: any noun, and listed names.
+#: Roles of kept words that may belong to the name before them in a text without capitals: any noun; a listed name.
 NOUN_ROLE, NAME_ROLE = "noun", "name"
-#: Layout of a randomized word, which all other rules treat as an unlisted word.
+#: Layout that marks a randomized word. All other rules treat such a word like one that is on no list.
 RANDOMIZED = "drawn"
 create_tuple = tuple.__new__  # creates a named tuple in a third of the time of its class
 
 
 @final
 class NamesToken(NamedTuple):
-    """A token.
+    """A token of the mode ``names``.
 
     Attributes:
-        token_class: Class.
+        token_class: One of the classes ``GAP`` to ``INITIAL``.
         text: Spelling.
-        key: Folded spelling. Pass 2 may read it only for kept words.
+        key: Spelling in look-up form. Pass 2 may read it only for kept words.
         case: Case pattern.
         entity_type: For ``REPLACED`` and ``DIGITS`` the entity type. For ``KEPT`` the role after a name (``NOUN_ROLE``,
             ``NAME_ROLE`` or empty).
         layout: Public layout of a number, or the ending of a word.
-        flags: For ``CAPITALIZED`` and ``REPLACED`` the contexts in which it is kept. For ``KEPT`` and ``CAPITALIZED``
-            the spans that it may begin.
+        flags: Sum of the flags above. For ``CAPITALIZED`` and ``REPLACED``, the contexts in which the token is kept.
+            For ``KEPT`` and ``CAPITALIZED``, the spans that it may begin.
     """
 
     token_class: int
@@ -67,20 +69,20 @@ class NamesToken(NamedTuple):
     flags: int = 0
 
 
-#: Tokens of a chunk: its words, the gap before the first, the other spellings, the indices of the words that are not
-#: plainly kept, the last gap. A chunk of one plainly kept word is the word alone, and any other single word is no list
-#: of one: this leaves fewer objects to the garbage collector.
+#: Tokens of a chunk: its words; the gap before the first word; the text of the first word, then each further gap and
+#: word; the indices of the words that are not kept in every context; the gap at the end. To make fewer objects, a
+#: single word is not in a list, and a word that is kept in every context, with no marks around it, is the whole value.
 ChunkTokens = NamesToken | tuple[NamesToken | Sequence[NamesToken], str, tuple[str, ...], tuple[int, ...], str]
 
 
 class TokenWindow(NamedTuple):
-    """Tokens of a text that are read together: all of it, or some of its lines.
+    """Tokens of a text that are read together: the whole text, or a few of its lines.
 
     Attributes:
-        words: Tokens that are not gaps. In all windows of a text but the first, the last token of the previous window
-            comes first, since the beginning of a line may depend on it.
+        words: Tokens that are not gaps. Every window except the first begins with the last token of the previous one,
+            since the reading of the beginning of a line may depend on it.
         spellings: The gap before each token and its text, in turn, and the gap at the end.
-        special_indices: Indices of the tokens that are not plainly kept.
+        special_indices: Indices of the tokens that are not kept in every context.
     """
 
     words: list[NamesToken]
@@ -88,7 +90,7 @@ class TokenWindow(NamedTuple):
     special_indices: "array[int]"
 
 
-#: Provisional types that pass 3 refines: a run of capitalized words, a single capital, groups of digits with blanks.
+#: Provisional types that pass 3 refines: a run of capitalized words; a single capital; groups of digits with blanks.
 CAPITALIZED_RUN, LONE_INITIAL, DIGIT_GROUP = "run", "initial", "digits-group"
 #: Value of ``EntitySpan.preceding_word`` for a run after a title.
 AFTER_TITLE = "<title>"
@@ -97,7 +99,7 @@ ENDS_IN_INITIAL = "initial"
 
 
 class EntitySpan(NamedTuple):
-    """A span of tokens that is replaced by one surrogate.
+    """The tokens of one entity, which are replaced together.
 
     Attributes:
         entity_type: Entity type; ``CAPITALIZED_RUN`` for a run.
@@ -107,9 +109,9 @@ class EntitySpan(NamedTuple):
         text: Spelling of the span.
         preceding_word: For a run, the key of the kept word before it if a single blank separates them; ``AFTER_TITLE``
             after a title.
-        escaped_text: Original spelling, if JSON escapes make it differ from ``text``; else empty.
         title_case_words: Number of words of a run in Title case. It is public, and above 0 only in lines without a
             lower-case word.
+        escaped_text: Original spelling, if JSON escapes make it differ from ``text``; else empty.
     """
 
     entity_type: str

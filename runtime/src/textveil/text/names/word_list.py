@@ -1,7 +1,8 @@
-"""Randomized words of the mode ``names``, by the staircase over a public list of the user.
+"""Randomized words of the mode ``names``, each from a public list of the user.
 
-The output reveals that a word of the list was at this position. Epsilon per word bounds what it reveals about which
-word: inputs and outputs are the same for every text (docs/proofs/names.md).
+The staircase mechanism samples the output. The output reveals that some word of the list was at this position. Epsilon
+per word bounds what it reveals about which word it was: inputs and outputs are the same for every text
+(docs/proofs/names.md).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -17,15 +18,16 @@ from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
 from textveil.text.segmentation import fold_word
 
-#: Smallest list. A shorter one is rejected: membership in it would reveal nearly the word.
+#: A list must have at least this many words: membership in a shorter one would nearly reveal the word.
 MIN_WORDS = 100
-#: The budget covers at least this many words of the list, uniformly, so that each word stays itself with a probability
-#: of at most one tenth. The budget of an epsilon level is meant for the whole vocabulary and would leave two words: the
-#: word itself and one other.
+#: The mechanism's share (the fraction of outputs with the higher probability) covers at least this many words of the
+#: list, so that each word stays itself with a probability of at most one tenth. The share of an epsilon level is meant
+#: for the whole vocabulary. On a short list it would cover only the word itself and one other.
 _MIN_SPREAD = 10
-#: Parts of HTML that are kept between marks, where the words of a list would be distinguishable.
+#: Names of HTML entities and clitics. They are kept between some marks, so a list word there would be recognizable.
 _HTML_WORDS = frozenset("amp quot lt gt nbsp apos mdash ndash hellip ll re ve".split())
-#: Lists whose members may be names also in lower case, except common words that rarely are.
+#: Lists of names. A word on one of them cannot be randomized, since it may be a name even in lower case. Exempt are
+#: common words that rarely are names.
 _NAME_LISTS = (
     "given family country the-country state city organization place weekday number-word group particle".split()
 )
@@ -34,12 +36,12 @@ _MAX_REPORTED = 5
 
 @dataclass(frozen=True, eq=False)
 class WordListRandomizer:
-    """The words of a list and their randomizer.
+    """The words of a list, and the mechanism that randomizes them.
 
     Attributes:
-        ids: Input id of each key. A word without a row of its own has the id of ``<unk>``.
-        staircase: Mechanism whose outputs are the words of the list with a row of their own.
-        vocabulary: Symbols by id.
+        ids: Input id of each key. A word that is not in the bundle's vocabulary has the id of ``<unk>``.
+        staircase: Mechanism whose outputs are the words of the list that are in the vocabulary.
+        vocabulary: Words of the vocabulary by id.
     """
 
     ids: Mapping[str, int]
@@ -53,8 +55,8 @@ class WordListRandomizer:
         """Restrict the staircase mechanism of a bundle to a list, without the denied words.
 
         Raises:
-            OptionError: Fewer than ``MIN_WORDS`` words can be randomized, or an entry is unfit. The message has the
-                numbers of unfit entries.
+            OptionError: Fewer than ``MIN_WORDS`` words can be randomized, or an entry cannot be on such a list. The
+                message names such entries by number.
         """
         assert bundle.staircase_table is not None
         _check_entries(list(entries), bundle)
@@ -62,8 +64,8 @@ class WordListRandomizer:
         rows = [id for word, id in ids.items() if id < bundle.symbol_count and bundle.vocabulary[id] == word]
         if len(rows) < MIN_WORDS:
             raise OptionError(
-                f"randomize needs at least {MIN_WORDS} words of the vocabulary that are not denied, and has "
-                f"{len(rows):,}: fewer would tell too much of them; use deny instead"
+                f"randomize needs at least {MIN_WORDS} vocabulary words that are not denied, not {len(rows):,}: with "
+                "fewer, an output would reveal too much about its original; use deny instead"
             )
         outputs = np.zeros(bundle.symbol_count, dtype=np.bool_)
         outputs[rows] = True
@@ -72,7 +74,7 @@ class WordListRandomizer:
         return cls(ids, Staircase.from_table(uniform_table, widened_level, outputs), bundle.vocabulary)
 
     def randomize_words(self, words: Sequence[str], random_uint64: RandomUint64) -> list[str]:
-        """Sample an output for each of the words of the list, independently.
+        """Sample an output for each of the given words of the list, independently.
 
         Privacy:
             This is the release itself.

@@ -1,7 +1,7 @@
 """Texts as arrays of integers.
 
-Each distinct segment of a call gets a number, so that it is looked up once. The classes here live for one call of the
-sanitizer.
+Each distinct segment of a call gets an integer id, so that it is looked up once. A *segment* is a token or a gap (see
+``textveil.text.segmentation``). The classes here live for one call of the sanitizer.
 """
 
 from array import array
@@ -27,41 +27,42 @@ from textveil.text.skeleton import (
     begins_sentence,
 )
 
-#: Roles of tokens. ``KEPT`` tokens are kept, but printed by key and case instead of passed through unchanged.
+#: Roles of tokens. A ``KEPT`` token is written from its look-up key and its case; an ``UNCHANGED`` one is copied.
 UNCHANGED, REPLACED, RANDOMIZED, KEPT = range(4)
-#: Entries of segments that pass through unchanged: gaps, gaps that end a sentence, kept words.
+#: Entries of segments that are copied unchanged: gaps, gaps that end a sentence, kept words.
 GAP_ENTRY, SENTENCE_END_ENTRY, KEPT_ENTRY = range(3)
-#: A call discards its numbers when it has more than this many pieces or segments.
+#: A call clears its caches of ids when they have more than this many chunks or segments.
 _MAX_NUMBERS = 1 << 18
-#: Numbers of two segments that every call has: a single space, and the empty string.
+#: Ids of two segments that every call has: a single space, and the empty string.
 _BLANK, _EMPTY = 0, 1
 
-#: Role, index (an input id, an entity type, a kept word), case, identity and wholeness of one token.
+#: The decision on one token, five integers: its role; an index (of the mechanism's input, of the entity type, or of the
+#: kept word); its case; its identity (common to equal tokens, else -1); 1 if it is a whole word, 0 if a part of one.
 TokenRow = tuple[int, int, int, int, int]
 ROW_LENGTH = 5
 
 
 class SegmentTable:
-    """The distinct segments of a call, numbered, with the decisions on their tokens.
+    """The distinct segments of a call, each with an id, and the decisions on their tokens.
 
-    Every segment has an *entry*. An entry from 0 on is a row: the row of the one token of the segment, or a row for
-    segments that pass through unchanged. A segment with an entry below 0 is *special*: it has several tokens or none,
-    or its tokens depend on the start of a sentence.
+    ``rows`` has one row of integers (``TokenRow``) for each decision. Each segment has an *entry*. An entry of 0 or
+    more is an index of ``rows``: the row of the segment's only token, or one of the first rows, which mean "copy
+    unchanged". A segment with a negative entry is *special*: it has several tokens or none, or its tokens depend on
+    whether it starts a sentence.
 
     Args:
         plan: The plan, whose rule decides on tokens.
 
     Attributes:
-        numbers: Number of each segment. A lookup in this mapping adds a new segment; ``add_entries`` then adds its
-            entry.
+        numbers: Id of each segment. A lookup in this mapping adds a new segment; ``add_entries`` then adds its entry.
         entries: Entry of each segment.
-        ranges: First row and end of the tokens of the special segment of entry ``-1 - k``: inside a sentence at
-            ``2 k``, at the start of one at ``2 k + 1``.
+        ranges: Where the tokens of special segments are in ``rows``, as pairs (first row, end). Entry ``-1 - k`` has
+            two pairs: ``ranges[2 * k]`` inside a sentence, ``ranges[2 * k + 1]`` at the start of one.
         gaps: Whether each special segment is a gap.
-        kept_texts: Printed form of kept tokens that do not pass through unchanged.
-        identities: Number of each identity.
+        kept_texts: Printed form of kept tokens that are not copied unchanged.
+        identities: Integer of each identity. Equal tokens have the same identity.
         spellings: First spelling of each identity.
-        rows: The rows of all tokens, ``ROW_LENGTH`` numbers each.
+        rows: The rows of all tokens, ``ROW_LENGTH`` integers each.
 
     Privacy:
         An instance contains the user's text and must not outlive the call.
@@ -83,7 +84,7 @@ class SegmentTable:
         self.spellings: list[str] = []
 
     def add_entries(self) -> None:
-        """Add the entries of new segments."""
+        """Classify the segments that have no entry yet, and add their entries."""
         ids, unknown, find_identity = (
             self._plan.bundle.symbol_ids,
             self._unknown,
@@ -157,14 +158,19 @@ class SegmentTable:
         return self._add_special([[self._make_row(mark) for mark in mark_tokens]], gap=True)
 
     def _add_rows(self, rows: list[TokenRow]) -> int:
-        """Add rows and return the number of the first."""
+        """Add rows and return the index of the first."""
         first = len(self.rows) // ROW_LENGTH
         for row in rows:
             self.rows.extend(row)
         return first
 
     def _add_special(self, alternatives: list[list[TokenRow]], *, gap: bool = False) -> int:
-        """Add the tokens inside a sentence, and the tokens at the start of one if they differ."""
+        """Add the rows of a special segment, and return its entry.
+
+        Args:
+            alternatives: The rows of its tokens inside a sentence, then those at the start of one if they differ.
+            gap: Whether the segment is a gap.
+        """
         row_ranges = [(first := self._add_rows(rows), first + len(rows)) for rows in alternatives]
         self.ranges += row_ranges[0], row_ranges[-1]
         self.gaps.append(gap)
@@ -174,7 +180,7 @@ class SegmentTable:
         return [self._make_row(token, spelled) for spelled, token in tokens]
 
     def _make_row(self, token: ClassifiedToken, spelling: str | None = None) -> TokenRow:
-        """Return the row of a token; a token without a spelling is equal to no other."""
+        """Return the row of a token. A token without a spelling is not equal to any other."""
         if token.role is TokenRole.SHOWN:
             self.kept_texts.append(self._print_kept(token))
             return KEPT, len(self.kept_texts) - 1, LOWER, -1, True
@@ -185,9 +191,10 @@ class SegmentTable:
         return role, index, token.case, identity, token.is_whole
 
     def _find_identity(self, role: int, index: int, spelling: str) -> int:
-        """Return a number that is common to equal tokens.
+        """Return an integer that is the same for equal tokens.
 
-        Equal are tokens with equal symbols, equal unknown words, and equal entities of one type.
+        Two tokens are equal if they have the same symbol, are the same unknown word, or are the same entity of one
+        type.
         """
         if role == RANDOMIZED and index < self._unknown:
             identity_key: tuple[int, object] = -1, index
@@ -199,16 +206,16 @@ class SegmentTable:
         return identity
 
     def _print_kept(self, token: ClassifiedToken) -> str:
-        """Return a kept token as printed, from its key and case pattern."""
+        """Return the printed form of a kept token, made from its look-up key and its case."""
         key = token.key or ""
         return apply_case(key, token.case) if self._keeps_case else key
 
 
 class NumberedSegments(NamedTuple):
-    """Documents as numbers of segments.
+    """Documents as arrays of segment ids.
 
     Attributes:
-        numbers: Numbers of the segments of all documents, shape ``(segments,)``.
+        numbers: Ids of the segments of all documents, one document after the other, shape ``(segments,)``.
         ends: End of each document in ``numbers``, shape ``(documents,)``.
     """
 
@@ -217,13 +224,11 @@ class NumberedSegments(NamedTuple):
 
 
 class SegmentReader:
-    """Segmentation of texts into numbers of segments.
+    """Splits texts into segments, and returns the ids of the segments.
 
-    The result is that of ``segmentation.split_text``, but each distinct piece is split once.
-
-    A *piece* is a part of a text between single spaces that touches no string. No word contains a space, and pieces
-    split gaps at spaces: so the words are those of ``segmentation.split_text``, and the gaps between them the same, in
-    several segments.
+    The segments are those of ``segmentation.split_text``, except that a gap may become several segments: each distinct
+    *chunk* is split once. A chunk is a string (a token that is not a plain word, such as an email address), or the text
+    between two spaces outside of strings. No word contains a space, so the words are the same.
 
     Args:
         plan: The plan of the call.
@@ -238,19 +243,16 @@ class SegmentReader:
 
     def _clear(self) -> None:
         self.segments: SegmentTable = SegmentTable(self._plan)
-        #: Number of each piece. A string is never split; here a space at its end distinguishes it from all other
-        #: pieces.
+        #: Id of each chunk. A string is stored with a space at its end, because it must not be split.
         self._chunk_numbers = defaultdict(count().__next__)
-        self._chunk_segments = array("q")  # the segments of all pieces, each piece followed by a space
-        self._chunk_starts = array("q", [0])  # start of each piece in ``_inside``, and the end of the last
+        self._chunk_segments = array("q")  # the segments of all chunks, each chunk followed by a space
+        self._chunk_starts = array("q", [0])  # start of each chunk in ``_chunk_segments``, and the end of the last
 
     def read_texts(self, texts: Iterable[str]) -> NumberedSegments:
-        """Segment texts and return the numbers of their segments."""
+        """Split texts into segments, and return the ids of the segments."""
         self._clear_if_large()
         chunks, ends = array("q"), array("q")
-        chunks_before_join = array(
-            "q"
-        )  # for each part before a part without a space between: the number of pieces up to it
+        chunks_before_join = array("q")  # number of chunks up to the end of each part
         find_number = self._chunk_numbers.__getitem__
         for text in texts:
             for start, end, is_one in split_at_strings(text, lone_clitics=self._plan.keeps_lone_clitics):
@@ -265,7 +267,7 @@ class SegmentReader:
         return self._join_chunks(np.array(chunks), np.array(chunks_before_join), np.array(ends))
 
     def _split_new_chunks(self) -> None:
-        """Split new pieces into segments."""
+        """Split the chunks that have no segments yet."""
         find_number, splits_marks = self.segments.numbers.__getitem__, self._plan.terms.sanitize_punctuation
         inside, starts = self._chunk_segments, self._chunk_starts
         for piece in islice(self._chunk_numbers, len(starts) - 1, None):
@@ -282,17 +284,25 @@ class SegmentReader:
         self.segments.add_entries()
 
     def _join_chunks(self, chunks: Integers, chunks_before_join: Integers, ends: Integers) -> NumberedSegments:
-        """Return the segments of pieces, with spaces between those that touch no string."""
+        """Return the segments of chunks, with a space between two chunks of the same part of a text.
+
+        A part is a string, or the text between two strings.
+
+        Args:
+            chunks: Ids of the chunks of all texts.
+            chunks_before_join: Number of chunks up to the end of each part.
+            ends: Number of chunks up to the end of each text.
+        """
         starts = np.array(self._chunk_starts)
         sizes = np.diff(starts)[chunks]
-        after = np.cumsum(sizes)  # end of the segments of each piece
+        after = np.cumsum(sizes)  # end of the segments of each chunk
         inside = np.arange(sizes.sum()) + np.repeat(starts[chunks] - (after - sizes), sizes)
         numbers = np.array(self._chunk_segments)[inside]
         numbers[after[chunks_before_join - 1] - 1] = _EMPTY
         return NumberedSegments(numbers, after[ends - 1])
 
     def read_segments(self, documents: Iterable[Iterable[str]]) -> NumberedSegments:
-        """Return the numbers of documents that are lists of segments already."""
+        """Return the segment ids of documents that are already split into segments."""
         self._clear_if_large()
         numbers, ends = array("q"), array("q")
         for document in documents:
@@ -302,11 +312,11 @@ class SegmentReader:
         return NumberedSegments(np.array(numbers), np.array(ends))
 
     def _clear_if_large(self) -> None:
-        """Discard all numbers if there are too many, so that memory is bounded for any text."""
+        """Clear the caches of ids if they are too large, so that memory is bounded for any text."""
         if max(len(self._chunk_numbers), len(self.segments.numbers)) > _MAX_NUMBERS:
             self._clear()
 
 
 def _shorten_key(key: str) -> str | bytes:
-    """Return the key of an unknown word, or its SHA-256 if case folding made the key very long."""
+    """Return the key of an unknown word, or its SHA-256 if lower-casing made the key very long."""
     return key if len(key) <= MAX_WORD_LENGTH else sha256(key.encode("utf-8", "surrogatepass")).digest()

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class PrintableWords(NamedTuple):
-    """All printable words: symbols of the vocabulary by id, then the surrogates of each type.
+    """All words that an output may contain: the vocabulary, then the surrogates of each type.
 
     Attributes:
-        lower: All words in lower case.
+        lower: All words in lower case. A symbol's id is the index of its word.
         starts: Index of the first surrogate of each type.
         counts: Number of surrogates of each type.
     """
@@ -36,16 +36,16 @@ class PrintableWords(NamedTuple):
 
     @classmethod
     def from_vocabulary(cls, vocabulary: Sequence[str], entity_types: Sequence[EntityType]) -> "PrintableWords":
-        """Return the words of a vocabulary and the surrogates of entity types."""
+        """Collect the words of a vocabulary and the surrogates of entity types."""
         counts = np.array([len(kind.surrogates) for kind in entity_types], dtype=np.int64)
         all_words = chain(vocabulary, *(kind.surrogates for kind in entity_types))
         lower = np.fromiter(all_words, dtype=object, count=len(vocabulary) + int(counts.sum()))
         return cls(lower, len(vocabulary) + np.cumsum(counts) - counts, counts)
 
     def print_words(self, words: Integers, cases: Integers) -> NDArray[np.object_]:
-        """Return words, each in its case.
+        """Return the words with the given indices, each in its case.
 
-        The object stores no other spelling than lower case: most words of a bundle are never printed.
+        Only the lower-case spelling is stored, because most words of a bundle are never printed.
         """
         printed_words = self.lower[words]
         for case in (TITLE, UPPER):
@@ -57,15 +57,15 @@ class PrintableWords(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SanitizingPlan:
-    """Plan for all texts under one set of options.
+    """All that the sanitizing of texts under one set of options needs.
 
     Attributes:
         bundle: The bundle, with its vocabulary.
         rule: Classifies tokens as kept, replaced or randomized.
         mechanism: Samples the outputs of randomized tokens.
-        words: The printable words.
+        words: The words that an output may contain.
         terms: Privacy terms, for statements.
-        split: Whether a document above the cap of consistent outputs is split; otherwise it is an error.
+        split: Whether a document with more tokens than the cap of consistent outputs is split. If not, it is an error.
 
     >>> from textveil.text import Sanitizer, make_plan
     >>> make_plan(Sanitizer.load().bundle, protect="words").preview("the doctor")
@@ -81,31 +81,31 @@ class SanitizingPlan:
 
     @cached_property
     def keeps_case(self) -> bool:
-        """Whether outputs get the case of their tokens."""
+        """Whether each output is written in the case of its original."""
         return self.terms.case == "carry" and not self.terms.sanitize_punctuation
 
     @cached_property
     def symbol_count(self) -> int:
-        """Number of symbols of the vocabulary, and the input id of ``<unk>``."""
+        """Number of symbols of the vocabulary. It is also the input id of ``<unk>``."""
         return self.bundle.symbol_count
 
     @cached_property
     def keeps_lone_clitics(self) -> bool:
-        """Whether a clitic after a blank is kept: never where punctuation is sanitized.
+        """Whether a clitic after a blank (``'re`` in ``they 're``) is kept.
 
-        There a kept clitic would reveal its apostrophe.
+        It never is where punctuation is sanitized, because a kept clitic would reveal its apostrophe.
         """
         return self.rule.keeps_clitics and not self.terms.sanitize_punctuation
 
     def find_symbol_id(self, token: ClassifiedToken) -> int:
-        """Return the input id of a randomized token."""
+        """Return the id under which the mechanism looks up a randomized token."""
         return self.symbol_count if token.key is None else self.bundle.symbol_ids.get(token.key, self.symbol_count)
 
     def is_sentence_start(self, gap: str | None) -> bool:
         """Return whether a token starts a sentence, given the whole gap before it.
 
-        Where punctuation is sanitized only the first token does: the treatment of a word must not reveal the marks
-        before it.
+        Where punctuation is sanitized, only the first token of a text starts a sentence: the treatment of a word must
+        not reveal the punctuation before it.
 
         Args:
             gap: The gap; ``None`` for the first token of a text.
@@ -116,7 +116,8 @@ class SanitizingPlan:
         """Return the exact output distribution of one word inside a sentence.
 
         Raises:
-            OptionError: The text is more than one token, the rule keeps it, or the mechanism has no weights (``fbdd``).
+            OptionError: The text is more than one token, the rule keeps the word, or the mechanism has no exact weights
+                (``fbdd``).
         """
         from textveil.mechanisms.distribution import OutputDistribution
 

@@ -1,4 +1,8 @@
-"""Tokens of texts as arrays: their classes, and which of them share a draw."""
+"""Tokens of texts as arrays: their classes, and which tokens share a draw.
+
+A *draw* is one random choice of an output. Where outputs are consistent, equal tokens of a document share a draw, so
+that they get the same output.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -30,9 +34,11 @@ from textveil.text.segmentation import LOWER
 class OpenPart:
     """State of the unfinished part of a document with consistent outputs.
 
+    A document with more tokens than the cap is split into parts. Tokens share draws only within a part.
+
     Attributes:
         counted: Number of tokens of the document so far that count toward the cap.
-        values: Value of each draw of that part, by the identity of its tokens. Private.
+        values: Output of each draw of the unfinished part, by the identity of its tokens. Private.
     """
 
     counted: int = 0
@@ -41,10 +47,10 @@ class OpenPart:
 
 @dataclass(frozen=True)
 class CarriedState:
-    """State of a document outside of the tokens that are read.
+    """What the reading of a chunk of a long document needs to know of the chunks before it.
 
-    It is all that the output distribution of the next chunk depends on. With it a chunk's edge, which depends on hidden
-    words, affects neither the output nor the spend.
+    It is all that the chunk's output distribution depends on besides the chunk itself. The place where a document is
+    cut depends on private words; because of this state the cut changes neither the output distribution nor the spend.
 
     Attributes:
         before: Gap before the first segment; ``None`` at the start of a text.
@@ -59,13 +65,15 @@ NO_CARRIED_STATE = CarriedState()
 
 
 class DrawIndex(NamedTuple):
-    """Randomized and replaced tokens, and which of them share a draw, numbered in text order.
+    """Randomized and replaced tokens, and the draw of each.
+
+    Draws have numbers: first the draws of earlier chunks, then the new ones in text order.
 
     Attributes:
-        tokens: The randomized and the replaced tokens, in the order of the text, shape ``(tokens,)``.
-        copies: Draw of each of them, shape ``(tokens,)``. Earlier draws have the lower numbers.
+        tokens: Indices of the randomized and replaced tokens, in text order, shape ``(tokens,)``.
+        copies: Number of the draw of each of these tokens, shape ``(tokens,)``.
         first: First token of each new draw, shape ``(draws,)``.
-        earlier_values: Value of each earlier draw.
+        earlier_values: Output of each draw of earlier chunks.
     """
 
     tokens: NDArray[np.intp]
@@ -79,22 +87,24 @@ class TokenArrays:
 
     Args:
         plan: The plan.
-        cut: The texts.
-        segment_table: The numbered segments of ``cut``.
-        carried: State of the document outside of these texts, if they are a chunk of one.
+        cut: The texts, as segment ids.
+        known: The table of these segments.
+        carried: State of the document before these texts, if they are a chunk of it.
         sizes: Number of texts of each document, in order; one each if omitted.
 
     Attributes:
-        plan, known, carried: The arguments.
-        segments: Number of every segment of all texts, one text after the other.
+        plan, carried: The arguments.
+        segment_table: The argument ``known``.
+        segments: Id of each segment of all texts, one text after the other.
         ends: End of each text in ``segments``.
         roles: ``REPLACED``, ``RANDOMIZED`` or ``KEPT``, shape ``(tokens,)``.
-        indices: Input id of a randomized token, type of a replaced one, index in ``segment_table.shown`` of a kept one.
-        cases: Case of the output of each token.
-        identities: A number that is common to equal tokens; -1 for a token that is equal to no other.
-        part_of: Position of the segment of every token.
+        indices: Input id of a randomized token, entity type of a replaced one, index in ``segment_table.kept_texts`` of
+            a kept one.
+        cases: Case in which the output of each token is written.
+        identities: An integer that is the same for equal tokens; -1 for a token that is not equal to any other.
+        part_of: Index in ``segments`` of the segment of each token.
         singles: Number of tokens that are the only token of their segment.
-        document: Document of every token.
+        document: Document of each token.
         documents: Number of documents.
     """
 
@@ -131,7 +141,7 @@ class TokenArrays:
             self.documents = len(sizes)
 
     def _find_special_tokens(self) -> tuple[Integers, Integers]:
-        """Return position and row of every token of special segments, in order."""
+        """Return the segment and the row of every token of special segments, in text order."""
         parts = np.flatnonzero(self._entries < 0)
         if not len(parts):  # most short texts have none
             return parts, parts
@@ -143,7 +153,7 @@ class TokenArrays:
         return np.repeat(parts, counts), np.repeat(first, counts) + token
 
     def _find_sentence_starts(self, parts: Integers) -> NDArray[np.bool_]:
-        """Return whether special segments start a sentence, given the whole gap before each."""
+        """Return whether each of the special segments ``parts`` starts a sentence."""
         is_token = self._entries > SENTENCE_END_ENTRY
         is_token[parts] = ~np.array(self.segment_table.gaps, dtype=bool)[-1 - self._entries[parts]]
         token_before = _find_last_before(parts, np.flatnonzero(is_token))
@@ -155,22 +165,22 @@ class TokenArrays:
 
     @cached_property
     def whole(self) -> NDArray[np.bool_]:
-        """Whether each token is a word in one piece."""
+        """Whether each token is a whole word, not a part of a split word."""
         return self._table_rows[self._rows, -1] != 0
 
     @cached_property
     def in_text_order(self) -> NDArray[np.intp]:
-        """Indices of all tokens in text order, which is the order of sampling."""
+        """Indices of all tokens in text order, which is also the order of sampling."""
         return np.argsort(self.part_of, kind="stable")
 
     @property
     def text_of_segments(self) -> Integers:
-        """Text of every segment: a document, or one text of a document."""
+        """Index of the text that contains each segment."""
         return np.repeat(np.arange(len(self.ends)), np.diff(self.ends, prepend=0))
 
     @cached_property
     def draws(self) -> DrawIndex:
-        """Randomized and replaced tokens, and which of them share a draw.
+        """Randomized and replaced tokens, and the draw of each.
 
         Raises:
             DocumentTooLong: Outputs are consistent, and a document has more words, names and numbers than the cap.
@@ -180,7 +190,7 @@ class TokenArrays:
         if not self.plan.terms.consistent:
             return DrawIndex(tokens, np.arange(len(tokens)), tokens, np.empty(0, dtype=np.int64))
         identity, documents = self.identities[tokens], self._find_document_parts(tokens)
-        unequal = np.flatnonzero(identity < 0)  # a punctuation mark is equal to no other token
+        unequal = np.flatnonzero(identity < 0)  # such as punctuation marks: each has a draw of its own
         identity[unequal] = len(self.segment_table.identities) + np.arange(len(unequal))
         identity_count = len(self.segment_table.identities) + len(unequal)
         open_part = self.carried.open
@@ -198,16 +208,16 @@ class TokenArrays:
         )
 
     def _find_document_parts(self, tokens: NDArray[np.intp]) -> Integers:
-        """Return the part of a document that contains each token, as a number unique to the part.
+        """Return the part of a document that contains each token, as an integer unique to the part.
 
-        Each part of a document but its last has as many counted tokens as the cap. A token that is equal to no other
-        does not count.
+        Each part of a document except the last has exactly as many counted tokens as the cap. A token that is not equal
+        to any other does not count.
 
         Args:
             tokens: Tokens in text order.
 
         Raises:
-            DocumentTooLong: A document has more than one part, and the plan does not split.
+            DocumentTooLong: A document has more than one part, and the plan does not split documents.
         """
         cap, counts = self.plan.terms.consistent_cap, self.identities[tokens] >= 0
         documents, before = self.document[tokens], np.cumsum(counts) - counts
@@ -215,8 +225,8 @@ class TokenArrays:
         parts = before // cap
         if not self.plan.split and parts[counts].max(initial=0):
             raise DocumentTooLong(
-                f"a document has more drawn words, names and numbers than {cap:,}: consistent draws need it split, or "
-                "a higher cap"
+                f"a document has more than {cap:,} words, names and numbers to replace consistently: split the "
+                "document, or raise consistent_cap"
             )
         return documents * (int(parts.max(initial=0)) + 1) + parts
 
@@ -224,7 +234,7 @@ class TokenArrays:
         """Return the state that the next chunk of a document with consistent outputs needs.
 
         Args:
-            values: Value of the draw of each of ``draws.tokens``.
+            values: Output of each of ``draws.tokens``.
         """
         cap, previous = self.plan.terms.consistent_cap, self.carried.open
         identity = self.identities[self.draws.tokens]
@@ -241,19 +251,19 @@ class TokenArrays:
 
 
 def _find_last_before(parts: Integers, places: Integers) -> Integers:
-    """Return the last of the ascending ``places`` before each part; -1 where there is none."""
+    """Return the last of the ascending ``places`` before each part; -1 if there is none."""
     return np.concatenate([[-1], places])[np.searchsorted(places, parts)]
 
 
 def read_segments(
     plan: SanitizingPlan, segments: Iterable[str], carried: CarriedState = NO_CARRIED_STATE
 ) -> TokenArrays:
-    """Return the tokens of a segmented text, or of a chunk of one, without sampling.
+    """Classify the tokens of a text, or of a chunk of one, that is already split into segments.
 
     Args:
         plan: The plan.
         segments: Segments of the text or chunk.
-        carried: State of the document outside of these segments.
+        carried: State of the document before these segments.
     """
     reader = SegmentReader(plan)
     return TokenArrays(plan, reader.read_segments([segments]), reader.segments, carried)

@@ -1,13 +1,13 @@
 """Sanitizing of documents under one plan, for all mechanisms that randomize words.
 
-A mechanism samples the outputs of randomized tokens. A replaced token becomes a surrogate of its type, uniformly and
-independently of the token. The outputs are written between the original gaps: the output of a token is a function of
-its symbol or type, its case pattern and fresh randomness. The user's spelling is never printed, not even for a word
-that is randomized to itself.
+The mechanism samples the outputs of randomized tokens. A replaced token becomes a surrogate of its entity type,
+sampled uniformly and independently of the token. The outputs are written between the original gaps. The output of a
+token is a function of its symbol or entity type, its case and fresh randomness. So the user's spelling is never
+printed, not even where a word is randomized to itself.
 
-A document that is too long for arrays of all its tokens is sanitized in chunks. Each chunk gets the state of the chunks
-before it (``CarriedState``). So the output distribution and the spend are those of the document in one piece: functions
-of its template. Only the order of random words differs.
+A document too long for arrays of all its tokens is sanitized in chunks. Each chunk gets the state of the chunks before
+it (``CarriedState``), so the output distribution and the spend are the same as without chunks: they depend on the
+document's template alone. Only the order in which random words are used differs.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -31,13 +31,13 @@ from textveil.text.skeleton import begins_sentence
 if TYPE_CHECKING:
     from textveil.text.restore import Restorer
 
-#: Texts are processed in batches of about this many characters, and a longer text in chunks: this bounds memory. The
-#: split depends on hidden words, so neither outputs nor spend may depend on it, except for the order of random words.
+#: To bound memory, texts are processed in batches of about this many characters, and a longer text in chunks. Where a
+#: text is cut depends on private words, so the cut must change neither the output distribution nor the spend.
 MAX_BATCH_CHARACTERS, MAX_WHOLE_CHARACTERS = 1 << 20, 1 << 17
 
-#: Sanitized texts of a document, the number of tokens charged for all of them together, the mapping that restores words
-#: of consistent outputs (it undoes the protection), and two counts of ``Result`` for the mode ``names`` alone:
-#: ``drawn`` and ``replaced_words``.
+#: The result of one document: its sanitized texts; the number of tokens that count toward the spend; the mapping that
+#: restores the words, if outputs are consistent (it undoes the protection); and two counts of ``Result`` that only the
+#: mode ``names`` has, ``drawn`` and ``replaced_words``.
 RewrittenRow = tuple[Sequence[str], int, "Restorer | None", int, int]
 
 #: Number of segments of a chunk.
@@ -55,7 +55,7 @@ class RandomizingPlan(SanitizingPlan):
 
 
 class DocumentRewriter:
-    """Sanitizing of the documents of one call.
+    """Sanitizes the documents of one call.
 
     Args:
         plan: The plan.
@@ -70,7 +70,7 @@ class DocumentRewriter:
     def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[RewrittenRow]:
         """Yield the sanitized documents.
 
-        A document has any number of texts, each of which begins a sentence.
+        A document has any number of texts. Each text starts a sentence.
 
         Raises:
             DocumentTooLong: Outputs are consistent, and a document has more words, names and numbers than the cap.
@@ -120,17 +120,18 @@ def _iterate_batches(documents: Sequence[Sequence[str]]) -> Iterator[list[Sequen
 
 
 def _is_long(texts: Sequence[str]) -> bool:
-    """Return whether a document is processed in chunks."""
+    """Return whether a document is too long to be processed in one piece."""
     return sum(map(len, texts)) > MAX_WHOLE_CHARACTERS
 
 
 class DrawSlots(NamedTuple):
-    """Slots of the new draws of a reading, as ``textveil.mechanisms.protocol.Slots``.
+    """The new draws that the mechanism makes, in the form of ``mechanisms.protocol.Slots``.
 
     Attributes:
-        tokens: The reading.
-        randomized: Indices of the new draws that the mechanism makes.
-        is_lower: Whether each slot is in lower case: a function of the template and of equalities.
+        tokens: The tokens of the texts.
+        randomized: Indices of these draws among all new draws.
+        is_lower: Whether the output of each draw is written in lower case at every place. It depends only on letter
+            case, and on which tokens are equal.
     """
 
     tokens: TokenArrays
@@ -139,7 +140,7 @@ class DrawSlots(NamedTuple):
 
     @property
     def is_whole(self) -> NDArray[np.bool_]:
-        """Whether each token is a word in one piece (``Slots.is_whole``)."""
+        """Whether each draw is for a whole word, not for a part of one (``Slots.is_whole``)."""
         return self.tokens.whole[self.tokens.draws.first[self.randomized]]
 
 
@@ -148,8 +149,8 @@ def sample_outputs(tokens: TokenArrays, lower: NDArray[np.bool_] | None = None) 
 
     Args:
         tokens: The tokens.
-        lower: For each new draw whether all of its slots are in lower case, where ``tokens`` contains only a part of
-            them.
+        lower: For each new draw, whether its output is written in lower case at every place. Computed if omitted;
+            required if ``tokens`` lacks some of these places, as in a chunk of a document.
 
     Returns:
         Indices of the plan's words, shape ``(tokens,)``.
@@ -179,28 +180,32 @@ def sample_outputs(tokens: TokenArrays, lower: NDArray[np.bool_] | None = None) 
 
 
 def find_lower_case_draws(cases: Integers, copies: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return for each draw whether all of its slots are in lower case, shape ``(draws,)``.
+    """Return for each draw whether its output is written in lower case at every place.
 
-    The result is a function of the template: of the cases of mentions and of their equality, never of a word.
+    The result depends only on letter case and on which tokens are equal, never on a word.
 
     Args:
-        cases: Case of the output of every mention, shape ``(n,)``.
-        copies: Draw of each mention, numbered from 0 without gaps, shape ``(n,)``.
+        cases: Case of the output of each token, shape ``(n,)``.
+        copies: Draw of each token, numbered from 0 without gaps, shape ``(n,)``.
+
+    Returns:
+        Booleans, shape ``(draws,)``.
     """
     capitals = np.bincount(copies, weights=cases != LOWER)
     return capitals == 0
 
 
 class RewrittenTexts(NamedTuple):
-    """Sanitized documents, or parts of one.
+    """Sanitized documents, or chunks of one.
 
     ``tokens`` and ``pairs`` have one entry per document.
 
     Attributes:
         texts: The output texts; a document of several texts has an entry for each of them.
-        tokens: Number of charged tokens: all randomized tokens, or the distinct ones where outputs are consistent.
-        pairs: Folded output and original spelling of every distinct replaced or randomized token; empty unless outputs
-            are consistent. Private.
+        tokens: Number of tokens that count toward the spend: all randomized tokens, or the distinct ones where outputs
+            are consistent.
+        pairs: Pair of every distinct replaced or randomized token: the look-up key of its output, and the original
+            spelling. Empty unless outputs are consistent. Private.
     """
 
     texts: list[str]
@@ -209,7 +214,7 @@ class RewrittenTexts(NamedTuple):
 
 
 def write_texts(tokens: TokenArrays, outputs: Integers) -> RewrittenTexts:
-    """Return the texts with the sampled words between the original gaps.
+    """Return the texts, with the sampled outputs between the original gaps.
 
     Args:
         tokens: The tokens.
@@ -229,7 +234,7 @@ def write_texts(tokens: TokenArrays, outputs: Integers) -> RewrittenTexts:
 
 
 def fill_segments(tokens: TokenArrays, words: Strings) -> Strings:
-    """Return the segments, where the outputs of their tokens replace the segments with tokens."""
+    """Return all segments of the texts, with outputs in place of the tokens."""
     splits_marks, part_of = tokens.plan.terms.sanitize_punctuation, tokens.part_of
     parts = _make_string_array([""] * len(tokens.segments)) if splits_marks else list_spellings(tokens)
     first = np.ones(len(part_of), dtype=bool)
@@ -249,15 +254,15 @@ def list_spellings(tokens: TokenArrays) -> Strings:
 
 
 def _count_charged(tokens: TokenArrays) -> list[int]:
-    """Return the number of charged tokens of every document."""
+    """Return the number of tokens of each document that count toward the spend."""
     first = tokens.draws.first
     return np.bincount(tokens.document[first[tokens.roles[first] == RANDOMIZED]], minlength=tokens.documents).tolist()
 
 
 def _list_pairs(read: TokenArrays, words: Strings) -> list[list[tuple[str, str]]]:
-    """Return output and original of each distinct token of each document, from new draws only.
+    """Return pairs (output, original) of the distinct tokens of each document, for new draws.
 
-    Outputs are folded; originals have the spelling of their first mention.
+    An output is given as its look-up key, an original in the spelling of its first occurrence.
     """
     pairs: list[dict[tuple[str, str], None]] = [{} for _ in range(read.documents)]
     tokens = read.draws.tokens[read.draws.copies >= len(read.draws.earlier_values)]
@@ -274,17 +279,17 @@ def _make_string_array(strings: Collection[str]) -> Strings:
 
 
 class LongDocumentRewriter:
-    """Sanitizing of one document, chunk by chunk.
+    """Sanitizes one document, chunk by chunk.
 
     Args:
         plan: The plan.
-        texts: Texts of the document, each of which begins a sentence. Where outputs are consistent, the constructor
-            reads all texts before any sampling.
+        texts: Texts of the document. Each starts a sentence. Where outputs are consistent, the constructor reads all
+            texts before any sampling.
 
     Attributes:
-        tokens: Number of tokens that are charged so far.
+        tokens: Number of tokens so far that count toward the spend.
         mapping: Originals of the outputs so far; empty unless outputs are consistent. The case of an original may be
-            that of another mention of the word than in a document in one piece.
+            that of a later occurrence of the word, unlike in a document without chunks.
 
     Raises:
         DocumentTooLong: See ``sample_outputs``.
@@ -302,7 +307,7 @@ class LongDocumentRewriter:
         self.mapping: Restorer = Restorer()
 
     def rewrite(self) -> list[str]:
-        """Return the sanitized texts; call this once.
+        """Return the sanitized texts. Call this method only once.
 
         Privacy:
             As for ``sample_outputs``.
@@ -327,7 +332,7 @@ class LongDocumentRewriter:
 
 
 def _find_lower_case_draws(plan: SanitizingPlan, texts: Iterable[str]) -> NDArray[np.bool_]:
-    """Return for each draw of a document whether all of its slots are in lower case."""
+    """Return whether the output of each draw of a document is in lower case at every place."""
     capitals, open_part = bytearray(), OpenPart()
     for text in texts:
         for segments, before in _iterate_blocks(plan, text):
@@ -344,7 +349,7 @@ def _find_lower_case_draws(plan: SanitizingPlan, texts: Iterable[str]) -> NDArra
 def _iterate_blocks(plan: SanitizingPlan, text: str) -> Iterator[tuple[list[str], str | None]]:
     """Yield the segments of a text in chunks, each with the state of the gap before it.
 
-    The state is ``None`` at the start of the text, else see ``_find_gap_state``.
+    The state is ``None`` before the first word of the text, else see ``_find_gap_state``.
     """
     segments = segmentation.iterate_split_text(
         text, marks_apart=plan.terms.sanitize_punctuation, lone_clitics=plan.keeps_lone_clitics
@@ -356,14 +361,15 @@ def _iterate_blocks(plan: SanitizingPlan, text: str) -> Iterator[tuple[list[str]
 
 
 def _find_gap_state(segments: Sequence[str], before: str | None) -> str | None:
-    """Return the state of the gap after some segments: does it end a sentence?
+    """Return whether the gap after some segments ends a sentence, for the next chunk.
 
     Args:
         segments: The segments.
         before: The state of the gap before them; ``None`` before the first word of the text.
 
     Returns:
-        ``"."`` or ``""``, or ``None`` before the first word: short, because a gap may be as long as the text.
+        ``"."`` if it ends a sentence, else ``""``; ``None`` if no word came yet. The gap itself is not returned,
+        because it may be as long as the text.
     """
     ended = False
     for segment in reversed(segments):
@@ -376,8 +382,8 @@ def _find_gap_state(segments: Sequence[str], before: str | None) -> str | None:
 def join_long_text(parts: Iterable[str], blank: str = "") -> str:
     """Return the concatenation of the parts of a long text, with ``blank`` between two parts.
 
-    ``str.join_reports`` would hold the parts and the result together. A string in a ``for`` loop to which nothing else
-    refers grows in place.
+    ``str.join`` would hold the parts and the result in memory together. A string that nothing else refers to grows in
+    place instead.
     """
     text = ""
     for part in parts:

@@ -1,12 +1,16 @@
 """Tokenizer of the modes that randomize words.
 
-The definitions are in docs/format-staircase.md. The mode ``names`` has its own tokenizer,
+docs/format-staircase.md has the definitions. The mode ``names`` has its own tokenizer,
 ``textveil.text.names.tokenizer``. Terms:
 
-- *segment*: any part of the result; the segments concatenate to the text.
-- *gap*: a segment of white space and punctuation between tokens.
-- *word*, *string*: a segment that is a token, of ordinary letters or of more than that.
+- *segment*: a token or a gap. The segments of a text concatenate to the text.
+- *gap*: white space and punctuation between tokens.
+- *word*: a token of ordinary letters.
+- *string*: a token that is not a plain word, such as a number, an email address, a URL or an emoticon.
 - *chunk*: text between blanks.
+- *key*: the form in which a word is looked up: NFKC, lower case, plain apostrophes. To *fold* a word is to make its
+  key.
+- *clitic*: the end of a word that counts as a word of its own, such as ``'s`` or ``n't``.
 """
 
 from textveil.text.segmentation.patterns import MAX_WORD_LENGTH

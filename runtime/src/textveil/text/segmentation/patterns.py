@@ -1,7 +1,7 @@
 """Sets of characters and regular expressions of the tokenizer.
 
-The definitions are in docs/format-staircase.md, "Segments". Each pattern has two forms: for ASCII texts with ``re``,
-and for other texts with ``regex``.
+docs/format-staircase.md, "Segments", has the definitions. Each pattern is compiled in two forms: with ``re`` for ASCII
+texts, and with ``regex`` for other texts.
 """
 
 import re
@@ -26,7 +26,7 @@ TextSpan = tuple[int, int]
 
 
 class CharacterClasses(NamedTuple):
-    """Sets of characters, as the inside of brackets in a pattern, for one of the two engines."""
+    """Sets of characters for one of the two engines, each as the inside of ``[...]``."""
 
     blank: str  # White_Space
     mark: str  # general category P
@@ -52,17 +52,17 @@ ASCII_CLASSES = CharacterClasses(
 
 
 def make_two_letter_pattern(c: CharacterClasses) -> str:
-    """Return the pattern of two letters, the first with its attached characters."""
+    """Return the pattern of two letters, the first with its attached characters (accents)."""
     return f"[{c.letter}]" + (f"[{c.attached}]*+" if c.attached else "") + f"[{c.letter}]"
 
 
 def make_word_pattern(c: CharacterClasses) -> str:
     """Return the pattern of an ordinary word: letters, with single marks between two letters.
 
-    The rules are WB4 to WB7 of UAX #29. Dots of a domain name are none of these marks. The first alternative is a word
-    without marks, the most frequent case. The second advances one character at a time to the first position where a
-    word may end, and repeats no group: a repeated group needs memory for each repetition, and CPython 3.11.0 to 3.11.4
-    match a possessive one incorrectly.
+    The rules are WB4 to WB7 of UAX #29, except that the dots of a domain name do not count as such marks. The first
+    alternative is a word without marks, the most frequent case. The second one advances one character at a time to the
+    first position where a word may end. It repeats no group: a repeated group needs memory for each repetition, and
+    CPython 3.11.0 to 3.11.4 match a possessive one incorrectly.
     """
     solid = f"{c.letter}{c.attached}"
     goes_on = rf"(?!(?!\.{make_two_letter_pattern(c)}|(?<=[wW]{{3}})\.)[{c.inner}][{c.letter}])"
@@ -77,7 +77,7 @@ BREAK_BEFORE = LazyPattern(regex.compile, rf"(?r)[\p{{White_Space}}{HARD_BREAKS}
 _ENGLISH = load_data(RULES)
 YEAR = LazyPattern(re.compile, _ENGLISH["patterns"]["year"]["text"])
 ORDINAL = LazyPattern(re.compile, r"\d+(?:,\d{3})*(?:st|nd|rd|th)", re.IGNORECASE)
-#: Longer words count as strings of no type: folding one may produce eighteen times its characters.
+#: A longer word counts as a string of no special type, because its look-up key may be 18 times as long as the word.
 MAX_WORD_LENGTH = 1000
 #: Domains that make a dotted name a URL. No common English word is among them: texts often lack the space after a full
 #: stop.
@@ -97,17 +97,18 @@ def _make_bracketed_pattern(c: CharacterClasses) -> str:
 def _make_emoticon_pattern(c: CharacterClasses) -> str:
     """Return the pattern of the mouth of an emoticon, after its eyes: marks or any word.
 
-    A blank or the end of the text must follow, after sentence marks if any. The mouth may be any word: if ``:D`` were a
-    string and ``:Cat`` not, the gap would reveal something about the word.
+    A blank or the end of the text must follow, possibly after sentence marks. Any word can be a mouth: if ``:D`` were
+    an emoticon and ``:Cat`` not, the gap in the output would reveal something about the word.
     """
     mouth = rf"(?:'?-?(?:[)(\]\[{{}}]++|[/\\*])|-?{make_word_pattern(c)}:?)"
     return rf"(?<=[:;])(?<![^{c.blank}][:;]){mouth}(?=[.,!?]*+(?:[{c.blank}]|\Z))"
 
 
 def _make_trigger_pattern(c: CharacterClasses) -> str:
-    """Return the pattern of a trigger: a possible first character, then its condition.
+    """Return the pattern of a trigger: a character that may make the text around it a string.
 
-    The search is fast because most characters fail the first test.
+    It matches a possible first character, and then tests a condition. The search is fast because most characters fail
+    the first test.
     """
     letter, solid = f"[{c.letter}]", f"[{c.letter}{c.attached}]"
     odd = f"^{c.blank}{c.mark}{c.letter}{c.attached}"
@@ -132,10 +133,10 @@ class StringPatterns:
     def __init__(self, compile: Any, c: CharacterClasses) -> None:
         self.trigger: Any = compile(_make_trigger_pattern(c))
         self.emoticon: Any = LazyPattern(compile, f"[:;]{_make_emoticon_pattern(c)}")
-        # A part of a run: plain characters, then a bracketed word if one follows.
+        # A step through a run (the text between two breaks): plain characters, then a bracketed word if one follows.
         self.run: Any = compile(rf"[^{c.blank}{HARD_BREAKS}{SOFT_BREAKS}]*+(?:[(\[{{]{_make_bracketed_pattern(c)}|)")
         self.url: Any = compile(f"[^{c.blank}{HARD_BREAKS}]*+")
-        #: Words, and the text between them. No gap of several marks begins like an emoticon.
+        #: Words, and the text between them. ``:`` and ``;`` are always separate: an emoticon may begin there.
         self.word_or_gap: Any = compile(f"{make_word_pattern(c)}|[^{c.letter}:;]++|[:;]")
         #: A clitic after a blank, if only sentence marks are between it and the next blank or the end.
         self.lone_clitic: Any = LazyPattern(
@@ -145,8 +146,8 @@ class StringPatterns:
         self.word_or_mark: Any = LazyPattern(compile, f"{make_word_pattern(c)}|[^{c.letter}{c.blank}]")
 
 
-#: Self-test: texts, their segments if there were no strings, and the string at each trigger. Some versions of Python
-#: match these patterns incorrectly.
+#: Self-test, since some versions of Python match these patterns incorrectly. Each entry has a text, its words and gaps,
+#: and what the patterns ``run`` and ``url`` match at each trigger.
 _SELF_TEST = (
     ("Dr. O'Neil's..o'e e-mail 'w.w'", "Dr|. |O'Neil's|..|o'e| |e|-|mail| '|w.w|'", ""),
     ("to a.b@c.de, 1(x)2 ", "to| |a.b|@|c|.|de|, 1(|x|)2 ", "@c.de,|@c.de,|.de,|.de,|1(x)|1(x)2|(x)|(x)2|2|2"),
@@ -158,19 +159,19 @@ _SELF_TEST_NON_ASCII = (("l’été “é'é”: 中(x)1", "l’été| “|é'é
 
 @cache
 def compile_ascii() -> StringPatterns:
-    """Return the patterns for ASCII texts, several times faster than those for other texts."""
+    """Compile the patterns for ASCII texts, several times faster than those for other texts."""
     return _check_patterns(StringPatterns(re.compile, ASCII_CLASSES), _SELF_TEST)
 
 
 @cache
 def compile_unicode() -> StringPatterns:
-    """Return the patterns for any text."""
+    """Compile the patterns for any text."""
     compiled = StringPatterns(lambda pattern, _=0: regex.compile(pattern, regex.V1), UNICODE_CLASSES)
     return _check_patterns(compiled, _SELF_TEST + _SELF_TEST_NON_ASCII)
 
 
 def _check_patterns(compiled: StringPatterns, known: tuple[tuple[str, str, str], ...]) -> StringPatterns:
-    """Return ``compiled`` after a self-test on known texts of a few characters.
+    """Test patterns on known short texts, and return them.
 
     Raises:
         EngineFailed: The engine matches a known text incorrectly.
@@ -186,10 +187,10 @@ def _check_patterns(compiled: StringPatterns, known: tuple[tuple[str, str, str],
 
 
 def make_date_pattern(marks: str) -> LazyPattern:
-    """Return the pattern of a date: three numbers, separated twice by the same one of ``marks``.
+    """Return the pattern of a date: three numbers, with the same separator twice.
 
     Args:
-        marks: Inside of a character class of separators; a hyphen must be the first.
+        marks: The permitted separators, as the inside of a character class; a hyphen must be the first.
     """
     return LazyPattern(re.compile, rf"\d\d?([{marks}])\d\d?\1(?:\d\d|\d{{4}})|\d{{4}}([{marks}])\d\d?\2\d\d?")
 

@@ -1,28 +1,29 @@
 r"""Segmentation of text into gaps, words and strings.
 
-Gaps pass through the sanitizer unchanged; words and strings never do.
+The sanitizer copies gaps unchanged, but never words and strings.
 
 A *gap* is white space or punctuation (Unicode White_Space or general category P). A *word* consists of ordinary letters
-between default word boundaries of UAX #29; a *string* is a token that is more than that. No two words or strings touch,
-and the segments always concatenate to the text (docs/format-staircase.md, "Segments").
+between default word boundaries of UAX #29. A *string* is any other token: a number, an email address, a URL, an
+emoticon and so on. No two words or strings touch, and the segments always concatenate to the text
+(docs/format-staircase.md, "Segments").
 
-A *run* is the text between two breaks, without the marks at its ends. It is a string if it contains a *trigger*: a
+A *run* is the text between two breaks, without the marks at its ends. A run is a string if it contains a *trigger*: a
 digit, a symbol, an emoji, an at sign, a letter of a script without blanks, a domain name and so on. Each string is one
 segment. Three kinds of strings continue across breaks: URLs, numbers written in groups, and words in brackets as in
-``name(at)host``. Quotation marks always end a string: if ``"Mary Smith"@host`` were one string, the marks in it would
-pair with others of its line.
+``name(at)host``. Quotation marks always end a string: if ``"Mary Smith"@host`` were one string, its quotation marks
+would be paired with other ones of the line.
 
-Numbers join if only single blanks or round brackets are between them. Grammar: ``D = E (" "? E)*``,
+Numbers join if only single blanks or round brackets are between them. The grammar is ``D = E (" "? E)*``,
 ``E = number | "(" D ")"``. A string is a D up to its last number outside of brackets; a bracketed part after that
-number is read separately. So every string of numbers ends in a number, whatever it looks like, and the text after it
-does not depend on which string it is. A string that begins with a bracket never touches the text before it.
+number is read separately. So every string of numbers ends in a number, and the reading of the text after it does not
+depend on which numbers they are. A string that begins with a bracket never touches the text before it.
 
 Privacy:
     Each rule here keeps strings exchangeable (docs/format-staircase.md): whether text is a string depends on the breaks
-    and marks around it, never on which string of its shape it is. So all strings but URLs end at the same breaks, all
-    numbers join their neighbors, and no trigger depends on the letters of one word alone while the next word decides
-    too. All strings but emoticons end like an ordinary run, and strings that begin with a bracket touch no run before
-    them.
+    and marks around it, never on which string of its shape it is. For this reason all strings except URLs end at the
+    same breaks, all numbers join their neighbors, and no trigger depends both on the letters of one word and on the
+    next word. All strings except emoticons end like an ordinary run, and strings that begin with a bracket touch no run
+    before them.
 """
 
 import re
@@ -69,19 +70,20 @@ _BRACKETED = LazyPattern(regex.compile, rf"[(\[{{]{make_word_pattern(UNICODE_CLA
 
 
 def split_at_strings(text: str, *, lone_clitics: bool = False) -> Iterable[tuple[int, int, bool]]:
-    """Split a text into its strings and the parts between them, the first segmentation step.
+    """Split a text into its strings and the parts between them, as the first step.
 
     Args:
-        text: Any string.
+        text: Any text.
         lone_clitics: Whether a clitic after a blank, as in ``they 're``, is one segment with its apostrophe.
 
     Returns:
-        Start and end of each part, in order, and whether it is one segment: a string, or a lone clitic. An empty text
-        has one part.
+        For each part, in order: its start, its end, and whether it is one segment (a string or a clitic after a blank).
+            An
+        empty text has one part.
     """
     single_spans: Iterable[TextSpan] = find_strings(text)
     if lone_clitics and ("'" in text or "\u2019" in text):
-        # No string contains a part of a lone clitic: around it are only blanks, and marks that begin no string.
+        # No string overlaps such a clitic: only blanks, and marks that cannot begin a string, are next to it.
         clitics = (match.span() for match in get_patterns(text).lone_clitic.finditer(text))
         single_spans = merge(single_spans, clitics)
     return _iterate_parts(text, single_spans) if single_spans else ((0, len(text), False),)
@@ -99,7 +101,12 @@ def _iterate_parts(text: str, strings: Iterable[TextSpan]) -> Iterator[tuple[int
 
 
 def split_words_and_gaps(part: str, *, marks_apart: bool) -> list[str]:
-    """Split a part between strings into words and gaps."""
+    """Split a part between two strings into words and gaps.
+
+    Args:
+        part: The part.
+        marks_apart: Whether each punctuation mark is a segment, and blanks are omitted.
+    """
     return _get_pattern(part, marks_apart).findall(part)
 
 
@@ -107,13 +114,13 @@ def split_text(text: str, *, marks_apart: bool = False, lone_clitics: bool = Fal
     """Split ``text`` into segments whose concatenation is ``text``.
 
     Args:
-        text: Any string, including lone surrogates and control characters.
-        marks_apart: Whether each mark is a segment and blanks are omitted (then the concatenation lacks the blanks).
-            This is the segmentation for sanitized punctuation: the number of segments does not depend on spacing.
+        text: Any text, including lone surrogates and control characters.
+        marks_apart: Whether each punctuation mark is a segment and blanks are omitted (then the concatenation lacks the
+            blanks). It is set where punctuation is sanitized: the number of segments then does not depend on spacing.
         lone_clitics: See ``split_at_strings``.
 
     Returns:
-        Gaps, words and strings in order; a segment is wholly a gap (``is_gap``), or no part of it is.
+        Gaps, words and strings in order. A segment is either a gap (``is_gap``) or contains no part of a gap.
 
     >>> split_text("Order 4-711, please.")
     ['Order', ' ', '4-711', ', ', 'please', '.']
@@ -127,7 +134,7 @@ def split_text(text: str, *, marks_apart: bool = False, lone_clitics: bool = Fal
 
 
 def iterate_split_text(text: str, *, marks_apart: bool, lone_clitics: bool = False) -> Iterator[str]:
-    """Yield the segments one by one, for texts whose list of segments would not fit in memory."""
+    """Yield the segments of ``split_text`` one by one, for texts too long for a list."""
     words = _get_pattern(text, marks_apart).finditer
     for start, end, is_one in split_at_strings(text, lone_clitics=lone_clitics):
         if is_one:
@@ -142,15 +149,15 @@ def _get_pattern(text: str, marks_apart: bool) -> Any:
 
 
 def get_patterns(text: str) -> StringPatterns:
-    """Return the patterns for ``text``, compiled at first use.
-
-    The patterns for ASCII are several times faster.
-    """
+    """Return the patterns for ``text``, compiled at first use; ASCII has faster ones."""
     return compile_ascii() if text.isascii() else compile_unicode()
 
 
 def is_string(segment: str) -> bool:
-    """Return whether a segment is a string; a string is an unknown word in every vocabulary.
+    """Return whether a segment is a string: a token that is not a plain word.
+
+    It contains digits or signs (a number, an email address, a URL), is an emoticon, or is very long. No vocabulary
+    contains it.
 
     >>> is_string("a@b.org"), is_string("word")
     (True, False)
@@ -163,26 +170,26 @@ def is_string(segment: str) -> bool:
 
 
 def is_letters(text: str) -> bool:
-    """Return whether a text consists of ordinary letters only, and so is one word and no string."""
+    """Return whether a text consists of ordinary letters only, and so is one word."""
     return _LETTERS.fullmatch(text) is not None
 
 
 def is_solid(text: str) -> bool:
-    """Return whether a text is evidently one string, without a full search.
+    """Return whether a text is evidently one string, by a fast test instead of a full search.
 
-    Such a text contains a digit or an at sign, no break, and no mark at its ends. ``False`` decides nothing: other
-    texts may be one string too.
+    ``True`` means that the text contains a digit or an at sign, no break, and no mark at its ends. ``False`` means
+    nothing: the text may still be one string.
     """
     return _SOLID_STRING.fullmatch(text) is not None
 
 
 def is_emoticon(segment: str) -> bool:
-    """Return whether a segment is an emoticon, which is a string even if it is only punctuation."""
+    """Return whether a segment is an emoticon, which is a string even if it is punctuation."""
     return segment[:1] in (":", ";") and get_patterns(segment).emoticon.fullmatch(segment) is not None
 
 
 def is_gap(segment: str) -> bool:
-    """Return whether a segment is only white space and punctuation, and no emoticon.
+    """Return whether a segment is only white space and punctuation, and not an emoticon.
 
     >>> is_gap(", "), is_gap("word"), is_gap(":-)")
     (True, False, False)
@@ -201,7 +208,7 @@ def is_numeric(string: str) -> bool:
 def is_url(string: str) -> bool:
     """Return whether a string is a URL or a domain name.
 
-    Such a string may contain brackets, and continues to the next blank or quotation mark.
+    Unlike other strings it may contain brackets, and it continues to the next blank or quotation mark.
     """
     if "." not in string and "://" not in string:  # fast path: most strings have neither
         return False
@@ -218,7 +225,7 @@ def _contains_host(run: str) -> bool:
 
 
 def find_strings(text: str) -> Iterable[TextSpan]:
-    """Return start and end of every string of ``text``, in order; no two of them touch."""
+    """Return start and end of every string of ``text``, in order. No two strings touch."""
     compiled = get_patterns(text)
     first = compiled.trigger.search(text)
     return () if first is None else _iterate_strings(text, compiled, first)
@@ -244,7 +251,7 @@ def _iterate_strings(text: str, compiled: StringPatterns, first: Any) -> Iterato
 
 
 def _iterate_single_strings(text: str, compiled: StringPatterns, match: Any) -> Iterator[TextSpan]:
-    """Yield the strings before adjacent numbers are joined."""
+    """Yield the strings of a text before numbers that are next to each other are joined."""
     position = 0
     while match is not None:
         trigger = match.start()
@@ -276,7 +283,15 @@ def _find_run_end(part: Any, text: str, position: int) -> int:
 
 
 def _contains_trigger(compiled: StringPatterns, match: Any, text: str, start: int, end: int) -> bool:
-    """Return whether a run without the marks at its ends is a string; punctuation alone is none."""
+    """Return whether a run, without the marks at its ends, is a string.
+
+    Args:
+        compiled: The patterns.
+        match: The trigger by which the run was found. Punctuation alone may match, but is not a string.
+        text: The whole text.
+        start: Start of the run.
+        end: End of the run.
+    """
     if text[match.start()] in "@＠﹫\\:/" and _GAP.fullmatch(text, start, end) is not None:
         return False
     inside = start <= match.start() and match.end() <= end
@@ -284,7 +299,7 @@ def _contains_trigger(compiled: StringPatterns, match: Any, text: str, start: in
 
 
 def _trim_marks(text: str, start: int, end: int, marks: str) -> TextSpan:
-    """Return a span without ``marks`` at its end and without ``TRIMMED_MARKS`` marks at its start."""
+    """Return a span without ``marks`` at its end and without ``TRIMMED_MARKS`` at its start."""
     while start < end and text[start] in TRIMMED_MARKS:
         start += 1
     while end > start and text[end - 1] in marks:
@@ -293,12 +308,12 @@ def _trim_marks(text: str, start: int, end: int, marks: str) -> TextSpan:
 
 
 class NumberGroup:
-    """Numbers with only blanks and brackets between them, and the strings that they form.
+    """Numbers with only blanks and brackets between them. It finds the strings that they form.
 
     Args:
         text: The whole text.
         after: End of the string before the numbers.
-        first: The first number.
+        first: Start and end of the first number.
 
     Attributes:
         end: End of the last number.
@@ -330,9 +345,10 @@ class NumberGroup:
 
 
 class _NumberJoiner:
-    """Reader of several numbers and the characters between them, from the left.
+    """Reads several numbers and the characters between them, from the left.
 
-    It stores positions only, in arrays: an open bracket or an incomplete string needs a few bytes.
+    It stores only positions, in arrays, so that an open bracket or an incomplete string takes only a few bytes. *D* and
+    *E* are those of the grammar in the module's docstring.
     """
 
     def __init__(self, text: str, index: int) -> None:
@@ -347,7 +363,7 @@ class _NumberJoiner:
             yield from self._read_mark(index)
         if not self._open and not self._starts:
             self._outer_start = number[0]
-        # Together with the part of its D before it, the number is one string.
+        # The number and the part before it of the same D are one string.
         start = self._open[-1] + 1 if self._open else self._outer_start
         first = bisect_left(self._starts, start)
         del self._starts[first:], self._ends[first:]
@@ -389,7 +405,7 @@ class _NumberJoiner:
 def _would_touch(text: str, index: int) -> bool:
     """Return whether the text up to ``index`` would touch a number after it.
 
-    It would if it ends in a run, in marks after a run, or in a bracketed word after a run.
+    It would if it ends in a run, in a run and marks, or in a run and a bracketed word.
     """
     if index >= 0 and text[index] in ")]}":
         before = BREAK_BEFORE.search(text, 0, index)

@@ -13,11 +13,11 @@ from textveil.text.segmentation.patterns import MAX_WORD_LENGTH
 
 
 def clitic_pattern(clitics: Iterable[str]) -> "re.Pattern[str]":
-    """Return the pattern of a key that ends with a clitic: its stem and the clitic."""
+    """Return the pattern of a key that ends with a clitic; groups: the stem, the clitic."""
     return re.compile(rf"(.+?)({'|'.join(map(re.escape, sorted(clitics)))})", re.DOTALL)
 
 
-#: Clitics of English: parts of words that follow their word without a blank.
+#: Clitics of English: short words that are written together with the word before them, such as ``'s``.
 _ENGLISH = load_data(RULES)["clitics"]
 CLITICS = frozenset((*_ENGLISH["after"], _ENGLISH["negation"]))
 _CLITIC = clitic_pattern(CLITICS)
@@ -44,7 +44,7 @@ def fold_apostrophes(word: str) -> str:
 def fold_word(word: str) -> str:
     """Return the look-up key of a word: NFKC, lower case, apostrophes as U+0027.
 
-    A word of more than ``MAX_WORD_LENGTH`` characters is its own key.
+    A word of more than ``MAX_WORD_LENGTH`` characters is returned unchanged.
 
     >>> fold_word("Don\\u2019t")
     "don't"
@@ -57,7 +57,7 @@ def fold_word(word: str) -> str:
 
 
 def is_folded(text: str) -> bool:
-    """Return whether every word of a text is its own key."""
+    """Return whether every word of a text is its own look-up key."""
     return text.lower() == text and fold_apostrophes(text) == text and unicodedata.is_normalized("NFKC", text)
 
 

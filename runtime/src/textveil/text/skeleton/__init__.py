@@ -1,6 +1,6 @@
 """Rules that classify each token as kept, replaced without a look at it, or randomized.
 
-The rules that randomize every token are imported lazily: the staircase mechanism uses its own rule.
+The rules that randomize every token are imported lazily, because the staircase mechanism does not need them.
 """
 
 from typing import TYPE_CHECKING

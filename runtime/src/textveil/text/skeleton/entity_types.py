@@ -1,10 +1,12 @@
-"""Entity types: names, places, numbers, addresses and others.
+"""Entity types of the mode ``words``: names, places, numbers, addresses and others.
 
 The output reveals the type of an entity and nothing else about it.
 
-The shape of a string or a public list of words determines the type of a token. The surrogates of a type are drawn from
-a public list, independently of the token. Every string has exactly one shape (``classify_shape``). Strings that the
-segmentation recognizes in different ways have different shapes, so any string of a type may replace any other one.
+A type applies either to the words of a public list, or to the strings of a *shape*. A *string* is a token that is not a
+plain word, such as a number or an email address, and its shape is what kind of string it is (``classify_shape``). Every
+string has exactly one shape. The surrogates of a type are sampled from a public list, independently of the token.
+Strings that the segmentation recognizes in different ways have different shapes, so any string of a type may replace
+any other one.
 """
 
 import re
@@ -23,18 +25,18 @@ from textveil.lazy import LazyPattern
 from textveil.text import segmentation
 from textveil.text.segmentation import LOWER, patterns, segments
 
-#: Marks of a list entry: the entry counts in Title case and ALL CAPS only; the entry is recognized but is no surrogate.
-#: ``outputs`` recognizes the second mark by its last letter, with a tab or a comma right before its length: no other
-#: text after an entry ends so.
+#: Flags of a list entry: the entry counts in Title case and ALL CAPS only; the entry is recognized but is no surrogate.
+#: ``list_surrogates`` recognizes the second flag by its last letter and by the tab or comma before it, since no other
+#: text after an entry ends that way.
 CAPITALIZED, RECOGNIZED_ONLY = "capitalized", "member-only"
-#: Permitted text after an entry.
+#: Permitted text after an entry: its flags, in all combinations.
 _KNOWN_MARKS = ("", f"\t{RECOGNIZED_ONLY}", f"\t{CAPITALIZED}", f"\t{CAPITALIZED},{RECOGNIZED_ONLY}")
 _CAPITALIZED_MARK = f"\t{CAPITALIZED}".encode()
 #: Hash code of an entry: the XOR of its first eight bytes and its next eight, as big-endian integers.
 _HALF_BYTES = 8
 _HEAD, _HALVES = Struct(f"{2 * _HALF_BYTES}s"), Struct(">QQ")
 _TAB, _LINE_FEED = b"\t\n"
-#: Number of entries that one batch checks: batches are fast, and one batch of a whole list would need several copies.
+#: Number of entries that are checked together. Larger batches are faster, but need more memory.
 _CHECKED_ENTRIES = 1 << 8
 
 _EMAIL = LazyPattern(re.compile, r"[^@＠﹫]+[@＠﹫][^@＠﹫]*\.[^@＠﹫.]+|.+[(\[{]at[)\]}].+", re.DOTALL)
@@ -46,7 +48,7 @@ _GROUPED = LazyPattern(re.compile, r"[+() \u00a0\u2009\u202f‐‑–-]|[./].*[.
 
 
 def classify_shape(string: str) -> str:
-    """Return the shape of a string of ``segmentation.split_text``: exactly one name of ``SHAPES``."""
+    """Return the shape of a string, one of the names in ``SHAPES``."""
     if segments.is_numeric(string):
         return _classify_numeric_shape(string)
     if string[0] in "@＠﹫":
@@ -66,7 +68,7 @@ def classify_shape(string: str) -> str:
 def _classify_numeric_shape(string: str) -> str:
     """Return the shape of a number or of numbers in groups.
 
-    Grouped numbers have one of these shapes alone: they join their neighbors, which no other string does.
+    Numbers in groups have no other shape than these, because only numbers are joined with their neighbors.
     """
     if patterns.YEAR.fullmatch(string):
         return "year"
@@ -82,7 +84,7 @@ def _has_shape(name: str, string: str) -> bool:
     return classify_shape(string) == name
 
 
-#: Shapes that an entity type may have. ``other`` is every string that has none of the other shapes.
+#: Shapes of strings, each with its test. ``other`` is the shape of a string that has none of the others.
 SHAPES: dict[str, Callable[[str], bool]] = {
     name: partial(_has_shape, name)
     for name in "email url handle path date time phone year number ordinal-number other".split()
@@ -90,13 +92,13 @@ SHAPES: dict[str, Callable[[str], bool]] = {
 
 
 class EntityType(NamedTuple):
-    """One entity type.
+    """One entity type: of the words of a list, or of the strings of a shape.
 
     Attributes:
         name: Its name, as printed.
-        shape: A name of ``SHAPES`` for a type of strings; ``None`` for a type by list.
-        lines: Bytes of the list file: folded words, each followed by its marks; empty for a type by shape.
-        surrogates: Folded surrogates, each with the same probability.
+        shape: A name of ``SHAPES`` for a type of strings; ``None`` for a type of listed words.
+        lines: Bytes of the list file: words in look-up form, each followed by its flags. Empty for a type of strings.
+        surrogates: Surrogates in look-up form, each with the same probability.
     """
 
     name: str
@@ -106,7 +108,9 @@ class EntityType(NamedTuple):
 
 
 class EntityTypes:
-    """Entity types of a bundle in their public order; the first type that lists a word applies.
+    """Entity types of a bundle, in their public order.
+
+    If several types list a word, the first one applies.
 
     Args:
         entity_types: Any number of types, with all shapes or none: if one shape were missing, its strings would differ
@@ -124,50 +128,53 @@ class EntityTypes:
         self.entity_types: tuple[EntityType, ...] = tuple(entity_types)
         shapes = [kind.shape for kind in entity_types if kind.shape is not None]
         if len({kind.name for kind in entity_types}) < len(entity_types) or len(set(shapes)) < len(shapes):
-            raise BundleDamaged("a kind is there twice")
+            raise BundleDamaged("an entity type occurs twice")
         if shapes and set(shapes) != SHAPES.keys():
-            raise BundleDamaged("the kinds by shape are not those of the format")
+            raise BundleDamaged("the entity types with a pattern differ from those of the format")
         self._shapes = {kind.shape: index for index, kind in enumerate(entity_types) if kind.shape is not None}
         self._word_index = ListedWordIndex([kind.lines for kind in entity_types])
 
     def find_string_type(self, string: str) -> int | None:
-        """Return the index of the type of a string, or ``None`` if the bundle has no types by shape."""
+        """Return the index of the type of a string; ``None`` if the bundle has no types of strings."""
         return self._shapes[classify_shape(string)] if self._shapes else None
 
     def find_word_type(self, key: str, case: int) -> int | None:
-        """Return the index of the first type that lists a word in its case pattern, or ``None``."""
+        """Return the index of the first type that lists a word in this case; ``None`` if none does."""
         return self._word_index.find_list(key, case)
 
     def find_word_types(self, keys: Sequence[str], cases: Sequence[int]) -> list[int | None]:
-        """Return the result of ``find_word_type`` for many words; fast where no type lists most of them."""
+        """Return the result of ``find_word_type`` for each of many words.
+
+        This is fast if most of the words are on no list.
+        """
         return self._word_index.find_lists(keys, cases)
 
 
 def parse_entity_type(name: str, shape: str | None, utf_8: bytes, *, is_checked: bool = False) -> EntityType:
-    """Parse the content of ``template.NAME.txt``.
+    """Parse the content of ``template.NAME.txt``, the list of an entity type.
 
     Args:
         name: Name of the type.
-        shape: Its shape; ``None`` for a type by list.
-        utf_8: Content of the file: one entry per line, optionally a tab and its marks.
-        is_checked: Whether the entries need no check. The tests of this package have checked the lists of the built-in
-            bundle, which its content hash identifies.
+        shape: Its shape; ``None`` for a type of listed words.
+        utf_8: Content of the file: one entry per line, optionally followed by a tab and its flags.
+        is_checked: Whether the checks of the entries are skipped. They are for the built-in bundle: its content hash
+            identifies it, and the tests of this package have checked its lists.
 
     Raises:
-        BundleDamaged: The file has no surrogate, repeats an entry, or has an invalid entry or an unknown mark; or the
+        BundleDamaged: The file has no surrogate, repeats an entry, or has an invalid entry or an unknown flag; or the
             shape is unknown.
 
     >>> parse_entity_type("color", None, b"red\\nblue\\tmember-only\\n").surrogates
     ('red',)
     """
     if shape is not None and shape not in SHAPES:
-        raise BundleDamaged("a kind has an unknown shape")
+        raise BundleDamaged("an entity type has an unknown pattern")
     lines = utf_8 if utf_8.endswith(b"\n") else utf_8 + b"\n"
     if not is_checked:
         _check_lines(lines[:-1].decode("utf-8").split("\n"), shape)
     surrogates = list_surrogates(lines)
     if not surrogates:
-        raise BundleDamaged("a kind has no outputs")
+        raise BundleDamaged("an entity type has no surrogates")
     return EntityType(name, shape, lines if shape is None else b"", surrogates)
 
 
@@ -176,19 +183,24 @@ def _check_lines(lines: Sequence[str], shape: str | None) -> None:
     known = _KNOWN_MARKS if shape is None else ("",)
     for number, (line, entry) in enumerate(zip(lines, entries, strict=True), 1):
         if line[len(entry) :] not in known:
-            raise BundleDamaged(f"line {number} of a kind has an unknown mark")
+            raise BundleDamaged(f"line {number} of an entity type has an unknown flag")
     wrong = _find_first_invalid(entries, shape)
     if wrong is None and len(set(entries)) < len(entries):
         first = {entry: n for n, entry in reversed([*enumerate(entries)])}
         wrong = next(n for n, entry in enumerate(entries) if first[entry] < n)
     if wrong is not None:
         raise BundleDamaged(
-            f"line {wrong + 1} of a kind is there twice or is not an entry of it (entries are in lower case)"
+            f"line {wrong + 1} of an entity type occurs twice or is not an entry of it (entries are in lower case)"
         )
 
 
 def _find_first_invalid(entries: Sequence[str], shape: str | None) -> int | None:
-    """Return the index of the first invalid entry of a list, or of a type of this shape."""
+    """Return the index of the first invalid entry; ``None`` if all are valid.
+
+    Args:
+        entries: Entries of a list.
+        shape: The shape that the entries must have; ``None`` for a list of words.
+    """
     if shape is not None:
         return next((n for n, entry in enumerate(entries) if not _is_surrogate(entry, shape)), None)
     for start in range(0, len(entries), _CHECKED_ENTRIES):
@@ -202,9 +214,9 @@ def _find_first_invalid(entries: Sequence[str], shape: str | None) -> int | None
 def _find_suspicious(entries: Sequence[str]) -> Sequence[int]:
     """Return the indices of entries that need a full check.
 
-    Folded entries of letters only need none.
+    Entries in look-up form that consist of letters only do not need one.
     """
-    together = "\n".join(entries)  # A line feed is its own folded form, and combines with no character.
+    together = "\n".join(entries)  # A line feed stays the same in look-up form, and combines with no character.
     if not (all(entries) and segmentation.is_folded(together)):
         return range(len(entries))
     marks = {mark for mark in set(together) if not segments.is_letters(mark)} - {"\n"}
@@ -212,9 +224,9 @@ def _find_suspicious(entries: Sequence[str]) -> Sequence[int]:
 
 
 def _is_listable(entry: str) -> bool:
-    """Return whether an entry is one folded word without a clitic.
+    """Return whether an entry is one word in look-up form, without a clitic such as ``'s``.
 
-    Otherwise no token of a text could match it.
+    No token of a text could match any other entry.
     """
     if not entry or segmentation.fold_word(entry) != entry:
         return False
@@ -226,9 +238,10 @@ def _is_listable(entry: str) -> bool:
 
 
 def _is_surrogate(entry: str, shape: str) -> bool:
-    """Return whether an entry is one folded string of a shape.
+    """Return whether an entry can be a surrogate of a shape.
 
-    Emoticons occur between blanks only, so they are no surrogates.
+    It must be one string of that shape, in look-up form. Emoticons cannot be surrogates, because the segmentation
+    recognizes them only between blanks.
     """
     if not entry or segmentation.fold_word(entry) != entry:
         return False
@@ -240,13 +253,14 @@ def _is_surrogate(entry: str, shape: str) -> bool:
 
 
 class ListedWordIndex:
-    """Index of the words of several lists over the bytes of their files.
+    """Index of the words of several lists. It refers to the bytes of the list files.
 
-    As Python objects the words would need five times the memory. The index sorts lines by the hash code of their entry;
-    few entries share a code, and a comparison decides between them.
+    The words as Python objects would need five times the memory. The index sorts the lines of all lists by the hash
+    code of their entry. Where entries share a hash code, their bytes are compared.
 
     Args:
-        lists: Each in UTF-8, one entry per line, optionally a tab and its marks. The last line ends with a line feed.
+        lists: Each in UTF-8, one entry per line, optionally followed by a tab and its flags. The last line ends with a
+            line feed.
     """
 
     def __init__(self, lists: Sequence[bytes]) -> None:
@@ -259,7 +273,7 @@ class ListedWordIndex:
         self._starts = array("I", np.concatenate([np.empty(0, np.uint32), *starts])[order].tobytes())
 
     def find_list(self, word: str, case: int) -> int | None:
-        """Return the index of the first list that contains a word in its case pattern, or ``None``."""
+        """Return the index of the first list with a word in this case; ``None`` if none has it."""
         entry, hashes = word.encode("utf-8", "surrogatepass"), self._hashes
         first, second = _HALVES.unpack(_HEAD.pack(entry))
         entry_hash = first ^ second
@@ -294,7 +308,7 @@ class ListedWordIndex:
 
 
 def list_surrogates(lines: bytes) -> tuple[str, ...]:
-    """Return the entries of a list without those marked as member-only."""
+    """Return the entries of a list except those with the flag ``member-only``."""
     starts, ends = _find_lines(lines)
     letters = np.frombuffer(lines, np.uint8)
     before = letters[ends - np.minimum(ends, len(RECOGNIZED_ONLY) + 1)]

@@ -1,8 +1,8 @@
-"""Rule of the SanText family, which randomizes every token: it keeps and replaces none.
+"""Rule of the SanText family, which randomizes every token. It keeps and replaces no token.
 
-A segment that is not a gap becomes one or more tokens. The rule looks words up by their key. A word outside the
-vocabulary becomes ``<unk>``, and no path leads from its spelling to the output (docs/format-santext.md, "From words to
-inputs").
+A segment that is not a gap becomes one or more tokens. The rule looks a word up by its key (its look-up form). A word
+outside the vocabulary becomes ``<unk>``, so its spelling cannot affect the output (docs/format-santext.md, "From words
+to inputs").
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,20 +38,20 @@ class EveryWordRule:
 
     @property
     def entity_types(self) -> Sequence[EntityType]:
-        """Entity types of ``TokenRule.entity_types``: none."""
+        """No entity types (``TokenRule.entity_types``), since the rule replaces no token."""
         return ()
 
     @property
     def keeps_clitics(self) -> bool:
-        """Whether clitics are kept (``TokenRule.keeps_clitics``): never."""
+        """Always ``False`` (``TokenRule.keeps_clitics``): clitics are randomized."""
         return False
 
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
-        """Return the decision for each plain word, as ``TokenRule.classify_plain``: randomize all of them by key."""
+        """Return ``RANDOMIZED_BY_KEY`` for each word (``TokenRule.classify_plain``)."""
         return [RANDOMIZED_BY_KEY] * len(keys)
 
     def classify_token(self, segment: str, *, starts_sentence: bool = False) -> ClassifiedTokens:
-        """Return the tokens of a segment, as ``TokenRule.classify_token``: one word, or a stem and its clitic."""
+        """Return one word, or a stem and its clitic, as tokens (``TokenRule.classify_token``)."""
         case = find_case_pattern(segment)
         if is_string(segment):
             return [(segment, ClassifiedToken(TokenRole.DRAWN, case, is_whole=False))]
@@ -71,11 +71,11 @@ class EveryWordRule:
         ]
 
     def classify_mark(self, mark: str) -> ClassifiedToken:
-        """Return the token of a mark, as ``TokenRule.classify_mark``: the key is the mark itself."""
+        """Return the token of a punctuation mark (``TokenRule.classify_mark``). Its key is the mark."""
         return ClassifiedToken(TokenRole.DRAWN, LOWER, mark, is_whole=False)
 
     def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:
-        """Join outputs, as ``TokenRule.join_outputs``, with a space between two unless the second is a clitic."""
+        """Join outputs (``TokenRule.join_outputs``), with a space before each output except clitics."""
         if apart:
             return " ".join(words)
         written = [words[0]]
@@ -84,9 +84,9 @@ class EveryWordRule:
         return "".join(written)
 
     def classify_alone(self, word: str) -> ClassifiedToken:
-        """Return the token of one word, as ``TokenRule.classify_alone``.
+        """Return the token of one word (``TokenRule.classify_alone``).
 
-        An entry of the vocabulary may be several words, or a mark.
+        An entry of the vocabulary counts as one word, also if it has blanks or is a punctuation mark.
 
         Raises:
             OptionError: The word is not one token.
@@ -97,11 +97,14 @@ class EveryWordRule:
             return ClassifiedToken(TokenRole.DRAWN, LOWER, key, is_whole=not is_gap(word))
         tokens = self._classify_all(segments)
         if len(tokens) != 1:
-            raise OptionError(f"one word is needed, and this is {len(tokens)} tokens")
+            raise OptionError(f"expected one word, got {len(tokens)} tokens")
         return tokens[0]
 
     def list_keys(self, entry: str) -> list[str | None]:
-        """Return the keys of a denied entry: one spelling, or a text of any number of words."""
+        """Return the keys of an entry of the user's list of denied words.
+
+        An entry is one spelling of the vocabulary, or a text of any number of words.
+        """
         entry = entry.removeprefix(segmentation.BYTE_ORDER_MARK)
         for spelling in (entry, segmentation.fold_word(entry)):
             if spelling in self.ids:
@@ -120,11 +123,11 @@ class EveryWordRule:
 
 @dataclass(frozen=True)
 class EveryWordPieceRule(EveryWordRule):
-    """Rule that randomizes every WordPiece of every word.
+    """Rule that randomizes every WordPiece (a word or a part of one, as in BERT).
 
     Attributes:
-        vocabulary: Pieces by id.
-        tokenizer: Tokenizer that splits words into pieces of the vocabulary.
+        vocabulary: WordPieces by id.
+        tokenizer: Tokenizer that splits words into WordPieces of the vocabulary.
     """
 
     vocabulary: Sequence[str] = field(repr=False)
@@ -132,29 +135,32 @@ class EveryWordPieceRule(EveryWordRule):
 
     @classmethod
     def from_vocabulary(cls, vocabulary: Sequence[str], ids: Mapping[str, int]) -> "EveryWordPieceRule":
-        """Return the rule for a vocabulary."""
+        """Create the rule for a vocabulary."""
         return cls(ids, vocabulary, WordPiece(ids, lowercase=True))
 
     @property
     def keeps_clitics(self) -> bool:
-        """Whether clitics are kept (``TokenRule.keeps_clitics``): never."""
+        """Always ``False`` (``TokenRule.keeps_clitics``): clitics are randomized."""
         return False
 
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
-        """Return ``None`` for each word, as ``TokenRule.classify_plain``: any word may have several pieces."""
+        """Return ``None`` for each word (``TokenRule.classify_plain``).
+
+        Any word may have several WordPieces.
+        """
         return [None] * len(keys)
 
     def classify_token(self, segment: str, *, starts_sentence: bool = False) -> ClassifiedTokens:
-        """Return the pieces of a word, as ``TokenRule.classify_token``.
+        """Return the WordPieces of a word as tokens (``TokenRule.classify_token``).
 
-        Only the piece of a one-piece word is whole.
+        ``is_whole`` is true only for a word of a single WordPiece.
         """
         case = find_case_pattern(segment)
         keys: list[str | None] = []
         if not is_string(segment):
             for word in self.tokenizer.split_basic_tokens(segment):
                 keys += [self.vocabulary[piece] for piece in self.tokenizer.find_pieces(word) or ()] or [None]
-        # BERT removes control characters. Here they become unknown tokens, as everything that is not a gap.
+        # BERT removes control characters. Here they become unknown tokens, like all text that is not a gap.
         first, *others = keys or [None]
         later = UPPER if case == UPPER else LOWER
         return [
@@ -163,7 +169,7 @@ class EveryWordPieceRule(EveryWordRule):
         ]
 
     def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:
-        """Join the pieces of a word, as ``TokenRule.join_outputs``, without anything between them."""
+        """Join the WordPieces of a word (``TokenRule.join_outputs``), without spaces."""
         return "".join(words)
 
 
@@ -173,9 +179,9 @@ def filter_words(segments: Sequence[str]) -> list[str]:
 
 
 def _format_after(before: str, token: str) -> str:
-    """Return an output as printed after another one, with a space before it where one is due.
+    """Return an output as printed after another one, with a space before it if it needs one.
 
-    ``n't`` becomes ``not`` unless an auxiliary precedes it.
+    A clitic needs none. ``n't`` becomes ``not`` with a space, unless an auxiliary precedes it.
     """
     spelled = token.lower()
     if spelled not in CLITICS:

@@ -3,21 +3,22 @@
 The rule keeps function words (or randomizes them too, in the mode ``all``), replaces entities by surrogates of their
 types, and randomizes all other words.
 
-The release contains the template of a text unchanged, and the guarantee holds between texts of one template. So it is
-meaningful only if the rule is
+The release contains the template of a text unchanged, and the guarantee holds between texts with the same template. So
+the guarantee is meaningful only if the rule is
 
-- *local*: the class of a token depends on its own string and on the gap before it, and
-- *exchangeable*: another string with the same template entry at that position leaves the rest of the template as is.
+- *local*: the class of a token depends only on its own string and on the gap before it, and
+- *exchangeable*: any other string with the same template entry, put in the token's place, leaves the rest of the
+  template unchanged.
 
-The gaps reveal three exceptions. Emoticons are strings that occur between blanks only. Strings of more than 1,000
-characters are unknown words, like other unknown words. And where two tokens touch, the second one is a clitic: any
-clitic, if the mode randomizes function words.
+There are three exceptions, which the gaps reveal. Emoticons are recognized only between blanks. A string of more than
+1,000 characters counts as an unknown word. And where two tokens touch, the second one is a clitic: any clitic, if the
+mode randomizes function words.
 
-The rule keeps a clitic after a blank (``they 're``). The blanks and marks around it reveal that it is a clitic, so no
-hidden word is one of its six clitics at such a position; but the output of a randomized word there may be one.
+The rule keeps a clitic after a blank (``they 're``). The blanks and punctuation around it reveal that it is a clitic.
+So a randomized word at such a position is never one of the six clitics, but its output may be.
 
-In a bundle without entity types, strings are not exchangeable with words: adjacent numbers join, and a string absorbs
-the text that touches it.
+In a bundle without entity types, strings are not exchangeable with words: adjacent numbers are joined, and text that
+touches a string becomes a part of it.
 """
 
 import unicodedata
@@ -60,13 +61,13 @@ _LONE_CLITIC_MARKS = "'\u2019"
 
 @dataclass(frozen=True, kw_only=True)
 class TemplateRule:
-    """Rule that follows from the public lists of a bundle.
+    """Rule of the modes ``words`` and ``all``, made from the public lists of a bundle.
 
     Attributes:
-        function_words: Lower-case function words, clitics and their stems; the value is ``True`` for words that may be
+        function_words: Lower-case function words, clitics and their stems. The value is ``True`` for a word that may be
             a name in Title case, even at the start of a sentence.
         listed_types: The entity types.
-        keeps_function_words: Whether function words are kept; otherwise they are randomized.
+        keeps_function_words: Whether function words are kept. If not, they are randomized.
         denied: Keys that count as unknown words in this call (see ``collect_denied_keys``). Private.
 
     >>> rule = TemplateRule(function_words={"the": False}, listed_types=EntityTypes([]), keeps_function_words=True)
@@ -81,7 +82,7 @@ class TemplateRule:
 
     @property
     def entity_types(self) -> Sequence[EntityType]:
-        """The entity types, and the type of punctuation marks as the last."""
+        """The entity types, and as the last one the type of punctuation marks."""
         return (*self.listed_types.entity_types, PUNCTUATION_TYPE)
 
     @property
@@ -90,10 +91,10 @@ class TemplateRule:
         return self.keeps_function_words
 
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
-        """Return the decision for each plain word, as ``TokenRule.classify_plain``.
+        """Return the decision for each plain word (``TokenRule.classify_plain``).
 
-        Such a word has no clitic, and its position in the sentence does not matter; denied words get ``None``, and
-        function words too unless they are kept in lower case.
+        Denied words get ``None``, and so do function words unless they are kept in lower case. A plain word has no
+        clitic, and its position in the sentence does not matter for the other decisions.
         """
         function_words, denied, kept = self.function_words, self.denied, KEPT_AS_KEY if self.keeps_clitics else None
         return [
@@ -108,7 +109,10 @@ class TemplateRule:
         ]
 
     def classify_token(self, segment: str, *, starts_sentence: bool) -> ClassifiedTokens:
-        """Return the tokens of a segment, as ``TokenRule.classify_token``; denied words become unknown words."""
+        """Return the tokens of a segment (``TokenRule.classify_token``).
+
+        Denied words become unknown words.
+        """
         first, *clitics = self.split_and_classify(segment, starts_sentence=starts_sentence)
         if not clitics and not self.denied:
             return [(segment, first)]
@@ -129,31 +133,36 @@ class TemplateRule:
         return tokens
 
     def classify_mark(self, mark: str) -> ClassifiedToken:
-        """Return the token of a mark, as ``TokenRule.classify_mark``, which is the same for every mark."""
+        """Return the token of a punctuation mark, equal for all marks (``TokenRule.classify_mark``)."""
         return ClassifiedToken(TokenRole.REPLACED, LOWER, type_index=len(self.listed_types.entity_types))
 
     def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:
-        """Join outputs, as ``TokenRule.join_outputs``, with a space before randomized tokens only."""
+        """Join outputs (``TokenRule.join_outputs``).
+
+        A space precedes each output except those of kept tokens.
+        """
         written = words[0]
         for word, is_shown in zip(words[1:], kept[1:], strict=True):
             written += word if is_shown and not apart else " " + word
         return written
 
     def classify_alone(self, word: str) -> ClassifiedToken:
-        """Return the token of one word, as ``TokenRule.classify_alone``.
+        """Return the token of one word (``TokenRule.classify_alone``).
 
         Raises:
-            OptionError: The text is not one token, or the rule keeps the word, so that it has no distribution.
+            OptionError: The text is not one token; or the rule keeps the word, which then has no output distribution.
         """
         tokens_and_gaps = segmentation.split_text(word)
         pieces = (
             self.classify_token(word, starts_sentence=False) if len(tokens_and_gaps) == 1 and not is_gap(word) else ()
         )
         if len(pieces) != 1:
-            raise OptionError("one word is needed")
+            raise OptionError("expected one word")
         ((_, token),) = pieces
         if token.role is TokenRole.SHOWN:
-            raise OptionError("this word is a function word: it stays visible, and protect all draws it")
+            raise OptionError(
+                'the mode words keeps this function word, so it has no output distribution: use protect="all"'
+            )
         return token
 
     def split_and_classify(self, segment: str, *, starts_sentence: bool) -> tuple[ClassifiedToken, ...]:
@@ -197,12 +206,12 @@ class TemplateRule:
     def is_output_allowed(self, symbol: str, *, lower: bool = False) -> bool:
         """Return whether a word of the vocabulary may be an output of randomized words.
 
-        It may if the rule randomizes it in every case in which it is printed. So a sanitized text keeps its template
-        when it is sanitized again.
+        It may only if the rule randomizes the word in every case in which it can be printed. So a sanitized text keeps
+        its template when it is sanitized again.
 
         Args:
-            symbol: The word, as printed in lower case.
-            lower: Whether it is printed in lower case only.
+            symbol: The word, in lower case.
+            lower: Whether it is printed only in lower case.
         """
         for case in (LOWER,) if lower else (LOWER, TITLE, UPPER):
             printed = apply_case(symbol, case)
@@ -216,7 +225,7 @@ class TemplateRule:
         return symbol not in CLITICS
 
     def list_template(self, segments: Iterable[str]) -> list[str | tuple[object, ...]]:
-        """Return the template of a text, its public part: the gaps, and the entry of each token."""
+        """Return the template of a text: its gaps, and the template entry of each token."""
         template: list[str | tuple[object, ...]] = []
         gap: str | None = None  # the first token may follow nothing, a gap, or several segments of a gap
         first = True
@@ -232,7 +241,7 @@ class TemplateRule:
         return [*template, gap] if gap else template
 
     def _classify_word(self, word: str, starts_sentence: bool) -> ClassifiedToken:
-        """Return the token of a word, or of a stem, without clitics."""
+        """Return the token of a word without clitics, or of the stem of a word with clitics."""
         key, case = segmentation.fold_word(word), find_case_pattern(word)
         kind = self.listed_types.find_word_type(key, case)
         if kind is not None:
@@ -254,11 +263,10 @@ def parse_function_words(text: str) -> dict[str, bool]:
     Each line is a word, optionally followed by a tab and ``name-like``.
 
     Returns:
-        For each word whether it is name-like.
+        For each word, whether it is name-like.
 
     Raises:
-        BundleDamaged: A line is empty, repeats a word, has a word that is not folded or not one word, or an unknown
-            mark.
+        BundleDamaged: A line is empty, repeats a word, has an unknown flag, or is not one word in look-up form.
 
     >>> parse_function_words("the\\nwill\\tname-like\\n")
     {'the': False, 'will': True}
@@ -267,15 +275,15 @@ def parse_function_words(text: str) -> dict[str, bool]:
     for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
         word, *marks = line.split("\t")
         if marks not in ([], [NAME_LIKE]):
-            raise BundleDamaged(f"line {number} of the function words has an unknown mark")
+            raise BundleDamaged(f"line {number} of the function words has an unknown flag")
         if word in is_name_like or not _is_function_word(word):
-            raise BundleDamaged(f"line {number} of the function words is there twice or is not a word")
+            raise BundleDamaged(f"line {number} of the function words occurs twice or is not a word")
         is_name_like[word] = bool(marks)
     return is_name_like
 
 
 def collect_denied_keys(entries: Collection[str]) -> frozenset[str]:
-    """Return the keys of denied entries: of each entry as a whole, and of every word in it."""
+    """Return the keys of denied entries: the key of each whole entry, and of each word in it."""
     return frozenset(key for entry in entries for key in _list_keys(entry))
 
 
@@ -294,7 +302,7 @@ def _is_function_word(word: str) -> bool:
 
 
 def _split_clitics(word: str) -> tuple[str, tuple[str, ...]]:
-    """Return the stem of a word and its clitics, except ``n't``."""
+    """Split a word into its stem and its clitics. ``n't`` does not count as a clitic here."""
     clitics: list[str] = []
     end = len(word)
     while (index := _find_apostrophe(word, end)) > 0 and end - index in (2, 3):
@@ -307,7 +315,7 @@ def _split_clitics(word: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _find_auxiliary(word: str) -> str | None:
-    """Return the auxiliary before ``n't`` as spelled, or ``None`` if the word has another form."""
+    """Return the auxiliary before ``n't``, as the word spells it; ``None`` for any other word."""
     stem = word[:-3]
     ends = (
         len(word) > 3
@@ -318,6 +326,6 @@ def _find_auxiliary(word: str) -> str | None:
 
 
 def _find_apostrophe(word: str, end: int) -> int:
-    """Return the last position of an apostrophe within three characters before ``end``, or -1."""
+    """Return the last position of an apostrophe in the three characters before ``end``, or -1."""
     marks = _APOSTROPHES[:1] if word.isascii() else _APOSTROPHES
     return max([word.rfind(mark, max(0, end - 3), end) for mark in marks])

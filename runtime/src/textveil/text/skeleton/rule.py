@@ -1,7 +1,8 @@
 """Interface of a rule, which classifies each token as kept, replaced or randomized.
 
-A rule is public and fixed before a text is read. The kept tokens, the gaps, and case and type of the others are the
-*template* of a text. The release contains the template unchanged, and every guarantee is between texts of one template.
+A rule is public, and fixed before a text is read. The *template* of a text consists of the kept tokens, the gaps, and
+the case and type of the other tokens. The release contains the template unchanged, and every guarantee is between texts
+with the same template.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from textveil.text.skeleton.entity_types import EntityType
 
 _MARKS = load_data(CHARACTERS)["marks"]
 _ENDS_SENTENCE = frozenset(_MARKS["sentence_ends"])
-#: Pool of surrogates for a punctuation mark, where a rule replaces marks: any of these, whatever the mark is.
+#: Surrogates for punctuation marks, where a rule replaces them. They are the same for every mark.
 PUNCTUATION_TYPE = EntityType("punctuation mark", None, b"", tuple(_MARKS["punctuation"]))
 
 
@@ -35,11 +36,11 @@ class ClassifiedToken(NamedTuple):
     Attributes:
         role: Whether it is kept, replaced or randomized.
         case: Its case pattern.
-        key: Key of a kept word, which is printed in its case, or of a randomized word; ``None`` for replaced tokens and
-            for randomized tokens with the row of ``<unk>``.
+        key: Look-up key of a kept or randomized word. ``None`` for replaced tokens, and for randomized tokens that the
+            mechanism treats as ``<unk>``.
         type_index: Index of the type of a replaced token.
-        is_whole: Whether a randomized token is a word in one piece, or a stem with its clitic; ``False`` for a part of
-            a word that the vocabulary lacks, and for a mark.
+        is_whole: Whether a randomized token is a whole word, or one of a stem and its clitic. ``False`` for a
+            punctuation mark, and for a part of a word that the vocabulary lacks.
     """
 
     role: TokenRole
@@ -50,19 +51,19 @@ class ClassifiedToken(NamedTuple):
 
     @property
     def template_entry(self) -> tuple[object, ...]:
-        """Template entry of the token: unless it is kept, its role, case and type only."""
+        """The public part of the token: role, case and type, and the key only if it is kept."""
         return (self.role, self.case, self.type_index, self.key if self.role is TokenRole.SHOWN else None)
 
 
-#: Results of ``TokenRule.classify_plain`` for a word that is randomized by its key, as a whole, and for a word that is
-#: kept if its spelling is its key.
+#: Results of ``TokenRule.classify_plain``: randomize the whole word by its key; keep the word if it is spelled like its
+#: key.
 RANDOMIZED_BY_KEY, KEPT_AS_KEY = -1, -2
 #: Tokens of a segment, each with its spelling.
 ClassifiedTokens = Sequence[tuple[str, ClassifiedToken]]
 
 
 class TokenRule(Protocol):
-    """Classification of tokens. Rules are independent of mechanisms, and mechanisms of rules."""
+    """Classifies tokens. A rule does not depend on the mechanism, nor the mechanism on the rule."""
 
     @property
     def entity_types(self) -> Sequence[EntityType]:
@@ -71,29 +72,28 @@ class TokenRule(Protocol):
 
     @property
     def keeps_clitics(self) -> bool:
-        """Whether clitics are kept, whatever word precedes them."""
+        """Whether clitics are always kept, also after a word that is not."""
         ...
 
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
-        """Return the decisions for words of ASCII letters of at most ``MAX_WORD_LENGTH`` characters.
+        """Return the decisions for plain words, which are most words: a fast path.
 
-        This is the fast path for most words.
+        A plain word has only ASCII letters, and at most ``MAX_WORD_LENGTH`` of them.
 
         Args:
-            keys: Their keys.
-            cases: Their case patterns.
+            keys: Keys of the words.
+            cases: Case patterns of the words.
 
         Returns:
-            For each word the index of its type if it is replaced, ``RANDOMIZED_BY_KEY``, ``KEPT_AS_KEY`` for a word
-            that is kept if its spelling is its key, or ``None``. For other words the caller must call
-            ``classify_token``.
+            For each word, the index of its type if it is replaced; ``RANDOMIZED_BY_KEY``; ``KEPT_AS_KEY`` (kept if it
+            is spelled like its key); or ``None`` (the caller must call ``classify_token``).
         """
         ...
 
     def classify_token(self, segment: str, *, starts_sentence: bool) -> ClassifiedTokens:
         """Return the tokens of one segment that is not a gap: at least one, each with its spelling.
 
-        The start of a sentence may change only tokens that are randomized as ``<unk>`` inside a sentence.
+        At the start of a sentence the result may differ only in tokens that are randomized as ``<unk>`` elsewhere.
         """
         ...
 
@@ -106,8 +106,8 @@ class TokenRule(Protocol):
 
         Args:
             words: The outputs, as printed.
-            kept: For each output whether its token is kept.
-            apart: Whether spaces separate all tokens of the text, as where punctuation is sanitized.
+            kept: For each output, whether its token is kept.
+            apart: Whether a space must separate all outputs. It must where punctuation is sanitized.
         """
         ...
 

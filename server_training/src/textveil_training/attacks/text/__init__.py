@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from textveil_training.errors import MissingExtra
 
 if find_spec("textveil_export") is None:  # closed forms of leakage have their home in that wheel
-    raise MissingExtra("attacks on text need the wheel textveil-export: install the extra, textveil-training[attacks]")
+    raise MissingExtra("attacks on text need textveil-export: pip install 'textveil-training[attacks]'")
 
 from textveil_training.attacks.settings import ATTACKS, TextAttackSettings
 from textveil_training.attacks.subject import AttackedMechanism

@@ -66,21 +66,26 @@ class MaskedLMReader:
         self.loaded: LoadedMaskedLM = load_masked_lm(source)
         if self.loaded.new_head:
             raise CheckpointError(
-                "that model has no trained head to predict words with: train it with textveil-train pretrain first"
+                "the model of --model has no trained head that predicts words: train it with textveil-train pretrain "
+                "first"
             )
         if not self.loaded.lowercase:  # it would answer in capitals where the originals are in lower case
             raise EncoderMismatch(
-                "sanitized words are lower case here, and that masked language model is cased: name an uncased one"
+                "the masked language model distinguishes case, but sanitized words are in lower case: pass an "
+                "uncased model"
             )
         if max_tokens > self.loaded.model.config.max_position_embeddings:
-            raise SettingError("max_tokens is more than the masked language model can read: lower --max-tokens")
+            raise SettingError(
+                "--max-tokens exceeds the number of positions of the masked language model: use a smaller value"
+            )
         self.tokenizer = EncoderTokenizer(
             self.loaded.vocabulary, lowercase=self.loaded.lowercase, max_tokens=max_tokens
         )
         has_wordpieces = channel is not None and channel.has_wordpieces
         if channel is not None and has_wordpieces and not channel.bundle.symbol_ids.keys() <= self.tokenizer.ids.keys():
             raise EncoderMismatch(
-                "the bundle's pieces are not those of the masked language model: name the model whose pieces it has"
+                "the masked language model has other WordPieces than the bundle: pass the model that the bundle was "
+                "built from"
             )
         self._channel, self._has_wordpieces = channel, has_wordpieces
         self.get_pieces = cache(self._compute_pieces)

@@ -63,7 +63,7 @@ def release_texts(channel: TokenRandomizer, examples: Sequence[Sequence[str]]) -
     owner = np.array([number for number, example in enumerate(examples) for _ in example], np.int64)
     sizes = np.array([len(text.inputs) for text in texts], np.int64)
     if not sizes.sum():
-        raise EmptyData("no text has a token: there is nothing to attack")
+        raise EmptyData("no text has a token, so there is nothing to attack: pass other texts")
     drawn = tuple(channel.randomize_texts(texts))
     text = np.repeat(np.arange(len(texts)), sizes)
     inputs, whole = np.concatenate([t.inputs for t in texts]), np.concatenate([t.whole_words for t in texts])

@@ -367,7 +367,7 @@ def run_and_record(
         As ``attack``. No text is in a record.
     """
     if output is not None and output.exists():
-        raise OutputError("the record is there already, and nothing is overwritten: name another file with -o")
+        raise OutputError("the record exists already: choose another file with -o")
     choose_attacks(settings, subject, len(known))  # before a record is begun
     format_name, split = source
     data = {

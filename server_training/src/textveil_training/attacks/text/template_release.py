@@ -106,7 +106,10 @@ def release_templates(subject: AttackedMechanism, examples: Sequence[Sequence[st
     ]
     sizes = np.array([len(outputs) for _, outputs, _ in aligned], np.int64)
     if not sizes.sum():
-        raise EmptyData(f"the mode {subject.terms.protect} hides no word of these texts: there is nothing to recover")
+        raise EmptyData(
+            f"the mode {subject.terms.protect} replaces no word of these texts, so there is nothing to recover: pass "
+            "other texts"
+        )
     text = np.repeat(np.arange(len(sizes)), sizes)
     return TemplateRelease(
         texts=tuple(text for text, _, _ in aligned),

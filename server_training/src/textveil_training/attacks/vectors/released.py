@@ -32,18 +32,21 @@ def read_released_vectors(path: FilePath, texts: int) -> tuple[NDArray[np.float6
         vector, epsilon = _parse_line(line)
         if vector is None or epsilon is None:
             raise InvalidJson(
-                "the line is not a vector with its statement, as textveil encode --json writes it", location
+                "the line is not a released vector with its statement: use the output of textveil encode --json",
+                location,
             )
         vectors.append(vector)
         epsilons.add(epsilon)
         if len(vector) != len(vectors[0]) or len(epsilons) > 1:
             raise InvalidJson(
-                "the line has another dimension or epsilon than the first: name releases of one bundle at one epsilon",
+                "the line differs in dimension or epsilon from the first line: pass releases of one bundle at one "
+                "epsilon",
                 location,
             )
     if len(vectors) != texts:
         raise WrongColumnCount(
-            f"there are {len(vectors)} vectors for {texts} texts", FileLocation(format_file_name(Path(path)))
+            f"the number of released vectors ({len(vectors)}) differs from the number of texts ({texts})",
+            FileLocation(format_file_name(Path(path))),
         )
     return np.array(vectors), epsilons.pop()
 

@@ -59,8 +59,8 @@ def attack_words(
     of_prior, prior_counts = exclude_near_texts([split_text(text) for text in prior], cut)
     if len(of_known) < FEWEST_KNOWN:
         raise EmptyData(
-            f"{len(of_known):,} of {len(known):,} known texts are left, and {FEWEST_KNOWN} are needed: the "
-            "others share five words in a row with an attacked text; name other raw texts (--known)"
+            f"{len(of_known):,} of {len(known):,} known texts remain, but the attack needs {FEWEST_KNOWN}: the "
+            "others share five consecutive words with an attacked text; pass other raw texts (--known)"
         )
     parts = 1
 

@@ -1,7 +1,10 @@
-"""The transformer in scikit-learn's own pipelines, copies and pickles."""
+"""The transformer of examples/with_sklearn.py in scikit-learn's own pipelines, copies and pickles."""
 
 import pickle
+import sys
 from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -10,7 +13,7 @@ from canaries import SECRET
 from host_texts import TEXT, VISIBLE, is_sanitized, refused_in_one_line
 from textveil.errors import InputError, OptionError
 
-pytest.importorskip("sklearn", reason="needs the extra sklearn: make integrations")
+pytest.importorskip("sklearn", reason="needs scikit-learn")
 
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -22,7 +25,14 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 from textveil_cli.integrations import ConfiguredSanitizer
-from textveil_cli.integrations.sklearn import TextSanitizer
+
+_SPEC = spec_from_file_location("with_sklearn", Path(__file__).parents[3] / "examples" / "with_sklearn.py")
+assert _SPEC is not None
+assert _SPEC.loader is not None
+#: A pickle finds the class by the name of its module.
+sys.modules["with_sklearn"] = module_from_spec(_SPEC)
+_SPEC.loader.exec_module(sys.modules["with_sklearn"])
+TextSanitizer: Any = sys.modules["with_sklearn"].TextSanitizer
 
 
 def test_texts_are_sanitized_without_a_fit() -> None:

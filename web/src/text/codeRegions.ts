@@ -1,0 +1,221 @@
+/** Regions of code: fences and inline code, which readers of Markdown end at different marks. */
+
+import { beginsBlock, consumesText } from "./harmlessTags.js";
+import {
+  CODE_INDENT,
+  FENCE_LENGTH,
+  isBlank,
+  LETTER,
+  MAX_NAME_LENGTH,
+  NESTED_INDENT,
+  NO_FENCE,
+  OpenRegion,
+  opensMarkup,
+  type Region,
+  type RegionState,
+  START,
+} from "./regionState.js";
+
+/** An info string with which every reader takes a line for the opening of a fence. */
+const INFO = /^ *[A-Za-z0-9_#.+-]* *\r?$/;
+
+/** End a run of backticks or tildes before the first other character. */
+export function resolveRuns(state: RegionState, character: string): void {
+  if (state.tildes > 0 && character !== "~") {
+    const count = state.tildes;
+    state.tildes = 0;
+    if (count >= FENCE_LENGTH) {
+      if (state.topRegion?.kind === "inline") state.isTainted = state.openRegions.pop()?.tainted || state.isTainted;
+      openFence(state, "~", count);
+    }
+  }
+  const openRegion = state.topRegion;
+  if (openRegion?.kind !== "inline" || character === "`") return;
+  if (openRegion.opening) {
+    openRegion.opening = false;
+    if (openRegion.runAtStart && openRegion.count >= FENCE_LENGTH) {
+      state.openRegions.pop();
+      openFence(state, "`", openRegion.count);
+    } else if (NO_FENCE.has(state.openRegions.at(-2)?.kind ?? "")) {
+      state.openRegions.pop();
+      state.hasStrayBacktick = true;
+    }
+  } else if (openRegion.closing > 0) {
+    const count = openRegion.closing;
+    openRegion.closing = 0;
+    if (openRegion.runAtStart && count >= FENCE_LENGTH) {
+      state.openRegions.pop();
+      state.isTainted ||= openRegion.tainted;
+      openFence(state, "`", count).torn = count === openRegion.count; // the run closes code for some readers
+    } else if (count === openRegion.count) {
+      closeCode(state, openRegion);
+    }
+  }
+}
+
+/** Open a fence at the run of marks before. */
+function openFence(state: RegionState, mark: string, count: number): OpenRegion {
+  const openRegion = new OpenRegion("fence", "code");
+  openRegion.mark = mark;
+  openRegion.count = count;
+  openRegion.quotes = state.quotes;
+  openRegion.column = state.runColumn;
+  openRegion.nested = state.isListItem || openRegion.column >= NESTED_INDENT;
+  openRegion.exact = !state.isListItem && state.quotes === 0 && openRegion.column === 0;
+  openRegion.uncertain = !openRegion.exact || state.isHtml || state.isDisputed || state.openRegions.length > 0;
+  openRegion.tainted = state.isHtml; // an empty line ends the HTML, and with it the reading without a fence
+  state.openRegions.push(openRegion);
+  return openRegion;
+}
+
+/** Close code; if a reader may treat it as text that opens a region, no later text is prose. */
+function closeCode(state: RegionState, openRegion: OpenRegion): void {
+  state.popRegion();
+  const open = openRegion.hazard || openRegion.depth > 0 || openRegion.tag !== "";
+  // A reader who knows no fences sees a link or tag go on behind this one.
+  const tag =
+    openRegion.tag === "'" || openRegion.tag === '"' || (openRegion.tag !== "" && beginsBlock(openRegion.destination));
+  const goesOn = openRegion.kind === "fence" && (openRegion.depth > 0 || openRegion.quote !== "" || tag);
+  if (openRegion.shifted || openRegion.torn || goesOn || (openRegion.uncertain && open)) state.giveUp("code");
+  else if (openRegion.kind === "fence" && openRegion.tag !== "") state.pushRegion("angle", "markup").lost = true;
+  // A reader may pair its marks with others of the paragraph.
+  else if (openRegion.kind === "fence" && openRegion.uncertain) state.isHtml = true;
+}
+
+/** Close a fence; Python-Markdown recognizes only fences whose two lines are alike and not indented. */
+function closeFence(state: RegionState, openRegion: OpenRegion): void {
+  const exact = openRegion.opening && openRegion.closing === openRegion.count;
+  openRegion.torn ||= exact !== openRegion.exact;
+  closeCode(state, openRegion);
+}
+
+/** Register markup, a command or a link for a reader without this code: later code is uncertain. */
+function noteHazard(state: RegionState, openRegion: OpenRegion, character: string): void {
+  const last = state.lastCharacter;
+  let region: Region;
+  if (openRegion.tag !== "") readTagInCode(state, openRegion, character);
+  if (last === "<" && opensMarkup(character)) {
+    region = "markup";
+    openRegion.hazard ||= character === "!" || character === "?";
+    openRegion.tag = "name";
+    openRegion.destination = character;
+  } else if (last === "]" && (character === "(" || character === ":")) {
+    region = "link";
+    openRegion.hazard = true;
+  } else if (last === "\\" && LETTER.test(character)) {
+    openRegion.escaped = true; // one letter alone is no command
+    return;
+  } else if (openRegion.escaped && (LETTER.test(character) || "{[*%".includes(character))) {
+    region = "link";
+    openRegion.hazard = true;
+    openRegion.escaped = false;
+  } else {
+    openRegion.escaped &&= isBlank(character);
+    return;
+  }
+  if (openRegion.kind === "inline" || openRegion.uncertain) openRegion.region = region; // a run may close it, or none
+}
+
+/** Follow a tag until it ends; what readers may read in two ways is a hazard. */
+function readTagInCode(state: RegionState, openRegion: OpenRegion, character: string): void {
+  const part = openRegion.tag;
+  if (character === "<" || character === "`" || (character === ">" && state.phase === START)) {
+    openRegion.hazard = true; // or the mark of a quotation
+  } else if (part === "'" || part === '"') {
+    if (character === part) openRegion.tag = "attributes";
+  } else if (character === ">") {
+    openRegion.hazard ||= openRegion.kind === "inline" && beginsBlock(openRegion.destination);
+    openRegion.hazard ||= consumesText(openRegion.destination);
+    openRegion.tag = "";
+  } else if ("'\"=".includes(character)) {
+    openRegion.hazard ||= part === "value" || (part === "=") === (character === "=");
+    openRegion.tag = character;
+  } else if (isBlank(character)) {
+    if (part !== "=") openRegion.tag = "attributes";
+  } else if (part === "=") {
+    openRegion.tag = "value";
+  } else if (part === "name" && openRegion.destination.length < MAX_NAME_LENGTH) {
+    openRegion.destination += character;
+  }
+}
+
+/** Read a character of a fenced block of code, and return its region. */
+export function readFence(state: RegionState, openRegion: OpenRegion, character: string, atStart: boolean): Region {
+  noteHazard(state, openRegion, character);
+  if (!openRegion.started) {
+    if (character === "\n") {
+      openRegion.started = true;
+      openRegion.exact &&= INFO.test(openRegion.info);
+      openRegion.uncertain ||= !openRegion.exact;
+    } else if (character === "`" && openRegion.mark === "`") {
+      openRegion.kind = "inline"; // code in a line
+      openRegion.closing = 1;
+      openRegion.runAtStart = openRegion.opening = false;
+    } else if (openRegion.info.length <= MAX_NAME_LENGTH) {
+      openRegion.info += character;
+    }
+    return openRegion.region;
+  }
+  followLinkInFence(state, openRegion, character, atStart);
+  if (atStart) {
+    const column = state.column - 1;
+    const leftList = openRegion.nested && state.quotes === openRegion.quotes && column < openRegion.column;
+    if (state.quotes < openRegion.quotes || leftList) {
+      state.openRegions = [new OpenRegion("unknown", "code")]; // readers disagree on where it ends
+      return "code";
+    }
+    const deep = column >= openRegion.column + CODE_INDENT || state.quotes !== openRegion.quotes || state.isListItem;
+    openRegion.closing = deep || character !== openRegion.mark ? 0 : 1;
+    openRegion.opening = column === 0;
+    openRegion.shifted = column !== openRegion.column && Math.max(column, openRegion.column) >= CODE_INDENT;
+  } else if (openRegion.closing > 0 && character === openRegion.mark && state.lastCharacter === openRegion.mark) {
+    openRegion.closing++;
+  } else if (openRegion.closing > 0 && !isBlank(character)) {
+    openRegion.closing = 0;
+  } else if (character === "\n" && openRegion.closing > 0) {
+    if (openRegion.closing >= openRegion.count) closeFence(state, openRegion);
+    openRegion.closing = 0;
+  }
+  return openRegion.region;
+}
+
+/** Follow a link or definition that a reader without fences sees; `depth` and `quote` keep it open. */
+function followLinkInFence(state: RegionState, openRegion: OpenRegion, character: string, atStart: boolean): void {
+  if (state.lastCharacter === "]" && character === "(") openRegion.depth = 1;
+  else if (openRegion.depth > 0 && character === "(") openRegion.depth++;
+  else if (openRegion.depth > 0 && character === ")") openRegion.depth--;
+  if (state.lastCharacter === "]" && character === ":") openRegion.quote = character;
+  else if (!isBlank(character) && !openRegion.closing && !(atStart && character === openRegion.mark))
+    openRegion.quote = "";
+}
+
+/** Read a character of inline code, and return its region. */
+export function readInline(state: RegionState, openRegion: OpenRegion, character: string, atStart: boolean): Region {
+  if ((atStart && !LETTER.test(character) && character < "\x80") || (character === ">" && state.phase === START))
+    openRegion.torn ||= openRegion.info.includes("\n"); // another block may begin with this line
+  if (character === "\n") openRegion.info = character;
+  if (character === "`") {
+    if (openRegion.opening) {
+      openRegion.count++;
+    } else {
+      if (openRegion.closing === 0) {
+        openRegion.runAtStart = atStart;
+        state.runColumn = state.column - 1;
+      }
+      openRegion.closing++;
+    }
+  } else if (character === "~" && (atStart || state.tildes > 0)) {
+    countTilde(state);
+  } else {
+    openRegion.tainted ||= state.lastCharacter === "<" && opensMarkup(character);
+    noteHazard(state, openRegion, character);
+    openRegion.uncertain ||= character === "\n" || character === "|"; // another block or cell may begin there
+  }
+  return openRegion.region;
+}
+
+/** Count a tilde of a run that may open a fence. */
+export function countTilde(state: RegionState): void {
+  if (state.tildes === 0) state.runColumn = state.column - 1;
+  state.tildes++;
+}

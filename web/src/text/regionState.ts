@@ -1,0 +1,209 @@
+/** State of the scanner of regions: the open regions of a reply, and what it needs of the text before. */
+
+import { MAX_TAG_LENGTH } from "./harmlessTags.js";
+import type { RegionScanner } from "./regions.js";
+
+/** Region of a character of a reply. */
+export type Region = "prose" | "code" | "math" | "json" | "link" | "markup";
+/**
+ * Role of a character of JSON: a separator ends a chunk, an ignored character has no effect, a spoiler spoils its
+ * chunk.
+ */
+export type JsonRole = "text" | "separator" | "ignored" | "spoiler";
+
+/** Return the set of words of a text with single spaces. */
+export const splitWords = (text: string): ReadonlySet<string> => new Set(text.split(" "));
+
+/** Syntax that opens a region. */
+export type RegionKind =
+  | "fence"
+  | "inline"
+  | "dollar"
+  | "dollars"
+  | "paren"
+  | "bracket"
+  | "begin"
+  | "command"
+  | "option"
+  | "json"
+  | "link"
+  | "definition"
+  | "angle"
+  | "unknown";
+export const BLOCK_MATH: ReadonlySet<string> = splitWords("dollars bracket begin");
+export const BLOCKS: ReadonlySet<string> = splitWords("fence dollars bracket begin json unknown");
+export const MATH: ReadonlySet<string> = splitWords("dollars bracket begin dollar paren command option");
+export const NO_FENCE: ReadonlySet<string> = splitWords("dollars bracket begin json");
+
+export const MAX_NAME_LENGTH = MAX_TAG_LENGTH;
+export const MAX_DESTINATION_LENGTH = 2048;
+export const LETTER = /^[A-Za-z]$/;
+const MAX_DEPTH = 64;
+export const TITLE = 2;
+export const FENCE_LENGTH = 3;
+export const NESTED_INDENT = 2;
+export const CODE_INDENT = 4;
+export const TAB = 4;
+/** Progress through the marks at the start of a line: quotation marks and blanks, digits, a list mark, the text. */
+export const START = 0;
+export const DIGITS = 1;
+export const MARK = 2;
+export const BODY = 3;
+/** Progress of a TeX command: none, after the backslash, in its name, after its name or an argument, in a comment. */
+export const NONE = 0;
+export const SLASH = 1;
+export const NAME = 2;
+export const ARGUMENTS = 3;
+export const COMMENT = 4;
+export const isBlank = (character: string): boolean =>
+  character === " " || character === "\t" || character === "\r" || character === "\n";
+export const isNumeral = (character: string): boolean => character >= "0" && character <= "9" && character.length === 1;
+export const opensMarkup = (character: string): boolean =>
+  LETTER.test(character) || character === "/" || character === "!" || character === "?";
+export const isLinkKind = (kind: RegionKind | undefined): boolean => kind === "link" || kind === "definition";
+
+/** Open region, with the state of the text read in it so far. */
+export class OpenRegion {
+  /** Depth of brackets, or length of a fence. */
+  count = 1;
+  opening = false;
+  closing = 0;
+  runAtStart = false;
+  tainted = false;
+  /**
+   * Code that some readers treat as text; something in it that would open a region there; a last line with an
+   * unusual indentation. A link is uncertain if a line ends before its destination.
+   */
+  uncertain = false;
+  hazard = false;
+  shifted = false;
+  /** Depth of brackets and braces in code. */
+  depth = 0;
+  /** Current part of a tag in code; empty outside tags. */
+  tag = "";
+  /** Whether all readers recognize the fence. */
+  exact = true;
+  /** A tag if a reader finds its end in the paragraph, else text. */
+  lost = false;
+  /** Whether an empty line splits a fence that begins as HTML for some readers. */
+  torn = false;
+  info = "";
+  mark = "`";
+  quotes = 0;
+  column = 0;
+  nested = false;
+  started = false;
+  angle = false;
+  quote = "";
+  escaped = false;
+  destination = "";
+  length = 0;
+  string = false;
+  unicode = "";
+  inner: RegionScanner | undefined;
+
+  constructor(
+    public kind: RegionKind,
+    public region: Region,
+  ) {}
+}
+
+/** Open regions of a text that arrives in parts, and what later characters depend on. */
+export class RegionState {
+  /** The region of the last character. */
+  region: Region = "prose";
+  /** The role of the last character in JSON; `text` elsewhere. */
+  role: JsonRole = "text";
+  openRegions: OpenRegion[] = [];
+  isTainted = false;
+  isHtml = false;
+  /** Whether readers disagree until the end of the reply on what is code, or what is HTML. */
+  isDisputed = false;
+  angleAtStart = false;
+  abbreviation = false;
+  tag = false;
+  afterTag = false;
+  tagColon = false;
+  /** Text that begins with a bracket directly after a tag, until the tag is settled; else empty. */
+  tagLink = "";
+  phase = START;
+  quotes = 0;
+  column = 0;
+  isListItem = false;
+  isEmptyLine = true;
+  lastCharacter = "";
+  lineLabel = false;
+  commandState = NONE;
+  commandName = "";
+  isDoubledBackslash = false;
+  /** Whether the number of backslashes right before is odd. */
+  afterOddBackslashes = false;
+  opener = "";
+  dollar = false;
+  tildes = 0;
+  runColumn = 0;
+  openBrackets = 0;
+  openBraces = 0;
+  /** Whether open braces have a line end, and a sign of attributes. */
+  bracesSpanLines = false;
+  inAttributes = false;
+  mayBeAddress = false;
+  hasStrayBacktick = false;
+  /** A bracket closed before, with nothing but blanks between; a bracket that no paragraph closed. */
+  bracketClosed = false;
+  openLabel = false;
+  isImage = false;
+  classMark = "";
+  classMarks = 0;
+
+  constructor(protected readonly isInsideString = false) {}
+
+  /** The innermost open region. */
+  get topRegion(): OpenRegion | undefined {
+    return this.openRegions[this.openRegions.length - 1];
+  }
+
+  /** Open and return a region inside the present one. */
+  pushRegion(kind: RegionKind, region: Region): OpenRegion {
+    const openRegion = new OpenRegion(kind, region);
+    if (this.openRegions.length < MAX_DEPTH) this.openRegions.push(openRegion);
+    else this.openRegions = [new OpenRegion("unknown", "markup")]; // the cost of a blank line grows with the depth
+    this.resetMarks();
+    return openRegion;
+  }
+
+  /** Close the innermost region. */
+  popRegion(): void {
+    this.openRegions.pop();
+    this.resetMarks();
+  }
+
+  /** Assign one region to all later text. */
+  giveUp(region: Region): void {
+    this.openRegions = [new OpenRegion("unknown", region)];
+    this.resetMarks();
+  }
+
+  /** Forget the marks that may open a region. */
+  resetMarks(): void {
+    this.commandState = NONE;
+    this.opener = "";
+    this.dollar = false;
+  }
+
+  /** Treat a line that begins with three marks, such as `!!! note`, as a class name. */
+  countClassMarks(character: string, atStart: boolean): void {
+    if (atStart && "!?:".includes(character)) {
+      this.classMark = character;
+      this.classMarks = 1;
+    } else if (character === "\n") {
+      this.classMark = "";
+      this.classMarks = 0;
+    } else if (this.classMark !== "" && character === this.classMark) {
+      this.classMarks++;
+    } else {
+      this.classMark = "";
+      if (this.classMarks < FENCE_LENGTH) this.classMarks = 0;
+    }
+  }
+}
