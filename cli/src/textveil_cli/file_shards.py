@@ -21,10 +21,9 @@ from textveil_cli.files.blocks import (
 )
 from textveil_cli.files.column_selection import ColumnSelection
 from textveil_cli.files.parquet import ParquetTable
-from textveil_cli.files.pipeline import LAYOUTS, FinishedFileRecorder, RunStep, write_file
+from textveil_cli.files.pipeline import LAYOUTS, BlockSanitizer, FinishedFileRecorder, RunStep, write_file
 from textveil_cli.files.rejected_rows import RejectedRowsFile
 from textveil_cli.files.sources import InputStream, SourceFile, get_file_version, get_packed_ending, open_stream
-from textveil_cli.files.workers import BlockSanitizer
 
 #: Approximate bytes of a shard: seconds of work.
 SHARD_BYTES = 16_000_000

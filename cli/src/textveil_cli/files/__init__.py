@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from textveil_cli.files.cells import read_cells
     from textveil_cli.files.column_selection import ColumnSelection
     from textveil_cli.files.detect_tables import make_table_refusal, refuse_tables_by_name
-    from textveil_cli.files.pipeline import LayoutFactory, RunResult, sanitize_files
+    from textveil_cli.files.pipeline import BlockSanitizer, LayoutFactory, RunResult, sanitize_files
     from textveil_cli.files.rejected_rows import RejectedRowsFile
     from textveil_cli.files.run_manifest import RunManifest, hash_settings
     from textveil_cli.files.sources import (
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         get_manifest_path,
         get_packed_ending,
     )
-    from textveil_cli.files.workers import BlockSanitizer
 
 __all__ = [
     "BlockSanitizer",
@@ -68,7 +67,6 @@ __getattr__ = make_lazy_getattr(
     "detect_tables",
     "run_manifest",
     "rejected_rows",
-    "workers",
     "pipeline",
     "cells",
 )

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from io import BytesIO
 from itertools import groupby, islice
-from typing import NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 from textveil.errors import DocumentTooLong, InputError, TextveilError
+from textveil.text import Options, Sanitizer
 
 from textveil_cli.errors import BadRow, FieldTooLong
 from textveil_cli.files.column_selection import ColumnSelection
@@ -58,6 +59,10 @@ class RewrittenDocuments:
     def is_complete(self) -> bool:
         """Return whether all documents are released."""
         return not any(isinstance(tokens, WithheldDocument) for tokens in self.tokens)
+
+
+#: Result of a step without documents.
+NO_TEXTS = RewrittenDocuments([], [])
 
 
 class DocumentGroup(NamedTuple):
@@ -287,6 +292,50 @@ class RunCounts:
             replaced_words=self.replaced_words + other.replaced_words,
             mostly_replaced_documents=self.mostly_replaced_documents + other.mostly_replaced_documents,
         )
+
+
+def sanitize_block(sanitizer: Sanitizer, texts: list[str], sizes: list[int], options: Options) -> RewrittenDocuments:
+    """Sanitize documents.
+
+    Args:
+        sanitizer: The sanitizer.
+        texts: Texts of all documents, one document after the other.
+        sizes: Number of texts in each document.
+        options: As in ``Sanitizer.sanitize``.
+
+    Privacy:
+        A release of every document. If one is too long for consistent replacement, the results of the others are
+        discarded unreleased, and each document is sanitized again alone.
+    """
+    if not options.get("consistent") and len(texts) == len(sizes):
+        results = sanitizer.sanitize_batch(texts, **options)
+        return _collect_results([[result.text] for result in results], results)
+    remaining = iter(texts)
+    documents = [[*islice(remaining, size)] for size in sizes]
+    try:
+        documents_results = sanitizer.sanitize_documents(documents, **options)
+        return _collect_results([one.texts for one in documents_results], documents_results)
+    except DocumentTooLong:
+        if len(documents) == 1:
+            return RewrittenDocuments([TOO_LONG] * len(texts), [TOO_LONG])
+    separate_results = [sanitize_block(sanitizer, document, [len(document)], options) for document in documents]
+    return RewrittenDocuments(
+        [text for one in separate_results for text in one.texts],
+        [one.tokens[0] for one in separate_results],
+        randomized_words=[sum(one.randomized_words) for one in separate_results],
+        replaced_words=[sum(one.replaced_words) for one in separate_results],
+    )
+
+
+def _collect_results(texts: Iterable[Sequence[str]], results: Sequence[Any]) -> RewrittenDocuments:
+    """Return texts with the counts of their results or documents."""
+    randomized, replaced = [one.randomized_words for one in results], [one.replaced_words for one in results]
+    return RewrittenDocuments(
+        [text for of_one in texts for text in of_one],
+        [one.tokens for one in results],
+        randomized_words=randomized,
+        replaced_words=replaced,
+    )
 
 
 def split_lines(chunks: Iterable[bytes], max_bytes: int, name: str) -> Iterator[tuple[list[bytes], bool]]:

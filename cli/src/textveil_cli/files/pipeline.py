@@ -5,16 +5,27 @@ Each output is written completely or not at all.
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeVar, cast
 
 from textveil.errors import OptionError, OutputError, TextveilError
-from textveil.release import KeptWords
 from textveil.storage import open_atomic_bytes
+from textveil.text import KeptWords, Options, Sanitizer
 
-from textveil_cli.files.blocks import RewrittenDocuments, RowLayout, RunCounts, TextBlock, WithheldDocument, read_blocks
+from textveil_cli.files.blocks import (
+    NO_TEXTS,
+    DocumentBlock,
+    RewrittenDocuments,
+    RowLayout,
+    RunCounts,
+    TextBlock,
+    WithheldDocument,
+    read_blocks,
+    sanitize_block,
+)
 from textveil_cli.files.column_selection import ColumnSelection
 from textveil_cli.files.delimited import DelimitedLayout
 from textveil_cli.files.json_lines import JsonLinesLayout
@@ -23,10 +34,11 @@ from textveil_cli.files.plain_lines import LinesLayout
 from textveil_cli.files.rejected_rows import RejectedRowsFile
 from textveil_cli.files.run_manifest import RunManifest
 from textveil_cli.files.sources import InputStream, SourceFile, SourceFiles, get_packed_ending, open_packer, open_stream
-from textveil_cli.files.workers import BlockSanitizer
 
 if TYPE_CHECKING:  # importing the ledger takes time for its database
     from textveil_cli.files.ledger_writer import BlockLedger
+
+Step = TypeVar("Step")
 
 #: Layout of each line-based format.
 LAYOUTS = {"csv": DelimitedLayout, "tsv": DelimitedLayout, "jsonl": JsonLinesLayout, "lines": LinesLayout}
@@ -78,6 +90,45 @@ class RunStep:
     block: TextBlock | ParquetBlock | None = None
     consumed: int = 0
     error: Exception | None = None
+
+
+class BlockSanitizer:
+    """Sanitizer of the blocks of a run, in one or several processes.
+
+    Args:
+        sanitizer: The sanitizer of this process.
+        bundle: Folder of its bundle, ``None`` for the built-in one.
+        options: Options of ``Sanitizer.sanitize``.
+        workers: Number of processes; 1 uses this process alone.
+    """
+
+    def __init__(self, sanitizer: Sanitizer, bundle: Path | None, options: Options, workers: int) -> None:
+        self._sanitizer, self._bundle, self._options, self._workers = sanitizer, bundle, options, workers
+
+    def sanitize_blocks(
+        self, steps: Iterable[tuple[Step, DocumentBlock | None]]
+    ) -> Generator[tuple[Step, RewrittenDocuments], None, None]:
+        """Yield every step with the rewritten texts of its block, in order.
+
+        Workers rewrite up to two blocks per process ahead.
+
+        Raises:
+            TextveilError: The first error in a step.
+            WorkerFailed: A worker was ended from outside, or failed with an error that is no ``TextveilError``.
+        """
+        if self._workers == 1:
+            for step, work in steps:
+                yield (
+                    step,
+                    NO_TEXTS
+                    if work is None
+                    else sanitize_block(self._sanitizer, work.texts, work.document_sizes, self._options),
+                )
+            return
+        from textveil_cli.files.workers import sanitize_in_processes  # lazy: one process needs no pool
+
+        job = (self._bundle, self._sanitizer.bundle.expected_bundle, self._options)
+        yield from sanitize_in_processes(steps, job, self._workers)
 
 
 @dataclass(frozen=True)
