@@ -9,6 +9,7 @@ from pathlib import Path
 
 from textveil.errors import OptionError
 
+from textveil_cli.columns import ColumnSelection
 from textveil_cli.errors import FileChanged
 from textveil_cli.files.blocks import (
     RejectedRow,
@@ -19,7 +20,6 @@ from textveil_cli.files.blocks import (
     remove_byte_order_mark,
     split_lines,
 )
-from textveil_cli.files.column_selection import ColumnSelection
 from textveil_cli.files.parquet import ParquetTable
 from textveil_cli.files.pipeline import LAYOUTS, BlockSanitizer, FinishedFileRecorder, RunStep, write_file
 from textveil_cli.files.rejected_rows import RejectedRowsFile

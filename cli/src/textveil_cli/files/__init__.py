@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from textveil.lazy import make_lazy_getattr
 
 if TYPE_CHECKING:
+    from textveil_cli.columns import ColumnSelection
     from textveil_cli.files.blocks import RejectedRow, RowLayout, RunCounts, TableRow
     from textveil_cli.files.cells import read_cells
-    from textveil_cli.files.column_selection import ColumnSelection
     from textveil_cli.files.detect_tables import make_table_refusal, refuse_tables_by_name
     from textveil_cli.files.pipeline import BlockSanitizer, LayoutFactory, RunResult, sanitize_files
     from textveil_cli.files.rejected_rows import RejectedRowsFile
@@ -61,7 +61,6 @@ __all__ = [
 __getattr__ = make_lazy_getattr(
     __name__,
     __all__,
-    "column_selection",
     "blocks",
     "sources",
     "detect_tables",

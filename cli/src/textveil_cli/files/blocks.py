@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, Protocol, cast
 from textveil.errors import DocumentTooLong, InputError, TextveilError
 from textveil.text import Options, Sanitizer
 
+from textveil_cli.columns import ColumnSelection
 from textveil_cli.errors import BadRow, FieldTooLong
-from textveil_cli.files.column_selection import ColumnSelection
 
 #: Texts of at least this many characters are encoded in parts of this size.
 LONG_TEXT = 1 << 20

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 
 from textveil.errors import OptionError
 
+from textveil_cli.columns import ColumnSelection
 from textveil_cli.errors import ColumnError, FieldTooLong
 from textveil_cli.files.blocks import LONG_TEXT, RejectedRow, TableRow, encode_long_text
-from textveil_cli.files.column_selection import ColumnSelection
 from textveil_cli.files.json_keys import (
     EACH_ITEM,
     KeyParser,

@@ -15,6 +15,7 @@ from textveil.errors import OptionError, OutputError, TextveilError
 from textveil.storage import open_atomic_bytes
 from textveil.text import KeptWords, Options, Sanitizer
 
+from textveil_cli.columns import ColumnSelection
 from textveil_cli.files.blocks import (
     NO_TEXTS,
     DocumentBlock,
@@ -26,7 +27,6 @@ from textveil_cli.files.blocks import (
     read_blocks,
     sanitize_block,
 )
-from textveil_cli.files.column_selection import ColumnSelection
 from textveil_cli.files.delimited import DelimitedLayout
 from textveil_cli.files.json_lines import JsonLinesLayout
 from textveil_cli.files.parquet import ParquetBlock, ParquetTable

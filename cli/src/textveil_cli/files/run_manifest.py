@@ -15,10 +15,10 @@ from typing import Any
 from textveil.errors import OutputError
 from textveil.text import Options, PrivacyTerms
 
+from textveil_cli.columns import ColumnSelection
 from textveil_cli.console import make_printable
 from textveil_cli.errors import FileChanged, ResumeError
 from textveil_cli.files.blocks import RunCounts
-from textveil_cli.files.column_selection import ColumnSelection
 from textveil_cli.files.folder_lock import lock_folder
 from textveil_cli.files.sources import SourceFile, get_file_version, get_manifest_path
 

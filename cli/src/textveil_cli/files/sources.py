@@ -18,9 +18,9 @@ from typing import Any, BinaryIO
 
 from textveil.errors import InputError, OptionError, OutputError
 
+from textveil_cli.columns import FORMATS
 from textveil_cli.console import make_printable, name_inputs, open_input
 from textveil_cli.errors import ExtraMissing, FileChanged
-from textveil_cli.files.column_selection import FORMATS
 
 #: Suffix of a run manifest's name after that of its folder.
 MANIFEST_SUFFIX = ".textveil-manifest"
