@@ -12,8 +12,7 @@ from small_staircase import BASE, NEIGHBORS, ROLES
 from textveil.bundle.files import read_file
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.staircase.label_staircase import LabelStaircase
-from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
-from textveil.mechanisms.staircase.tables import StaircaseTable
+from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel, StaircaseTable
 
 sys.path.insert(0, str(Path(__file__).parent))
 import mutants

@@ -15,8 +15,7 @@ from textveil.errors import OptionError
 from textveil_cli.errors import BadRow, ColumnError, FileChanged
 from textveil_cli.file_shards import get_shard_path, sanitize_shard, split_file
 from textveil_cli.files import BlockSanitizer, ColumnSelection, RejectedRowsFile, SourceFile, get_file_version
-from textveil_cli.files.rows import RewrittenDocuments
-from textveil_cli.files.workers import NO_TEXTS
+from textveil_cli.files.blocks import NO_TEXTS, RewrittenDocuments
 
 
 class Upper(BlockSanitizer):

@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from textveil.errors import BundleDamaged
 from textveil.mechanisms import integer_sampling
 from textveil.mechanisms.staircase import make_staircase_randomizer
-from textveil.mechanisms.staircase.staircase import BASE_UNIT, Staircase, StaircaseLevel, compute_factor
-from textveil.mechanisms.staircase.tables import StaircaseTable
+from textveil.mechanisms.staircase.staircase import BASE_UNIT, Staircase, StaircaseLevel, StaircaseTable, compute_factor
 
 SYMBOLS = 7
 UNIT = 3

@@ -15,7 +15,7 @@ from small_index import write_index
 from small_staircase import small_staircase
 from textveil import Encoder, Sanitizer, TextLabelEncoder
 from textveil.bundle import TextBundle, open_bundle
-from textveil.bundle.base import ExpectedBundle
+from textveil.bundle.files import ExpectedBundle
 from textveil.errors import BundleTooLarge, ContentHashMismatch, OptionError, WrongSigner
 from textveil.text import Options
 from textveil_cli import console

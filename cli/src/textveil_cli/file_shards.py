@@ -9,17 +9,21 @@ from pathlib import Path
 
 from textveil.errors import OptionError
 
+from textveil_cli.columns import ColumnSelection
 from textveil_cli.errors import FileChanged
-from textveil_cli.files.blocks import TextBlock, read_blocks, remove_byte_order_mark, split_lines
-from textveil_cli.files.column_selection import ColumnSelection
+from textveil_cli.files.blocks import (
+    RejectedRow,
+    RowLayout,
+    RunCounts,
+    TextBlock,
+    read_blocks,
+    remove_byte_order_mark,
+    split_lines,
+)
 from textveil_cli.files.parquet import ParquetTable
-from textveil_cli.files.pipeline import LAYOUTS, FinishedFileRecorder, RunStep, write_file
+from textveil_cli.files.pipeline import LAYOUTS, BlockSanitizer, FinishedFileRecorder, RunStep, write_file
 from textveil_cli.files.rejected_rows import RejectedRowsFile
-from textveil_cli.files.rows import RejectedRow, RowLayout
-from textveil_cli.files.run_manifest import RunCounts
-from textveil_cli.files.sources import SourceFile
-from textveil_cli.files.streams import InputStream, get_file_version, get_packed_ending, open_stream
-from textveil_cli.files.workers import BlockSanitizer
+from textveil_cli.files.sources import InputStream, SourceFile, get_file_version, get_packed_ending, open_stream
 
 #: Approximate bytes of a shard: seconds of work.
 SHARD_BYTES = 16_000_000

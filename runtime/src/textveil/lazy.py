@@ -29,17 +29,17 @@ class LazyPattern:
 
     Args:
         compile: ``compile`` of ``re`` or ``regex``.
-        pattern: The pattern.
+        pattern: The pattern, or a function that returns it.
         flags: Its flags.
     """
 
-    def __init__(self, compile: Callable[..., Any], pattern: str, flags: int = 0) -> None:
+    def __init__(self, compile: Callable[..., Any], pattern: str | Callable[[], str], flags: int = 0) -> None:
         self._arguments = compile, pattern, flags
 
     def __getattr__(self, name: str) -> Any:
         """Return a method of the pattern, and cache it as an attribute."""
         compile, pattern, flags = self._arguments
-        attribute = getattr(compile(pattern, flags), name)
+        attribute = getattr(compile(pattern() if callable(pattern) else pattern, flags), name)
         setattr(self, name, attribute)
         return attribute
 

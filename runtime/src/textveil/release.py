@@ -16,14 +16,12 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal, localcontext
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 from textveil.errors import MixedLossTypes
 
 #: A ledger counts spend in integer units: the number of units of one nat, and of a delta of 1.
 EPSILON_UNITS, DELTA_UNITS = 1 << 20, 1 << 50
-#: With fewer words that are neither names nor numbers (a text of 20 words has about 12), do not guess the language.
-_MIN_WORDS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,32 +201,6 @@ class ReleaseStatement(ABC):
     def __str__(self) -> str:
         lines = [self.summary(), *self._list_details(), f"bundle {self.bundle_hash}", "Not protected:"]
         return "\n".join(lines + [f"  - {item}" for item in self.not_protected])
-
-
-class KeptWords(NamedTuple):
-    """Numbers of kept words and of replaced words on no list, in one text or several.
-
-    Names, numbers, identifiers and words of the option ``randomize`` are in neither count. Both counts follow from the
-    template, which the output reveals, so they reveal nothing more (docs/proofs/names.md).
-
-    >>> KeptWords(5, 25).may_be_foreign
-    True
-    """
-
-    kept: int = 0
-    replaced: int = 0
-
-    @property
-    def share(self) -> float | None:
-        """``kept / (kept + replaced)``, rounded to three decimals; ``None`` without words."""
-        words = self.kept + self.replaced
-        return round(self.kept / words, 3) if words else None
-
-    @property
-    def may_be_foreign(self) -> bool:
-        """Whether the text may be in another language: fewer than half of 12 or more words are kept."""
-        words = self.kept + self.replaced
-        return words >= _MIN_WORDS and 2 * self.kept < words
 
 
 def _format_number(value: Decimal) -> str:

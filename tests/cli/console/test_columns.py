@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textveil_cli.column_names import describe_column_option, list_columns, suggest_column
+from textveil_cli.columns import describe_column_option, list_columns, suggest_column
 
 Here = Callable[..., Any]
 SECRET = "Zqxwvina"

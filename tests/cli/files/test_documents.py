@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from textveil import Sanitizer
 from textveil.errors import DocumentTooLong
-from textveil_cli.files.rows import TOO_LONG
-from textveil_cli.files.workers import sanitize_block
+from textveil_cli.files.blocks import TOO_LONG, sanitize_block
 
 NAMES = ["Anna", "Peter", "Maria", "Thomas"]
 

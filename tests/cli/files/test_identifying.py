@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textveil_cli.column_names import find_personal_columns
+from textveil_cli.columns import find_personal_columns
 
 Here = Callable[..., Any]
 

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from textveil.errors import OptionError, TextveilError
 from textveil_cli.errors import ColumnError, FieldTooLong
 from textveil_cli.files import ColumnSelection
-from textveil_cli.files.blocks import TextBlock, read_blocks
+from textveil_cli.files.blocks import RejectedRow, RewrittenDocuments, TextBlock, read_blocks
 from textveil_cli.files.json_keys import EACH_ITEM, parse_key
 from textveil_cli.files.json_lines import JsonLinesLayout
-from textveil_cli.files.rows import RejectedRow, RewrittenDocuments
 
 
 def shout(content: bytes, *keys: str, pieces: int = 0, **options: object) -> tuple[bytes, list[RejectedRow]]:

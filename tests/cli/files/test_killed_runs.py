@@ -11,7 +11,7 @@ import pytest
 from small_ledger import in_a_copy, request_of
 from textveil import Ledger, Sanitizer
 from textveil_cli.console import run
-from textveil_cli.files import streams
+from textveil_cli.files import sources
 from textveil_cli.files.ledger_writer import BlockLedger
 from textveil_cli.main import app
 
@@ -67,13 +67,13 @@ def killed_runs(bundle: Path, folder: Path, kills: int) -> tuple[int, int, int]:
 def test_runs_killed_at_random_write_nothing_that_the_ledger_does_not_know(
     bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streams, "_READ_BYTES", 16)
+    monkeypatch.setattr(sources, "_READ_BYTES", 16)
     assert killed_runs(bundle, tmp_path, kills=2) == (120, 0, 0)
 
 
 @pytest.mark.full
 def test_three_hundred_kills(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "_READ_BYTES", 16)
+    monkeypatch.setattr(sources, "_READ_BYTES", 16)
     written, unknown, again = killed_runs(bundle, tmp_path, kills=100)
     print(f"300 kills: {written:,} rows written, {unknown} unknown to the ledger, {again} charged again when written")
     assert (written, unknown, again) == (6000, 0, 0)
@@ -81,7 +81,7 @@ def test_three_hundred_kills(bundle: Path, tmp_path: Path, monkeypatch: pytest.M
 
 def test_rows_that_are_not_charged_are_found(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A planted fault: blocks of one row are not charged."""
-    monkeypatch.setattr(streams, "_READ_BYTES", 16)
+    monkeypatch.setattr(sources, "_READ_BYTES", 16)
     real = BlockLedger.spend
 
     def charge(self: BlockLedger, block: Any, drawn: Any, *, all_or_nothing: bool) -> Any:

@@ -9,7 +9,7 @@ import pytest
 from small_ledger import request_of
 from textveil import Ledger, Sanitizer
 from textveil.errors import LedgerError
-from textveil_cli.files import streams
+from textveil_cli.files import sources
 
 #: Of every drawn word, under the default level of the small bundle.
 NATS = 8.5
@@ -163,7 +163,7 @@ def test_nothing_is_written_before_it_is_charged(
     tables: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A ledger that fails at the third block: rows of two blocks left."""
-    monkeypatch.setattr(streams, "_READ_BYTES", 24)
+    monkeypatch.setattr(sources, "_READ_BYTES", 24)
     (tmp_path / "t.csv").write_text("id,note\n" + "".join(f"{number:03},doctor nurse\n" for number in range(50)))
     real, calls = Ledger.record_groups, [0]
 

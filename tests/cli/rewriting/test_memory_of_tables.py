@@ -14,7 +14,7 @@ import pytest
 from memory_of_lines import MOST, shrink, times_its_bytes
 from signs import run_of
 from textveil import Sanitizer
-from textveil_cli.files import blocks, delimited, json_keys, rows
+from textveil_cli.files import blocks, delimited, json_keys
 
 UNITS = {
     "English": "The doctor in Boston said the scan was clean, and Mary agreed. ",
@@ -156,6 +156,6 @@ def test_cells_within_texts_are_not_counted(tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.slow
 def test_a_cell_that_is_held_whole_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (rows, blocks, delimited):
+    for module in (blocks, delimited):
         monkeypatch.setattr(module, "LONG_TEXT", 1 << 30)
     assert times(tmp_path, UNITS["capitals"], *LONG["CSV, one cell"]) > MOST

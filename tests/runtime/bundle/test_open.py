@@ -18,7 +18,7 @@ from small_index import write_index
 from small_staircase import small_staircase
 from textveil import Sanitizer, TextveilError
 from textveil.bundle import MAX_BUNDLE_BYTES, LabelBundle, TextBundle, VectorBundle, open_bundle
-from textveil.bundle.base import BundleBase
+from textveil.bundle.files import BundleBase
 from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, ContentHashMismatch, WrongBundle
 from textveil_export.text.write import write_bundle
 

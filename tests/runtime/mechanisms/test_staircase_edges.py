@@ -15,8 +15,14 @@ from textveil.errors import BundleDamaged
 from textveil.mechanisms.integer_sampling import MAX_ROUNDS, MAX_TOTAL, MAX_WORDS
 from textveil.mechanisms.staircase import StaircaseRandomizer, make_staircase_randomizer
 from textveil.mechanisms.staircase import staircase as staircase_module
-from textveil.mechanisms.staircase.staircase import BASE_UNIT, Staircase, StaircaseLevel, compute_realized_ratio
-from textveil.mechanisms.staircase.tables import StaircaseTable, compute_output_role
+from textveil.mechanisms.staircase.staircase import (
+    BASE_UNIT,
+    Staircase,
+    StaircaseLevel,
+    StaircaseTable,
+    compute_output_role,
+    compute_realized_ratio,
+)
 
 DRAWING = ("integer_sampling", "staircase.staircase", "staircase.tables")
 

@@ -10,7 +10,6 @@ from textveil.lazy import make_lazy_getattr
 if TYPE_CHECKING:
     from textveil_cli.console.command import TYPER_SETTINGS, GroupedCommand, expand_option_groups, make_command_line
     from textveil_cli.console.errors import run
-    from textveil_cli.console.progress import show_byte_progress, show_progress_bars
     from textveil_cli.console.restore_summary import describe_restore_report
     from textveil_cli.console.text_io import (
         LineBatch,
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
         read_inputs,
         read_lines,
         read_word_list,
+        show_byte_progress,
+        show_progress_bars,
     )
 
 __all__ = [
@@ -54,4 +55,4 @@ __all__ = [
     "show_progress_bars",
 ]
 
-__getattr__ = make_lazy_getattr(__name__, __all__, "text_io", "errors", "command", "progress", "restore_summary")
+__getattr__ = make_lazy_getattr(__name__, __all__, "text_io", "errors", "command", "restore_summary")

@@ -1,4 +1,4 @@
-"""Plain text input and output of commands: files, standard streams and messages.
+"""Plain text input and output of commands: files, standard streams, messages and progress bars.
 
 Errors name a file or stream without its content.
 """
@@ -8,15 +8,19 @@ import os
 import re
 import stat
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from textveil.errors import InputError, OutputError
 
 TextWriter = Callable[[str], None]
 #: Lines, whether the last of them ended with a line feed, and bytes consumed.
 LineBatch = tuple[list[str], bool, int]
+#: Callback with a stage, the number of finished steps and the total.
+StageProgressReporter = Callable[[str, int, int], None]
 
 #: Maximum bytes of one read; a terminal or pipe returns fewer, so lines are processed as they arrive.
 _READ_BYTES = 1 << 20
@@ -241,3 +245,72 @@ def _suggest_encoding(block: bytes) -> str:
     """Return advice if the first bytes of an input are not UTF-8, else ""."""
     wide = b"\0" in block[:2] or block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return ": the file is UTF-16 or not text; save it as UTF-8" if wide else ""
+
+
+@contextmanager
+def show_progress_bars(*, enabled: bool = True, in_bytes: bool = False) -> Iterator[StageProgressReporter]:
+    """Show a bar for each stage of long work, with elapsed and remaining time.
+
+    Args:
+        enabled: Whether to show bars at all.
+        in_bytes: Whether steps are bytes.
+
+    Yields:
+        A callback that takes a stage, its finished steps and the total. The name of a stage may have a suffix after a
+        tab, such as a rate.
+    """
+    if not enabled or sys.stderr is None or not sys.stderr.isatty():
+        yield lambda stage, done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    count_column = DownloadColumn() if in_bytes else MofNCompleteColumn()
+    time_columns = (TimeElapsedColumn(), TimeRemainingColumn(), TextColumn("{task.fields[more]}"))
+    columns = (TextColumn("{task.description}"), BarColumn(), count_column, *time_columns)
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        tasks: dict[str, Any] = {}
+
+        def report(stage: str, done: int, total: int) -> None:
+            name, _, more = stage.partition("\t")
+            if name not in tasks:
+                tasks[name] = progress.add_task(name, total=total, more=more)
+            progress.update(tasks[name], completed=done, total=total, more=more)
+
+        yield report
+
+
+@contextmanager
+def show_byte_progress(
+    label: str, size: int, min_bytes: int, *, quiet: bool, to_file: bool
+) -> Iterator[Callable[..., None]]:
+    """Show a bar over the bytes of large files, unless data goes to the same terminal.
+
+    Args:
+        label: Text before the bar.
+        size: Total bytes, 0 if unknown.
+        min_bytes: Minimum size for a bar; smaller inputs finish before anyone could read it.
+        quiet: Whether to show no bar.
+        to_file: Whether the data goes to a file instead of standard output.
+
+    Yields:
+        A callback that takes the finished bytes and, if rows are counted, the finished rows; the bar then has their
+        rate.
+    """
+    enabled = not quiet and size >= min_bytes and (to_file or not sys.stdout.isatty())
+    start_time = time.monotonic()
+    with show_progress_bars(enabled=enabled, in_bytes=True) as report:
+
+        def advance(consumed: int, rows: int = 0) -> None:
+            rate = f"\t{rows / max(1e-9, time.monotonic() - start_time):,.0f} rows/s" if rows else ""
+            report(label + rate, consumed, size)
+
+        yield advance

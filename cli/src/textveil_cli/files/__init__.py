@@ -11,17 +11,24 @@ from typing import TYPE_CHECKING
 from textveil.lazy import make_lazy_getattr
 
 if TYPE_CHECKING:
+    from textveil_cli.columns import ColumnSelection
+    from textveil_cli.files.blocks import RejectedRow, RowLayout, RunCounts, TableRow
     from textveil_cli.files.cells import read_cells
-    from textveil_cli.files.column_selection import ColumnSelection
     from textveil_cli.files.detect_tables import make_table_refusal, refuse_tables_by_name
-    from textveil_cli.files.endings import check_output_ending
-    from textveil_cli.files.pipeline import LayoutFactory, RunResult, sanitize_files
+    from textveil_cli.files.pipeline import BlockSanitizer, LayoutFactory, RunResult, sanitize_files
     from textveil_cli.files.rejected_rows import RejectedRowsFile
-    from textveil_cli.files.rows import RejectedRow, RowLayout, TableRow
-    from textveil_cli.files.run_manifest import RunCounts, RunManifest, hash_settings
-    from textveil_cli.files.sources import SourceFile, SourceFiles, find_source_files, get_format, get_manifest_path
-    from textveil_cli.files.streams import InputStream, get_file_version, get_packed_ending
-    from textveil_cli.files.workers import BlockSanitizer
+    from textveil_cli.files.run_manifest import RunManifest, hash_settings
+    from textveil_cli.files.sources import (
+        InputStream,
+        SourceFile,
+        SourceFiles,
+        check_output_ending,
+        find_source_files,
+        get_file_version,
+        get_format,
+        get_manifest_path,
+        get_packed_ending,
+    )
 
 __all__ = [
     "BlockSanitizer",
@@ -54,15 +61,11 @@ __all__ = [
 __getattr__ = make_lazy_getattr(
     __name__,
     __all__,
-    "streams",
-    "column_selection",
+    "blocks",
     "sources",
-    "endings",
     "detect_tables",
     "run_manifest",
     "rejected_rows",
-    "rows",
-    "workers",
     "pipeline",
     "cells",
 )

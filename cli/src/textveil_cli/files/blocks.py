@@ -1,25 +1,177 @@
-"""Blocks of text tables: complete lines and documents, and their rewritten bytes."""
+"""Rows of tables, blocks of rows that are rewritten together, and counts of both.
+
+A row has bytes that stay unchanged, and cells to rewrite. A block has complete rows and complete documents.
+"""
 
 import codecs
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from io import BytesIO
 from itertools import groupby, islice
-from typing import cast
+from typing import Any, NamedTuple, Protocol, cast
 
-from textveil.errors import DocumentTooLong, InputError
+from textveil.errors import DocumentTooLong, InputError, TextveilError
+from textveil.text import Options, Sanitizer
 
-from textveil_cli.errors import FieldTooLong
-from textveil_cli.files.column_selection import ColumnSelection
-from textveil_cli.files.rows import (
-    LONG_TEXT,
-    DocumentGroup,
-    RejectedRow,
-    RewrittenDocuments,
-    RowLayout,
-    TableRow,
-    WithheldDocument,
-)
+from textveil_cli.columns import ColumnSelection
+from textveil_cli.errors import BadRow, FieldTooLong
+
+#: Texts of at least this many characters are encoded in parts of this size.
+LONG_TEXT = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class WithheldDocument:
+    """Placeholder of a document that is not released: the reason, and the class of the error.
+
+    The error is raised if the run has no file for rejected rows.
+    """
+
+    reason: str
+    error: Callable[[str], TextveilError] = BadRow
+
+
+TOO_LONG = WithheldDocument("its document has more randomized words, names and numbers than --consistent-cap")
+NO_PRIVACY_UNIT = WithheldDocument("the --privacy-unit-column is empty")
+
+
+@dataclass(frozen=True, slots=True)
+class RewrittenDocuments:
+    """Result of rewriting some documents.
+
+    Attributes:
+        texts: New texts of all documents, one document after the other; ``WithheldDocument`` for documents that are not
+            released.
+        tokens: Number of tokens whose epsilon each document spends; ``WithheldDocument`` for documents that are not
+            released.
+        randomized_words: In the mode names, the number of randomized words in each document; else empty.
+        replaced_words: In the mode names, the number of words in each document that are on no list and are replaced;
+            else empty.
+    """
+
+    texts: Sequence[str | WithheldDocument]
+    tokens: Sequence[int | WithheldDocument]
+    _: KW_ONLY
+    randomized_words: Sequence[int] = ()
+    replaced_words: Sequence[int] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether all documents are released."""
+        return not any(isinstance(tokens, WithheldDocument) for tokens in self.tokens)
+
+
+#: Result of a step without documents.
+NO_TEXTS = RewrittenDocuments([], [])
+
+
+class DocumentGroup(NamedTuple):
+    """Documents of a row, or of rows with one key, that are released together or not at all.
+
+    Attributes:
+        privacy_units: Privacy units in which each document spends epsilon: "" for a row without one, ``None`` for the
+            unit of the run.
+        documents: Number of documents.
+    """
+
+    privacy_units: tuple[str | None, ...]
+    documents: int
+
+
+class DocumentBlock(Protocol):
+    """A block of documents that are rewritten together and released in groups."""
+
+    @property
+    def texts(self) -> list[str]:
+        """Return the texts of all documents, one document after the other."""
+        ...
+
+    @property
+    def document_sizes(self) -> list[int]:
+        """Return the number of texts in each document."""
+        ...
+
+    @property
+    def groups(self) -> list[DocumentGroup]:
+        """Return the groups of documents that are released together, with their privacy units."""
+        ...
+
+
+@dataclass(slots=True, kw_only=True)
+class TableRow:
+    """A row, split into parts.
+
+    Headings and blank lines are rows without texts and have the number 0.
+
+    Attributes:
+        number: Number of the row in its file, from 1, not counting the heading.
+        line: Number of its first line in the file, from 1.
+        parts: All bytes except the line end; the row is these parts, joined by the ``separator`` of its format.
+        text_positions: Indices of the parts that are cells to rewrite; empty cells and nulls are not.
+        texts: Text of each of these cells.
+        end: The line end.
+        key: Value of the document key; ``None`` without one.
+        privacy_unit: Value of the column of privacy units, "" where it is empty; ``None`` without such a column.
+    """
+
+    number: int
+    line: int
+    parts: list[bytes]
+    text_positions: Sequence[int] = ()
+    texts: list[str] = field(default_factory=list)
+    end: bytes = b""
+    key: str | None = None
+    privacy_unit: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejectedRow:
+    """A rejected row: its position, the reason, its bytes, and the class of its error.
+
+    It is as private as the file.
+    """
+
+    number: int
+    line: int
+    reason: str
+    raw: bytes = field(repr=False)
+    error: Callable[[str], TextveilError] = BadRow
+
+
+class RowLayout(Protocol):
+    """Layout of one file, which splits its lines into rows."""
+
+    separator: bytes
+
+    def split_rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[TableRow | RejectedRow]:
+        """Yield the rows of some lines, line ends included.
+
+        A row without its last line waits for the next call, unless ``last`` is true.
+        """
+        ...
+
+    def encode_cell(self, text: str) -> bytes:
+        """Return the bytes of a rewritten cell."""
+        ...
+
+    def set_position(self, rows: int, lines: int) -> None:
+        """Continue the counts after this many earlier rows and lines."""
+        ...
+
+
+def encode_long_text(text: str, encode: Callable[[str], bytes], enclosing: bytes) -> bytes:
+    """Encode a long text in parts: encoding it at once would hold it twice more in memory.
+
+    Args:
+        text: The text.
+        encode: Encoder of a part; it must treat each character independently.
+        enclosing: Bytes before and after the whole text.
+    """
+    encoded = bytearray(enclosing)
+    for start in range(0, len(text), LONG_TEXT):
+        encoded += encode(text[start : start + LONG_TEXT])
+    encoded += enclosing
+    return cast(bytes, encoded)  # callers join and write it like bytes; a conversion would copy it
 
 
 @dataclass(kw_only=True)
@@ -103,6 +255,87 @@ class TextBlock:
                 )
         self.rows = released_rows
         return released
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunCounts:
+    """Counts of one file, or of all files.
+
+    Attributes:
+        rows: Rows in the output.
+        documents: Documents: cells, lines, or groups of these.
+        tokens: Tokens whose epsilon is spent; for the staircase mechanism, randomized words.
+        max_tokens: Tokens of the longest document.
+        rejected_rows: Rejected rows.
+        randomized_words: In the mode names, randomized words.
+        replaced_words: In the mode names, words on no list that are replaced.
+        mostly_replaced_documents: Documents of 12 or more words of which under half are kept.
+    """
+
+    rows: int = 0
+    documents: int = 0
+    tokens: int = 0
+    max_tokens: int = 0
+    rejected_rows: int = 0
+    randomized_words: int = 0
+    replaced_words: int = 0
+    mostly_replaced_documents: int = 0
+
+    def __add__(self, other: "RunCounts") -> "RunCounts":
+        return RunCounts(
+            rows=self.rows + other.rows,
+            documents=self.documents + other.documents,
+            tokens=self.tokens + other.tokens,
+            max_tokens=max(self.max_tokens, other.max_tokens),
+            rejected_rows=self.rejected_rows + other.rejected_rows,
+            randomized_words=self.randomized_words + other.randomized_words,
+            replaced_words=self.replaced_words + other.replaced_words,
+            mostly_replaced_documents=self.mostly_replaced_documents + other.mostly_replaced_documents,
+        )
+
+
+def sanitize_block(sanitizer: Sanitizer, texts: list[str], sizes: list[int], options: Options) -> RewrittenDocuments:
+    """Sanitize documents.
+
+    Args:
+        sanitizer: The sanitizer.
+        texts: Texts of all documents, one document after the other.
+        sizes: Number of texts in each document.
+        options: As in ``Sanitizer.sanitize``.
+
+    Privacy:
+        A release of every document. If one is too long for consistent replacement, the results of the others are
+        discarded unreleased, and each document is sanitized again alone.
+    """
+    if not options.get("consistent") and len(texts) == len(sizes):
+        results = sanitizer.sanitize_batch(texts, **options)
+        return _collect_results([[result.text] for result in results], results)
+    remaining = iter(texts)
+    documents = [[*islice(remaining, size)] for size in sizes]
+    try:
+        documents_results = sanitizer.sanitize_documents(documents, **options)
+        return _collect_results([one.texts for one in documents_results], documents_results)
+    except DocumentTooLong:
+        if len(documents) == 1:
+            return RewrittenDocuments([TOO_LONG] * len(texts), [TOO_LONG])
+    separate_results = [sanitize_block(sanitizer, document, [len(document)], options) for document in documents]
+    return RewrittenDocuments(
+        [text for one in separate_results for text in one.texts],
+        [one.tokens[0] for one in separate_results],
+        randomized_words=[sum(one.randomized_words) for one in separate_results],
+        replaced_words=[sum(one.replaced_words) for one in separate_results],
+    )
+
+
+def _collect_results(texts: Iterable[Sequence[str]], results: Sequence[Any]) -> RewrittenDocuments:
+    """Return texts with the counts of their results or documents."""
+    randomized, replaced = [one.randomized_words for one in results], [one.replaced_words for one in results]
+    return RewrittenDocuments(
+        [text for of_one in texts for text in of_one],
+        [one.tokens for one in results],
+        randomized_words=randomized,
+        replaced_words=replaced,
+    )
 
 
 def split_lines(chunks: Iterable[bytes], max_bytes: int, name: str) -> Iterator[tuple[list[bytes], bool]]:

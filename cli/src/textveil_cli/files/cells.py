@@ -4,14 +4,13 @@ from collections.abc import Iterator
 
 from textveil.errors import OptionError
 
+from textveil_cli.columns import ColumnSelection
 from textveil_cli.console import LineBatch
 from textveil_cli.errors import BadRow
-from textveil_cli.files.blocks import read_blocks
-from textveil_cli.files.column_selection import ColumnSelection
+from textveil_cli.files.blocks import TableRow, read_blocks
 from textveil_cli.files.parquet import ParquetTable
 from textveil_cli.files.pipeline import LAYOUTS
-from textveil_cli.files.rows import TableRow
-from textveil_cli.files.streams import InputStream
+from textveil_cli.files.sources import InputStream
 
 
 def read_cells(file: InputStream, selection: ColumnSelection, name: str) -> Iterator[LineBatch]:

@@ -5,10 +5,9 @@ from collections.abc import Iterable, Iterator
 
 from textveil.errors import InputError
 
-from textveil_cli.column_names import describe_column_option, list_columns, suggest_column
+from textveil_cli.columns import MAX_CELLS, ColumnSelection, describe_column_option, list_columns, suggest_column
 from textveil_cli.errors import ColumnError, FieldTooLong
-from textveil_cli.files.column_selection import MAX_CELLS, ColumnSelection
-from textveil_cli.files.rows import LONG_TEXT, RejectedRow, TableRow, encode_long_text
+from textveil_cli.files.blocks import LONG_TEXT, RejectedRow, TableRow, encode_long_text
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 # A quoted cell is one part in quotes or several without a blank between them. Most have one part. Cells with more than

@@ -4,10 +4,9 @@ import csv
 import json
 from collections.abc import Callable, Sequence
 
-from textveil_cli.column_names import HEADING_PATTERN
+from textveil_cli.columns import FORMATS, HEADING_PATTERN
 from textveil_cli.errors import LooksStructured
-from textveil_cli.files.column_selection import FORMATS
-from textveil_cli.files.streams import get_packed_ending
+from textveil_cli.files.sources import get_packed_ending
 
 #: Number of lines to examine.
 MAX_EXAMINED_LINES = 20

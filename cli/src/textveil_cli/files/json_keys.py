@@ -7,8 +7,7 @@ from typing import Any
 
 from textveil.errors import OptionError
 
-from textveil_cli.column_names import list_columns, suggest_column
-from textveil_cli.files.column_selection import MAX_CELLS
+from textveil_cli.columns import MAX_CELLS, list_columns, suggest_column
 
 #: A step into every item of a list.
 EACH_ITEM = None

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator
 
 from textveil.errors import OptionError
 
+from textveil_cli.columns import ColumnSelection
 from textveil_cli.errors import ColumnError, FieldTooLong
-from textveil_cli.files.column_selection import ColumnSelection
+from textveil_cli.files.blocks import LONG_TEXT, RejectedRow, TableRow, encode_long_text
 from textveil_cli.files.json_keys import (
     EACH_ITEM,
     KeyParser,
@@ -17,7 +18,6 @@ from textveil_cli.files.json_keys import (
     parse_key,
     reject_duplicate_keys,
 )
-from textveil_cli.files.rows import LONG_TEXT, RejectedRow, TableRow, encode_long_text
 
 #: Reason for rejecting a row that is cut off or not JSON.
 _NOT_JSON_REASON = "not a complete JSON object"

@@ -17,7 +17,13 @@ from textveil.ledger import (
 )
 from textveil.text import Options, Sanitizer
 
-from textveil_cli.files.rows import NO_PRIVACY_UNIT, DocumentBlock, DocumentGroup, RewrittenDocuments, WithheldDocument
+from textveil_cli.files.blocks import (
+    NO_PRIVACY_UNIT,
+    DocumentBlock,
+    DocumentGroup,
+    RewrittenDocuments,
+    WithheldDocument,
+)
 
 
 class BlockLedger:

@@ -8,10 +8,9 @@ from typing import Any, BinaryIO
 
 from textveil.errors import InputError
 
-from textveil_cli.column_names import describe_column_option, list_columns, suggest_column
+from textveil_cli.columns import ColumnSelection, describe_column_option, list_columns, suggest_column
 from textveil_cli.errors import BadRow, ColumnError, ExtraMissing, FieldTooLong
-from textveil_cli.files.column_selection import ColumnSelection
-from textveil_cli.files.rows import DocumentGroup, RejectedRow, RewrittenDocuments, WithheldDocument
+from textveil_cli.files.blocks import DocumentGroup, RejectedRow, RewrittenDocuments, WithheldDocument
 
 _BATCH_BYTES = 8_000_000
 _BATCH_ROWS = 65_536

@@ -4,30 +4,41 @@ Each output is written completely or not at all.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeVar, cast
 
-from textveil.errors import OptionError, TextveilError
-from textveil.release import KeptWords
+from textveil.errors import OptionError, OutputError, TextveilError
+from textveil.storage import open_atomic_bytes
+from textveil.text import KeptWords, Options, Sanitizer
 
-from textveil_cli.files.blocks import TextBlock, read_blocks
-from textveil_cli.files.column_selection import ColumnSelection
+from textveil_cli.columns import ColumnSelection
+from textveil_cli.files.blocks import (
+    NO_TEXTS,
+    DocumentBlock,
+    RewrittenDocuments,
+    RowLayout,
+    RunCounts,
+    TextBlock,
+    WithheldDocument,
+    read_blocks,
+    sanitize_block,
+)
 from textveil_cli.files.delimited import DelimitedLayout
 from textveil_cli.files.json_lines import JsonLinesLayout
-from textveil_cli.files.outputs import ReceiptSink, open_block_writer, open_output_file
 from textveil_cli.files.parquet import ParquetBlock, ParquetTable
 from textveil_cli.files.plain_lines import LinesLayout
 from textveil_cli.files.rejected_rows import RejectedRowsFile
-from textveil_cli.files.rows import RewrittenDocuments, RowLayout, WithheldDocument
-from textveil_cli.files.run_manifest import RunCounts, RunManifest
-from textveil_cli.files.sources import SourceFile, SourceFiles
-from textveil_cli.files.streams import InputStream, open_stream
-from textveil_cli.files.workers import BlockSanitizer
+from textveil_cli.files.run_manifest import RunManifest
+from textveil_cli.files.sources import InputStream, SourceFile, SourceFiles, get_packed_ending, open_packer, open_stream
 
 if TYPE_CHECKING:  # importing the ledger takes time for its database
     from textveil_cli.files.ledger_writer import BlockLedger
+
+Step = TypeVar("Step")
 
 #: Layout of each line-based format.
 LAYOUTS = {"csv": DelimitedLayout, "tsv": DelimitedLayout, "jsonl": JsonLinesLayout, "lines": LinesLayout}
@@ -50,6 +61,18 @@ class FinishedFileRecorder(Protocol):
         ...
 
 
+class ReceiptSink(Protocol):
+    """Receiver of the output bytes and document counts of a receipt."""
+
+    def update(self, part: bytes) -> None:
+        """Add bytes of the output."""
+        ...
+
+    def add_token_counts(self, tokens: list[int]) -> None:
+        """Add documents; each number is the count of tokens whose epsilon a document spends."""
+        ...
+
+
 @dataclass(kw_only=True)
 class RunStep:
     """A step of a run: start of a file, a block, end of a file, or an error that ends the run.
@@ -67,6 +90,45 @@ class RunStep:
     block: TextBlock | ParquetBlock | None = None
     consumed: int = 0
     error: Exception | None = None
+
+
+class BlockSanitizer:
+    """Sanitizer of the blocks of a run, in one or several processes.
+
+    Args:
+        sanitizer: The sanitizer of this process.
+        bundle: Folder of its bundle, ``None`` for the built-in one.
+        options: Options of ``Sanitizer.sanitize``.
+        workers: Number of processes; 1 uses this process alone.
+    """
+
+    def __init__(self, sanitizer: Sanitizer, bundle: Path | None, options: Options, workers: int) -> None:
+        self._sanitizer, self._bundle, self._options, self._workers = sanitizer, bundle, options, workers
+
+    def sanitize_blocks(
+        self, steps: Iterable[tuple[Step, DocumentBlock | None]]
+    ) -> Generator[tuple[Step, RewrittenDocuments], None, None]:
+        """Yield every step with the rewritten texts of its block, in order.
+
+        Workers rewrite up to two blocks per process ahead.
+
+        Raises:
+            TextveilError: The first error in a step.
+            WorkerFailed: A worker was ended from outside, or failed with an error that is no ``TextveilError``.
+        """
+        if self._workers == 1:
+            for step, work in steps:
+                yield (
+                    step,
+                    NO_TEXTS
+                    if work is None
+                    else sanitize_block(self._sanitizer, work.texts, work.document_sizes, self._options),
+                )
+            return
+        from textveil_cli.files.workers import sanitize_in_processes  # lazy: one process needs no pool
+
+        job = (self._bundle, self._sanitizer.bundle.expected_bundle, self._options)
+        yield from sanitize_in_processes(steps, job, self._workers)
 
 
 @dataclass(frozen=True)
@@ -304,3 +366,73 @@ def _count_block(block: TextBlock | ParquetBlock, rewritten: RewrittenDocuments)
             words.may_be_foreign for words in map(KeptWords, tokens, rewritten.replaced_words)
         ),
     )
+
+
+@contextmanager
+def open_output_file(source: SourceFile, receipt: ReceiptSink | None = None) -> Iterator[BinaryIO]:
+    """Open the output of a file: standard output, or a file that appears complete or not at all.
+
+    Args:
+        source: The input file, with the path of its output.
+        receipt: Receiver of the written bytes, for a receipt.
+
+    Raises:
+        OutputError: The output cannot be written.
+    """
+    if source.target is None:
+        if sys.stdout is None:
+            raise OutputError("standard output is closed")
+        yield _wrap_file(cast(BinaryIO, _FlushedStandardOutput()), receipt)
+        return
+    try:
+        source.target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError("cannot create the folder of the output") from error
+    with open_atomic_bytes(source.target) as file:
+        yield _wrap_file(file, receipt)
+
+
+def _wrap_file(file: BinaryIO, receipt: ReceiptSink | None) -> BinaryIO:
+    return file if receipt is None else cast(BinaryIO, _HashedFile(file, receipt))
+
+
+class _HashedFile:
+    """A binary file that passes each written block to a receipt first."""
+
+    closed = False
+
+    def __init__(self, file: BinaryIO, receipt: ReceiptSink) -> None:
+        self._file, self._receipt = file, receipt
+        self.flush, self.tell = getattr(file, "flush", lambda: None), getattr(file, "tell", lambda: 0)
+
+    def write(self, block: bytes) -> int:
+        self._receipt.update(block)
+        return self._file.write(block)
+
+
+class _FlushedStandardOutput:
+    """Standard output, flushed after every write, so that rows leave as they arrive."""
+
+    def write(self, block: bytes) -> int:
+        sys.stdout.buffer.write(block)
+        sys.stdout.buffer.flush()
+        return len(block)
+
+
+@contextmanager
+def open_block_writer(
+    file: BinaryIO, source: SourceFile, table: ParquetTable | None
+) -> Iterator[Callable[[Any], object]]:
+    """Yield a function that writes finished blocks in the format and packing of the output.
+
+    Raises:
+        OptionError: Parquet cannot go to standard output.
+    """
+    if table is not None:
+        if source.target is None:
+            raise OptionError("--parquet needs -o FILE: Parquet cannot be written to standard output")
+        with table.open_batch_writer(file) as write:
+            yield write
+        return
+    with open_packer(file, "" if source.target is None else get_packed_ending(source.target.name)) as packed:
+        yield lambda parts: [packed.write(part) for part in parts]

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
+from textveil_cli.columns import ColumnSelection
 from textveil_cli.errors import FieldTooLong
-from textveil_cli.files.column_selection import ColumnSelection
-from textveil_cli.files.rows import RejectedRow, TableRow
+from textveil_cli.files.blocks import RejectedRow, TableRow
 
 
 class LinesLayout:

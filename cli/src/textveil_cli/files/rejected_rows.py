@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from textveil.errors import OutputError
 
-from textveil_cli.files.rows import RejectedRow
+from textveil_cli.files.blocks import RejectedRow
 
 _FIRST_BYTES = b'{"file": "'
 

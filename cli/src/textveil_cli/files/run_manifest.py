@@ -8,59 +8,22 @@ including the denied words, and the sizes of the input files. It contains no tex
 import hashlib
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from textveil.errors import OutputError
 from textveil.text import Options, PrivacyTerms
 
+from textveil_cli.columns import ColumnSelection
 from textveil_cli.console import make_printable
 from textveil_cli.errors import FileChanged, ResumeError
-from textveil_cli.files.column_selection import ColumnSelection
+from textveil_cli.files.blocks import RunCounts
 from textveil_cli.files.folder_lock import lock_folder
-from textveil_cli.files.sources import SourceFile, get_manifest_path
-from textveil_cli.files.streams import get_file_version
+from textveil_cli.files.sources import SourceFile, get_file_version, get_manifest_path
 
 MANIFEST_VERSION = 1
 _FIRST_BYTES = f'{{"version": {MANIFEST_VERSION}, "settings_hash": "'.encode()
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunCounts:
-    """Counts of one file, or of all files.
-
-    Attributes:
-        rows: Rows in the output.
-        documents: Documents: cells, lines, or groups of these.
-        tokens: Tokens whose epsilon is spent; for the staircase mechanism, randomized words.
-        max_tokens: Tokens of the longest document.
-        rejected_rows: Rejected rows.
-        randomized_words: In the mode names, randomized words.
-        replaced_words: In the mode names, words on no list that are replaced.
-        mostly_replaced_documents: Documents of 12 or more words of which under half are kept.
-    """
-
-    rows: int = 0
-    documents: int = 0
-    tokens: int = 0
-    max_tokens: int = 0
-    rejected_rows: int = 0
-    randomized_words: int = 0
-    replaced_words: int = 0
-    mostly_replaced_documents: int = 0
-
-    def __add__(self, other: "RunCounts") -> "RunCounts":
-        return RunCounts(
-            rows=self.rows + other.rows,
-            documents=self.documents + other.documents,
-            tokens=self.tokens + other.tokens,
-            max_tokens=max(self.max_tokens, other.max_tokens),
-            rejected_rows=self.rejected_rows + other.rejected_rows,
-            randomized_words=self.randomized_words + other.randomized_words,
-            replaced_words=self.replaced_words + other.replaced_words,
-            mostly_replaced_documents=self.mostly_replaced_documents + other.mostly_replaced_documents,
-        )
 
 
 def hash_settings(

@@ -18,7 +18,7 @@ from starlette.requests import ClientDisconnect, Request
 from textveil import Conversation
 from textveil.conversation import ExchangeHistory
 from textveil.errors import ConversationChanged, InputError, KeyFileError, TextveilError
-from textveil.release import KeptWords
+from textveil.text import KeptWords
 
 from textveil_cli.gateway.anthropic_replies import AnthropicReplyRestorer
 from textveil_cli.gateway.api_replies import ApiReplyRestorer

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, Unpack
 
 from textveil.errors import InputError
 
-from textveil_cli.column_names import describe_column_option, list_columns, suggest_column
+from textveil_cli.columns import describe_column_option, list_columns, suggest_column
 from textveil_cli.errors import ColumnError, ExtraMissing
 from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer, SanitizerSettings, collect_columns
 

@@ -11,7 +11,7 @@ from textveil.bundle import MAX_BUNDLE_BYTES
 from textveil.errors import InputError, OptionError
 from textveil.storage import read_key
 
-from textveil_cli.column_names import describe_column_option, list_columns, suggest_column
+from textveil_cli.columns import describe_column_option, list_columns, suggest_column
 from textveil_cli.console import read_word_list
 from textveil_cli.errors import ColumnError, ExtraMissing
 from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer, collect_columns

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from textveil.formatting import format_count
-from textveil.release import KeptWords
-from textveil.text import Options, Result, Sanitizer
+from textveil.text import KeptWords, Options, Result, Sanitizer
 
 from textveil_cli.console import print_message
 

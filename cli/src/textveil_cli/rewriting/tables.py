@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 from textveil.errors import OptionError
 from textveil.formatting import format_count
-from textveil.release import KeptWords
-from textveil.text import Options, PrivacyTerms, Sanitizer
+from textveil.text import KeptWords, Options, PrivacyTerms, Sanitizer
 
-from textveil_cli.column_names import find_personal_columns, list_columns
+from textveil_cli.columns import find_personal_columns, list_columns
 from textveil_cli.console import print_unless_quiet, show_byte_progress
 from textveil_cli.files import (
     BlockSanitizer,

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from textveil.lazy import AttributeGetter, make_lazy_getattr
 
 if TYPE_CHECKING:
-    from textveil.bundle.base import MAX_BUNDLE_BYTES, ExpectedBundle
     from textveil.bundle.components import EntityTypeFile, TemplateFiles
     from textveil.bundle.defaults import DEFAULT_BUNDLE, find_artifact
-    from textveil.bundle.files import make_unique_dict, read_hashed_file
+    from textveil.bundle.files import MAX_BUNDLE_BYTES, ExpectedBundle, make_unique_dict, read_hashed_file
     from textveil.bundle.held_out import HeldOutCounts
     from textveil.bundle.label_bundle import LabelBundle, StaticExtractorData
     from textveil.bundle.open import open_bundle
@@ -47,7 +46,6 @@ __getattr__: AttributeGetter = make_lazy_getattr(
     __name__,
     __all__,
     # Modules with the fewest imports first: a text bundle opens without the modules for vectors.
-    "base",
     "defaults",
     "files",
     "safetensors",

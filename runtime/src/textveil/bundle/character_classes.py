@@ -6,8 +6,7 @@ The classes are data of the bundle, so that all readers split text alike, whatev
 
 import re
 
-from textveil.bundle.files import parse_json
-from textveil.bundle.json_checks import parse_array, parse_integer, parse_record, parse_text
+from textveil.bundle.files import parse_array, parse_integer, parse_json, parse_record, parse_text
 from textveil.bundle.layout import CHARACTER_CLASSES, CHARACTERS
 from textveil.errors import BundleDamaged
 

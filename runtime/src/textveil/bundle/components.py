@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from textveil.bundle.files import BundleFiles
-from textveil.bundle.json_checks import parse_array, parse_object, parse_record, parse_text
+from textveil.bundle.files import BundleFiles, parse_array, parse_object, parse_record, parse_text
 from textveil.bundle.layout import (
     COMMON_WORDS,
     ENTITY_LIST,
@@ -28,8 +27,7 @@ if TYPE_CHECKING:
     from textveil.bundle.names_files import NamesLists
     from textveil.mechanisms.baselines.table import LevelParameters, SanTextTable
     from textveil.mechanisms.metric import WordMetric
-    from textveil.mechanisms.staircase.staircase import StaircaseLevel
-    from textveil.mechanisms.staircase.tables import StaircaseTable
+    from textveil.mechanisms.staircase.staircase import StaircaseLevel, StaircaseTable
 
 #: Most symbols of a bundle, levels of a mechanism, and entity types of a template.
 MAX_SYMBOLS, MAX_LEVELS, MAX_ENTITY_TYPES = 1 << 31, 64, 256

@@ -1,8 +1,11 @@
-"""Readers of a bundle's files: a folder whose manifest lists the size and hash of each file.
+"""Common parts of all kinds of bundles: their base class, the reader of their files, and checks of parsed JSON.
 
-No content is used before its hash is verified. Every file is opened once, must be a regular file of the folder, and is
-read into memory under a size limit. The same bytes are hashed and used, so changes of the folder in the meantime have
-no effect.
+A bundle is a folder whose manifest lists the size and hash of each file. No content is used before its hash is
+verified. Every file is opened once, must be a regular file of the folder, and is read into memory under a size limit.
+The same bytes are hashed and used, so changes of the folder in the meantime have no effect.
+
+A value of parsed JSON that has another type is an error of the bundle. So no reader need catch ``TypeError`` or
+``KeyError``, which would also hide its own defects.
 """
 
 import hashlib
@@ -11,15 +14,80 @@ import math
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, TypedDict
 
-from textveil.bundle.base import MAX_BUNDLE_BYTES
-from textveil.bundle.json_checks import parse_integer, parse_object, parse_record, parse_text
+from textveil.bundle.defaults import DEFAULT_BUNDLE_ID
 from textveil.bundle.layout import MANIFEST
 from textveil.errors import BundleDamaged, BundleTooLarge, OptionError
 from textveil.lazy import LazyPattern
+
+#: Default limit of the bytes of all files of a bundle together.
+MAX_BUNDLE_BYTES = 256_000_000
+
+
+class ExpectedBundle(TypedDict, total=False):
+    """Requirements on a bundle; a bundle that does not meet them is refused. All are optional.
+
+    Keys:
+        expect_id: The expected content hash (``textveil info`` prints it).
+        signer: Public key of the signer who must have signed the bundle, 64 hexadecimal digits. The check needs the
+            extra ``crypto``.
+        max_bytes: Most bytes of all files together; by default ``MAX_BUNDLE_BYTES``.
+
+    Example:
+        >>> from textveil import Sanitizer
+        >>> expected: ExpectedBundle = {"expect_id": DEFAULT_BUNDLE_ID}
+        >>> Sanitizer.load(**expected).bundle.is_expected
+        True
+    """
+
+    expect_id: str | None
+    signer: str | None
+    max_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BundleBase:
+    """A bundle with verified hashes and structure.
+
+    All data that determine its behavior are in memory; only the built-in bundle reads and verifies its files at their
+    first use.
+
+    Attributes:
+        path: The folder.
+        content_hash: Content hash: SHA-256 of ``manifest.json``, lower-case hexadecimal. The manifest has the hash of
+            every other file.
+        manifest: The parsed manifest.
+        max_bytes: The size limit at opening.
+        is_expected: Whether the caller pinned the content hash or the signer. Otherwise the labels of the bundle are
+            unverified claims of its author.
+    """
+
+    #: Value of ``kind`` in the manifest.
+    KIND: ClassVar[str]
+
+    path: Path
+    content_hash: str
+    manifest: dict[str, Any]
+    max_bytes: int
+    is_expected: bool
+
+    @property
+    def is_builtin(self) -> bool:
+        """Return whether this is the built-in bundle.
+
+        The tests of this package check each entry of its lists.
+        """
+        return self.content_hash == DEFAULT_BUNDLE_ID
+
+    @property
+    def expected_bundle(self) -> ExpectedBundle:
+        """Return the pins with which another process opens exactly this bundle."""
+        return ExpectedBundle(expect_id=self.content_hash, max_bytes=self.max_bytes)
+
 
 #: Most bytes, and most values and keys, of one JSON file. A parsed empty list takes twenty times its bytes of memory.
 MAX_JSON_BYTES, MAX_JSON_VALUES = 2_000_000, 1 << 16
@@ -256,3 +324,76 @@ def _parse_finite(number: str) -> float:
 
 def _reject_constant(constant: str) -> None:
     raise ValueError("NaN and Infinity are not JSON")
+
+
+MAX_ARRAY_VALUES = 1 << 16
+
+
+def parse_record(value: object, keys: Collection[str], where: str) -> dict[str, Any]:
+    """Return an object with exactly the keys ``keys``.
+
+    Args:
+        value: Parsed JSON.
+        keys: The keys.
+        where: Place of the value in error messages, normally a file name.
+
+    Raises:
+        BundleDamaged: The value is something else, as in all functions of this module.
+    """
+    parsed = parse_object(value, where)
+    if parsed.keys() != set(keys):
+        raise BundleDamaged(f"{where}: unknown or missing keys")
+    return parsed
+
+
+def parse_object(value: object, where: str) -> dict[str, Any]:
+    """Return an object with any keys."""
+    if not isinstance(value, dict):
+        raise BundleDamaged(f"{where}: a value is not an object")
+    return value
+
+
+def parse_array(value: object, where: str, max_values: int = MAX_ARRAY_VALUES) -> list[Any]:
+    """Return an array of at most ``max_values`` values."""
+    if not isinstance(value, list):
+        raise BundleDamaged(f"{where}: a value is not an array")
+    if len(value) > max_values:
+        raise BundleDamaged(f"{where}: an array has more than {max_values:,} values")
+    return value
+
+
+def parse_integer(value: object, minimum: int, maximum: int, where: str) -> int:
+    """Return an integer from ``minimum`` to ``maximum``; a boolean is not an integer."""
+    if type(value) is not int or not minimum <= value <= maximum:
+        raise BundleDamaged(f"{where}: a number is not an integer, or out of range")
+    return value
+
+
+def parse_boolean(value: object, where: str) -> bool:
+    """Return a boolean."""
+    if type(value) is not bool:
+        raise BundleDamaged(f"{where}: a value is not a boolean")
+    return value
+
+
+def parse_text(value: object, where: str, pattern: re.Pattern[str] | None = None) -> str:
+    """Return a string; with ``pattern``, the whole string must match it."""
+    if not isinstance(value, str) or (pattern is not None and pattern.fullmatch(value) is None):
+        raise BundleDamaged(f"{where}: a value is not a string, or has the wrong form")
+    return value
+
+
+def parse_choice(value: object, allowed: Collection[str], where: str) -> str:
+    """Return a string that is one of ``allowed``."""
+    choice = parse_text(value, where)
+    if choice not in allowed:
+        raise BundleDamaged(f"{where}: a value is not supported")
+    return choice
+
+
+def parse_distinct_texts(value: object, where: str) -> tuple[str, ...]:
+    """Return an array of distinct strings."""
+    texts = tuple(parse_text(entry, where) for entry in parse_array(value, where))
+    if len(set(texts)) != len(texts):
+        raise BundleDamaged(f"{where}: the same text occurs twice")
+    return texts

@@ -10,9 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.base import BundleBase
-from textveil.bundle.held_out import HeldOutCounts, parse_held_out
-from textveil.bundle.json_checks import (
+from textveil.bundle.files import (
+    BundleBase,
     parse_array,
     parse_choice,
     parse_distinct_texts,
@@ -21,6 +20,7 @@ from textveil.bundle.json_checks import (
     parse_record,
     parse_text,
 )
+from textveil.bundle.held_out import HeldOutCounts, parse_held_out
 from textveil.bundle.layout import (
     CLASS_LABELS,
     CLUSTER_LABELS,

@@ -12,11 +12,11 @@ from math import prod
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from textveil.bundle.files import parse_json
-from textveil.bundle.json_checks import (
+from textveil.bundle.files import (
     parse_array,
     parse_boolean,
     parse_integer,
+    parse_json,
     parse_object,
     parse_record,
     parse_text,

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.files import parse_json
-from textveil.bundle.json_checks import parse_array, parse_choice, parse_integer, parse_record
+from textveil.bundle.files import parse_array, parse_choice, parse_integer, parse_json, parse_record
 from textveil.errors import BundleDamaged, BundleTooLarge
 
 _MAX_HEADER_BYTES, _MAX_HEADER_VALUES = 1 << 20, 1 << 16

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from textveil.bundle.components import MAX_ENTITY_TYPES, MAX_LEVELS, EntityTypeFile, StaircaseComponent, TemplateFiles
-from textveil.bundle.json_checks import parse_array, parse_choice, parse_record, parse_text
+from textveil.bundle.files import parse_array, parse_choice, parse_record, parse_text
 from textveil.bundle.layout import MECHANISM_FILE, STAIRCASE, STAIRCASE_MODES
 from textveil.bundle.safetensors import parse_tensors
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
-from textveil.mechanisms.staircase.tables import StaircaseTable
+from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel, StaircaseTable
 
 _DECIMAL = re.compile(r"[0-9]{1,3}(\.[0-9]{1,9})?")
 _FRACTION = re.compile(r"[0-9]{1,9}(/[1-9][0-9]{0,8})?")

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textveil.bundle.base import BundleBase
 from textveil.bundle.components import (
     MAX_SYMBOLS,
     NamesComponent,
@@ -18,8 +17,15 @@ from textveil.bundle.components import (
     list_names_files,
     select_names_files,
 )
-from textveil.bundle.files import BundleFiles, parse_json
-from textveil.bundle.json_checks import parse_choice, parse_integer, parse_object, parse_record
+from textveil.bundle.files import (
+    BundleBase,
+    BundleFiles,
+    parse_choice,
+    parse_integer,
+    parse_json,
+    parse_object,
+    parse_record,
+)
 from textveil.bundle.layout import (
     CERTIFICATE,
     CERTIFICATE_FORMAT,

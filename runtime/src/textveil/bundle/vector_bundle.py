@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar, TypeVar
 
-from textveil.bundle.base import BundleBase
-from textveil.bundle.json_checks import parse_array, parse_boolean, parse_integer, parse_record, parse_text
+from textveil.bundle.files import BundleBase, parse_array, parse_boolean, parse_integer, parse_record, parse_text
 from textveil.bundle.layout import MANIFEST, MODEL, PIECES
 from textveil.bundle.onnx.model_check import ModelCounts, check_model
 from textveil.bundle.word_lists import parse_entry_ids

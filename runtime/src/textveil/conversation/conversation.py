@@ -19,11 +19,11 @@ from textveil.conversation.text_rewriter import ConversationTextRewriter
 from textveil.conversation.tool_call_counter import ToolCallCounter
 from textveil.conversation.tool_guesses import MAX_GUESSES_PER_CALL, MAX_GUESSES_PER_CONVERSATION
 from textveil.errors import ContentHashMismatch, InputError, OptionError
-from textveil.release import KeptWords
 from textveil.sequences import check_string
 from textveil.text.inflections import SurrogatePair
 from textveil.text.restore_policy import RestorePolicy
 from textveil.text.sanitizer import Sanitizer
+from textveil.text.statement import KeptWords
 
 _OPTIONS = frozenset("protect consistent consistent_cap style keep tag drop allow deny".split())
 

@@ -24,7 +24,6 @@ from textveil.conversation.model_strings import find_hidden_strings
 from textveil.conversation.reply_records import ConversationPlace, RecordedFields, ReplyRecords
 from textveil.conversation.reply_roles import CallIds
 from textveil.conversation.tool_guesses import ToolGuesses
-from textveil.release import KeptWords
 from textveil.storage.cryptography import compute_tag
 from textveil.text.inflections import SurrogatePair
 from textveil.text.names.conversation_state import ConversationDraws
@@ -32,6 +31,7 @@ from textveil.text.reply_numbers import find_numbers
 from textveil.text.restore import Restorer
 from textveil.text.restore_policy import RestorePolicy
 from textveil.text.sanitizer import Sanitizer
+from textveil.text.statement import KeptWords
 
 #: Maximum number of stored messages of which nothing is restored, such as edited replies. They stay equal on resending;
 #: messages beyond the maximum, the oldest first, get new surrogates.

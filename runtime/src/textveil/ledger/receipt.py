@@ -12,8 +12,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from textveil.bundle.files import parse_json
-from textveil.bundle.json_checks import parse_array, parse_choice, parse_integer, parse_object, parse_record, parse_text
+from textveil.bundle.files import (
+    parse_array,
+    parse_choice,
+    parse_integer,
+    parse_json,
+    parse_object,
+    parse_record,
+    parse_text,
+)
 from textveil.errors import BundleDamaged, BundleError, ReceiptError
 from textveil.formatting import format_count
 from textveil.ledger.account import format_exact

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         parse_function_words,
     )
     from textveil.text.staircase_plans import StaircasePlanFactory
-    from textveil.text.statement import PrivacyTerms, Result
+    from textveil.text.statement import KeptWords, PrivacyTerms, Result
     from textveil.text.wordpiece import WordPiece
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "NOTION",
     "SHAPES",
     "EntityTypes",
+    "KeptWords",
     "LevelSummary",
     "NotRestored",
     "Options",
@@ -65,16 +66,17 @@ __all__ = [
 __getattr__: AttributeGetter = make_lazy_getattr(
     __name__,
     __all__,
-    # The modules with the fewest imports first: an encoder needs only word pieces, the command line only a sanitizer.
+    # The modules with the fewest imports first. The command line needs only a sanitizer, which imports the modules of a
+    # mode at its first use.
     "options",
-    "segmentation",
     "statement",
+    "segmentation",
+    "wordpiece",
+    "sanitizer",
     "skeleton",
     "guarantees",
     "rewrite.plan",
     "staircase_plans",
-    "sanitizer",
-    "wordpiece",
     "levels",
     "level_summary",
     "restore_policy",

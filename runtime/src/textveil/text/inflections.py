@@ -7,6 +7,7 @@ brackets. The name of a form is its *notation*.
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 from textveil.bundle.layout import RULES
@@ -16,8 +17,6 @@ from textveil.text.segmentation import TITLE, UPPER, apply_case, find_case_patte
 #: A number: whole part, with or without commas between groups of three digits, and optional decimals.
 _NUMBER = re.compile(r"(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?")
 _MONTHS = load_data(RULES)["months"]["names"]
-_MONTH_BY_NAME = {name[:length].lower(): place for place, name in enumerate(_MONTHS, 1) for length in (3, len(name))}
-_MONTH_BY_NAME |= load_data(RULES)["months"]["short"]
 _PHONE = re.compile(r"(\d{3})-(\d{3})-(\d{4})")
 _ISO = re.compile(r"(?P<y>\d{4})-(?P<m>\d\d?)-(?P<d>\d\d?)")
 _DAY_FIRST = re.compile(r"(?P<d>\d\d?) (?P<month>[a-z]+)\.?(?: (?P<y>\d{4}))?", re.IGNORECASE)
@@ -216,13 +215,20 @@ def _match_number_notation(written: str, output: str, original: str) -> str:
     return whole + (decimals or (".00" if written.endswith(".00") and "." not in output else ""))
 
 
+@cache
+def _number_months() -> dict[str, int]:
+    """Return the number of each month by its name and its short names, in lower case."""
+    numbers = {name[:length].lower(): place for place, name in enumerate(_MONTHS, 1) for length in (3, len(name))}
+    return numbers | load_data(RULES)["months"]["short"]
+
+
 def _parse_date(text: str) -> tuple[int | None, int, int] | None:
     """Return year (or ``None``), month and day of a date in a clear order; else ``None``."""
     match = _ISO.fullmatch(text) or _DAY_FIRST.fullmatch(text) or _MONTH_FIRST.fullmatch(text)
     if match is None:
         return None
     fields = match.groupdict()
-    month = int(fields["m"]) if "m" in fields else _MONTH_BY_NAME.get(fields["month"].lower(), 0)
+    month = int(fields["m"]) if "m" in fields else _number_months().get(fields["month"].lower(), 0)
     if not (1 <= month <= 12 and 1 <= int(fields["d"]) <= 31):
         return None
     return int(fields["y"]) if fields["y"] else None, month, int(fields["d"])

@@ -11,21 +11,21 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from textveil.bundle.base import ExpectedBundle
 from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
+from textveil.bundle.files import ExpectedBundle
 from textveil.bundle.open import open_bundle
 from textveil.bundle.text_bundle import TextBundle
 from textveil.errors import InputError, OptionError
 from textveil.sequences import check_documents, wrap_texts
 from textveil.text.options import NAMES_OPTIONS, Options, check_options, make_cache_key
-from textveil.text.rewrite import RandomizingPlan
-from textveil.text.staircase_plans import StaircasePlanFactory
 from textveil.text.statement import PrivacyTerms, Result, SanitizedDocument
 
 if TYPE_CHECKING:
     from textveil.mechanisms.distribution import OutputDistribution
     from textveil.text.names.detector import SpanDetector
     from textveil.text.names.plan import NamesPlan, NamesPlanFactory
+    from textveil.text.rewrite import RandomizingPlan
+    from textveil.text.staircase_plans import StaircasePlanFactory
     from textveil.text.token_plans import TokenPlanFactory
     from textveil.text.unicode_compat import CharacterSwap
 
@@ -295,8 +295,10 @@ class PlanFactory:
             _ = self.staircase_plans
 
     @cached_property
-    def staircase_plans(self) -> StaircasePlanFactory:
+    def staircase_plans(self) -> "StaircasePlanFactory":
         """Factory of staircase plans."""
+        from textveil.text.staircase_plans import StaircasePlanFactory
+
         return StaircasePlanFactory(self._bundle)
 
     @cached_property
@@ -323,7 +325,7 @@ class PlanFactory:
         checked = check_options(options)
         return self.names_plans.make_plan(checked) if _selects_names(checked) else self.make_randomizing_plan(checked)
 
-    def make_randomizing_plan(self, checked: dict[str, Any]) -> RandomizingPlan:
+    def make_randomizing_plan(self, checked: dict[str, Any]) -> "RandomizingPlan":
         """Create the plan for checked options of every mode except ``names``."""
         if names_only := sorted(NAMES_OPTIONS.intersection(checked)):
             raise OptionError(f"{', '.join(names_only)}: only with the mode names (protect)")
@@ -338,7 +340,7 @@ def _selects_names(checked: dict[str, Any]) -> bool:
     return checked.get("protect") == "names" and checked.get("mechanism", "staircase") == "staircase"
 
 
-def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> RandomizingPlan:
+def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> "RandomizingPlan":
     """Create the plan that options select in a bundle, for code that analyzes sampling.
 
     See ``PlanFactory.make_plan``.

@@ -10,12 +10,12 @@ from collections.abc import Collection
 from dataclasses import KW_ONLY, dataclass, field
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from textveil.errors import OptionError
 from textveil.formatting import format_count
 from textveil.lazy import STATEMENTS, load_data
-from textveil.release import KeptWords, PrivacyLoss, ReleaseStatement, Spend
+from textveil.release import PrivacyLoss, ReleaseStatement, Spend
 
 if TYPE_CHECKING:
     from textveil.text.restore import Restorer
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 #: Kinds of epsilon. Values of different kinds must not be compared, added, or printed in place of each other.
 _TEXTS = load_data(STATEMENTS)
 TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", _TEXTS["words"]["epsilon_kind"]
+#: With fewer words that are neither names nor numbers (a text of 20 words has about 12), do not guess the language.
+_MIN_WORDS = 12
 
 
 class PrivacyGuarantee(Protocol):
@@ -224,6 +226,32 @@ class PrivacyStatement(ReleaseStatement):
     def format_line(self) -> str:
         """Return one short line for a terminal: what is kept, replaced and randomized."""
         return self.terms.promise.format_line(self.terms, self.tokens, self.randomized_words)
+
+
+class KeptWords(NamedTuple):
+    """Numbers of kept words and of replaced words on no list, in one text or several.
+
+    Names, numbers, identifiers and words of the option ``randomize`` are in neither count. Both counts follow from the
+    template, which the output reveals, so they reveal nothing more (docs/proofs/names.md).
+
+    >>> KeptWords(5, 25).may_be_foreign
+    True
+    """
+
+    kept: int = 0
+    replaced: int = 0
+
+    @property
+    def share(self) -> float | None:
+        """``kept / (kept + replaced)``, rounded to three decimals; ``None`` without words."""
+        words = self.kept + self.replaced
+        return round(self.kept / words, 3) if words else None
+
+    @property
+    def may_be_foreign(self) -> bool:
+        """Whether the text may be in another language: fewer than half of 12 or more words are kept."""
+        words = self.kept + self.replaced
+        return words >= _MIN_WORDS and 2 * self.kept < words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.base import ExpectedBundle
+from textveil.bundle.files import ExpectedBundle
 from textveil.bundle.open import open_bundle
 from textveil.bundle.vector_bundle import VectorBundle
 from textveil.errors import OptionError

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from textveil.bundle.base import ExpectedBundle
 from textveil.bundle.defaults import DEFAULT_ENCODER_ID, find_default_encoder
+from textveil.bundle.files import ExpectedBundle
 from textveil.bundle.label_bundle import LabelBundle
 from textveil.bundle.open import open_bundle
 from textveil.bundle.vector_bundle import OnnxExtractorData

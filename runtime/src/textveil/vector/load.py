@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Unpack
 
-from textveil.bundle.base import ExpectedBundle
+from textveil.bundle.files import ExpectedBundle
 from textveil.bundle.label_bundle import LabelBundle
 from textveil.bundle.open import open_bundle
 from textveil.bundle.vector_bundle import VectorBundle

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.base import BundleBase
+from textveil.bundle.files import BundleBase
 from textveil.bundle.onnx.model_check import INPUT_NAMES, OUTPUT_NAME
 from textveil.errors import EncoderFailed, EncoderUnavailable, ModelNotExpected
 

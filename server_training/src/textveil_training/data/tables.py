@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from textveil.formatting import format_count
-from textveil_cli.column_names import suggest_column
+from textveil_cli.columns import suggest_column
 
 from textveil_training.data.examples import LabeledExample
 from textveil_training.data.rows import check_label, check_text, format_file_name, read_lines, split_columns

@@ -7,9 +7,14 @@ from textveil.lazy import AttributeGetter, make_lazy_getattr
 if TYPE_CHECKING:
     from textveil.mechanisms.staircase.label_staircase import MAX_LABELS, LabelStaircase
     from textveil.mechanisms.staircase.slots import SlotStaircases
-    from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel, compute_realized_ratio
+    from textveil.mechanisms.staircase.staircase import (
+        Staircase,
+        StaircaseLevel,
+        StaircaseTable,
+        compute_output_role,
+        compute_realized_ratio,
+    )
     from textveil.mechanisms.staircase.staircase_randomizer import StaircaseRandomizer, make_staircase_randomizer
-    from textveil.mechanisms.staircase.tables import StaircaseTable, compute_output_role
 
 __all__ = [
     "MAX_LABELS",
@@ -25,5 +30,5 @@ __all__ = [
 ]
 
 __getattr__: AttributeGetter = make_lazy_getattr(
-    __name__, __all__, "tables", "staircase", "slots", "label_staircase", "staircase_randomizer"
+    __name__, __all__, "staircase", "slots", "label_staircase", "staircase_randomizer"
 )

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.arrays import Integers
 from textveil.mechanisms.integer_sampling import MAX_TOTAL
-from textveil.mechanisms.staircase.staircase import BASE_UNIT, Staircase, StaircaseLevel
+from textveil.mechanisms.staircase.staircase import BASE_UNIT, Staircase, StaircaseLevel, StaircaseTable
 from textveil.mechanisms.staircase.staircase_randomizer import make_staircase_randomizer
-from textveil.mechanisms.staircase.tables import StaircaseTable
 
 #: Maximum number of codes, and of indices, of a randomizer.
 MAX_LABELS = 256

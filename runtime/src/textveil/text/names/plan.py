@@ -38,7 +38,6 @@ from textveil.text.names.tokens import RANDOMIZED
 from textveil.text.names.word_list import WordListRandomizer
 from textveil.text.options import CONSISTENT_CAP
 from textveil.text.restore import Restorer
-from textveil.text.staircase_plans import find_staircase_level
 from textveil.text.statement import PrivacyTerms
 from textveil.work_limits import check_work
 
@@ -276,6 +275,8 @@ class NamesPlanFactory:
         allowed, denied = _collect_keys(options.get("allow", ())), _collect_keys(options.get("deny", ()))
         level, randomizer, list_figures = None, None, None
         if "randomize" in options:
+            from textveil.text.staircase_plans import find_staircase_level  # lazy: surrogates need no staircase
+
             self._bundle.check_mechanism("staircase")
             level = find_staircase_level(self._bundle, options.get("epsilon"))
             randomizer = WordListRandomizer.from_bundle(self._bundle, options["randomize"], denied, level)

@@ -82,7 +82,6 @@ MAX_WORD_LENGTH = 1000
 #: Domains that make a dotted name a URL. No common English word is among them: texts often lack the space after a full
 #: stop.
 DOMAINS = "|".join(_ENGLISH["domains"]["all"] + _ENGLISH["domains"]["words"])
-_LONE_CLITICS = "|".join(sorted(clitic[1:] for clitic in _ENGLISH["clitics"]["after"]))
 
 
 def _make_bracketed_pattern(c: CharacterClasses) -> str:
@@ -131,6 +130,7 @@ class StringPatterns:
     """Compiled patterns for one regular expression engine."""
 
     def __init__(self, compile: Any, c: CharacterClasses) -> None:
+        lone_clitics = sorted(clitic[1:] for clitic in _ENGLISH["clitics"]["after"])
         self.trigger: Any = compile(_make_trigger_pattern(c))
         self.emoticon: Any = LazyPattern(compile, f"[:;]{_make_emoticon_pattern(c)}")
         # A step through a run (the text between two breaks): plain characters, then a bracketed word if one follows.
@@ -140,7 +140,7 @@ class StringPatterns:
         self.word_or_gap: Any = compile(f"{make_word_pattern(c)}|[^{c.letter}:;]++|[:;]")
         #: A clitic after a blank, if only sentence marks are between it and the next blank or the end.
         self.lone_clitic: Any = LazyPattern(
-            compile, rf"(?<=[{c.blank}])['’](?:{_LONE_CLITICS})(?=[.,;:!?\")]*+(?:[{c.blank}]|\Z))"
+            compile, rf"(?<=[{c.blank}])['’](?:{'|'.join(lone_clitics)})(?=[.,;:!?\")]*+(?:[{c.blank}]|\Z))"
         )
         #: Words, and each mark between them.
         self.word_or_mark: Any = LazyPattern(compile, f"{make_word_pattern(c)}|[^{c.letter}{c.blank}]")

@@ -66,7 +66,7 @@ _LETTERS = LazyPattern(regex.compile, f"[{UNICODE_CLASSES.letter}]++", regex.V1)
 _SOLID_STRING = LazyPattern(re.compile, r"(?=[^0-9@]*[0-9@])@?[a-z0-9](?:[a-z0-9@/.:,+%#$_~&=?-]*[a-z0-9])?")
 _SEPARATORS = LazyPattern(re.compile, f"[{NUMBER_SEPARATORS}]+")
 _SOLID = LazyPattern(regex.compile, rf"[^\p{{White_Space}}{HARD_BREAKS}{SOFT_BREAKS}{TRIM_PATTERN}]")
-_BRACKETED = LazyPattern(regex.compile, rf"[(\[{{]{make_word_pattern(UNICODE_CLASSES)}[)\]}}]", regex.V1)
+_BRACKETED = LazyPattern(regex.compile, lambda: rf"[(\[{{]{make_word_pattern(UNICODE_CLASSES)}[)\]}}]", regex.V1)
 
 
 def split_at_strings(text: str, *, lone_clitics: bool = False) -> Iterable[tuple[int, int, bool]]:
