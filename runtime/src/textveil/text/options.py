@@ -7,7 +7,6 @@ from typing import TypedDict
 
 from textveil.errors import OptionError
 
-CASES = ("carry", "drop")
 _SET_OPTIONS = ("deny", "keep", "tag", "drop", "allow", "randomize")
 #: The protection modes, from the most readable to the most private.
 MODES = ("names", "words", "all")
@@ -29,9 +28,7 @@ class Options(TypedDict, total=False):
             which also accepts ``"corpus"``: equal strings of all documents get equal outputs, derived from a key.
         key: At least 16 secret bytes, for ``consistent="corpus"``.
         consistent_cap: With ``consistent``, the largest number of randomized words, names and numbers of a document,
-            repetitions included; 2,000 if omitted.
-        split: With ``consistent``, whether a document above the cap is released in parts, each as a document of its
-            own, instead of an error.
+            repetitions included; 2,000 if omitted. A document with more is an error.
         replacement_probability: SanText+'s ``p`` in (0, 1]: the probability that a common word is replaced.
         deny: Words that are sensitive in this call even if they are common (``santext+``), or that count as unknown
             words even if the mode keeps them or the vocabulary contains them (``staircase``, ``names``).
@@ -41,7 +38,6 @@ class Options(TypedDict, total=False):
             from the output.
         randomize: Words that are randomized where they are in lower case, over all words of this list, at ``epsilon``
             (``names``): at least 100 words with a row of the bundle's staircase mechanism. The list is public.
-        case: ``"carry"`` transfers the case pattern of each word (the default), ``"drop"`` removes it.
         sanitize_punctuation: Whether punctuation is sanitized as tokens; then case is dropped, and white space becomes
             single spaces.
 
@@ -57,7 +53,6 @@ class Options(TypedDict, total=False):
     consistent: bool | str
     key: bytes
     consistent_cap: int
-    split: bool
     deny: Collection[str]
     style: str
     keep: Collection[str]
@@ -65,7 +60,6 @@ class Options(TypedDict, total=False):
     drop: Collection[str]
     allow: Collection[str]
     randomize: Collection[str]
-    case: str
     sanitize_punctuation: bool
 
 
@@ -93,7 +87,7 @@ def _are_words(value: object) -> bool:
 
 #: Python enforces no types at run time, and ``sanitize_punctuation="no"`` must not count as true.
 _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
-    **dict.fromkeys(("mechanism", "protect", "style", "case"), (_is_text, "{} is text")),
+    **dict.fromkeys(("mechanism", "protect", "style"), (_is_text, "{} is text")),
     **dict.fromkeys(("epsilon", "replacement_probability"), (_is_number, "{} is a number, or its digits as text")),
     "consistent": (lambda value: _is_flag(value) or value == "corpus", "{} is true, false or corpus"),
     "key": (lambda value: isinstance(value, bytes), "{} is bytes"),
@@ -101,7 +95,7 @@ _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
         lambda value: type(value) is int and value > 0,
         "the cap of consistent draws is a whole number of mentions, at least 1",
     ),
-    **dict.fromkeys(("split", "sanitize_punctuation"), (_is_flag, "{} is true or false")),
+    "sanitize_punctuation": (_is_flag, "{} is true or false"),
     **dict.fromkeys(_SET_OPTIONS, (_are_words, "{} takes a collection of words")),
 }
 
@@ -119,8 +113,6 @@ def check_options(options: Mapping[str, object]) -> dict[str, object]:
     for name, value in checked.items():
         if name in _TYPES and not _TYPES[name][0](value):
             raise OptionError(_TYPES[name][1].format(name))
-    if checked.get("case", "carry") not in CASES:
-        raise OptionError(f"case must be one of {', '.join(CASES)}")
     if checked.get("protect", "words") not in MODES:
         raise OptionError(f"protect must be one of {', '.join(MODES)}")
     return checked

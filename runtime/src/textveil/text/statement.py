@@ -88,7 +88,6 @@ class PrivacyTerms:
         protect: The mode; ``None`` for mechanisms that randomize every token.
         consistent: Whether equal words of a document get equal outputs.
         consistent_cap: With ``consistent``, the most randomized words, names and numbers that a document may have.
-        case: ``"carry"`` or ``"drop"``.
         sanitize_punctuation: Whether punctuation is sanitized too, and white space is not passed through.
         bundle: Content hash of the bundle.
 
@@ -103,7 +102,6 @@ class PrivacyTerms:
     protect: str | None = None
     consistent: bool = False
     consistent_cap: int = 0
-    case: str
     sanitize_punctuation: bool
     bundle: str
 
@@ -126,8 +124,7 @@ class PrivacyTerms:
     def revealed_parts(self) -> tuple[str, ...]:
         """Parts of the text that the output reveals: its template."""
         names = ["function_words"] if self.protect == "words" else []
-        names += [] if self.sanitize_punctuation else ["gaps"]
-        names += ["case"] if self.case == "carry" and not self.sanitize_punctuation else []
+        names += [] if self.sanitize_punctuation else ["gaps", "case"]
         names += ["kinds"] if self.protect is not None else []
         names += ["order"]
         names += ["number_sizes", "endings"] if self.protect == "names" else []
@@ -206,7 +203,6 @@ class PrivacyStatement(ReleaseStatement):
             "level": terms.level,
             **terms.promise.list_figures(terms),
             **terms.promise.list_totals(self.tokens, self.randomized_words),
-            "case": terms.case,
             "sanitize_punctuation": terms.sanitize_punctuation,
             "bundle": terms.bundle,
             "line": self.format_line(),
