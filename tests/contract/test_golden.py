@@ -222,7 +222,7 @@ random_texts = st.one_of(st.text(), composed, st.tuples(composed, st.text(max_si
 
 def random_options() -> st.SearchStrategy[dict[str, Any]]:
     """Options of every mechanism."""
-    shown = {"case": st.just("drop"), "strict": st.booleans()}
+    shown = {"strict": st.booleans()}
     level = {"epsilon": st.sampled_from(["6", "11"])}
     kept = {
         "replacement_probability": st.sampled_from(["0.001", "0.25", "0.5", "0.999999", "1"]),

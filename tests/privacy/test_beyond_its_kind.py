@@ -113,10 +113,8 @@ WAYS: dict[str, Way] = {
     "sanitize": one_by_one,
     "sanitize_batch": batch(),
     "all words drawn": batch(protect="all"),
-    "case dropped": batch(case="drop"),
     "punctuation": batch(sanitize_punctuation=True),
     "consistent": batch(consistent=True),
-    "consistent and split": batch(consistent=True, consistent_cap=9, split=True),
     "sanitize_documents": documents(),
     "consistent documents": documents(consistent=True),
     "a table": command("--csv", "--column", "note"),
@@ -127,11 +125,10 @@ WAYS: dict[str, Way] = {
 LONG: dict[str, Way] = {
     "a long text": batch(),
     "a long text, consistent": batch(consistent=True, consistent_cap=100_000),
-    "a long text, split": batch(consistent=True, consistent_cap=99, split=True),
     "a long line": command("--plain"),
 }
 #: A way in which case does not show, so that no capital can.
-NO_CASE = {"case dropped", "punctuation"}
+NO_CASE = {"punctuation"}
 
 
 @pytest.fixture

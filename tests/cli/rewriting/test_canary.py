@@ -126,7 +126,7 @@ def test_a_text_and_a_word_on_the_command_line(confined: Confined) -> None:
         (["sanitize", SECRET], 1),
         (["sanitize", "--text", SECRET, "--epsilon", SECRET], 1),
         (["sanitize", "--text", SECRET, "--mechanism", SECRET], 2),
-        (["sanitize", "--text", SECRET, "--case", SECRET], 2),
+        (["sanitize", "--text", SECRET, "--style", SECRET], 2),
         (["sanitize", "--text", SECRET, "-p", SECRET], 1),
         (["sanitize", "--text", SECRET, "--deny", SECRET], 1),
         (["sanitize", "--text", SECRET, "--bundle", SECRET], 1),

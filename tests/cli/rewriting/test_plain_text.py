@@ -131,12 +131,12 @@ def test_json_lines(cli: Callable, tmp_path: Path, tiny: Sanitizer) -> None:
 
 
 def test_json_of_a_text(cli: Callable) -> None:
-    ran = cli("--json", "--text", "two\nlines", "--mechanism", "krr", "--epsilon", "3.5", "--case", "drop")
+    ran = cli("--json", "--text", "two\nlines", "--mechanism", "krr", "--epsilon", "3.5")
     document = json.loads(ran.text)
     assert document["text"].count("\n") == 1
     statement = document["statement"]
     assert (statement["mechanism"], statement["level"], statement["epsilon"]) == ("krr", None, 3.5)
-    assert (statement["epsilon_notion"], statement["case"], statement["tokens"]) == ("pure local DP", "drop", 2)
+    assert (statement["epsilon_notion"], statement["tokens"]) == ("pure local DP", 2)
 
 
 # --- options -------------------------------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ def test_options_reach_the_library(cli: Callable, tmp_path: Path, tiny: Sanitize
     assert strict["text"] == strict["text"].lower()
     assert strict["text"].count(" ") == 2
     assert (strict["statement"]["sanitize_punctuation"], strict["statement"]["epsilon"]) == (True, 16)
-    assert cli("--case", "drop", "-p", "1e-18", "-q", "--text", "THE Of").text == "the of\n"
+    assert cli("-p", "1e-18", "-q", "--text", "THE Of").text == "THE Of\n"
 
 
 @pytest.mark.parametrize(

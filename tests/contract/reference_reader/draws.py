@@ -173,7 +173,7 @@ def sanitize_batch(
     """Sanitize one batch of texts with `words(count)` as the source of random 64-bit words.
 
     Options, all of which may be missing: mechanism, epsilon (a label, or the epsilon of krr),
-    replacement_probability, deny (texts whose tokens are not kept), case ("drop" to drop it) and strict.
+    replacement_probability, deny (texts whose tokens are not kept) and strict.
     Returns the outputs, the numbers of tokens and the number of random words consumed.
     """
     consumed = []
@@ -183,9 +183,9 @@ def sanitize_batch(
         return words(count)
 
     mechanism = options.get("mechanism", bundle.defaults["mechanism"])
-    strict, drop_case = options.get("strict", False), options.get("case") == "drop"
+    strict = options.get("strict", False)
     law = find_law(bundle, mechanism, options)
-    read = [read_text(bundle, text, drop_case, strict) for text in texts]
+    read = [read_text(bundle, text, strict) for text in texts]
     counts = [sum(len(item.ids) for item in items if isinstance(item, Unit)) for items in read]
     tokens = [(i, item.whole) for items in read for item in items if isinstance(item, Unit) for i in item.ids]
     outputs: list[int | None] = [None] * len(tokens)

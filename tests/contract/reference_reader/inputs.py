@@ -45,7 +45,7 @@ def denied_ids(bundle: Bundle, entry: str) -> list[int]:
     """The symbols that an entry of a deny list stands for."""
     entry = entry.removeprefix("\ufeff")
     spelled = [bundle.ids[spelling] for spelling in (entry, key_of(entry)) if spelling in bundle.ids]
-    units = [item for item in read_text(bundle, entry, False, False) if isinstance(item, Unit)]
+    units = [item for item in read_text(bundle, entry, False) if isinstance(item, Unit)]
     return spelled[:1] or [i for unit in units for i in unit.ids]
 
 
@@ -93,7 +93,7 @@ def longest_matches(bundle: Bundle, part: str) -> list[int]:
     return ids
 
 
-def read_text(bundle: Bundle, text: str, drop_case: bool, strict: bool) -> list[str | Unit]:
+def read_text(bundle: Bundle, text: str, strict: bool) -> list[str | Unit]:
     """A text as gaps (plain strings) and units."""
     read = read_word if bundle.law["token_type"] == "word" else read_wordpieces
     items: list[str | Unit] = []
@@ -103,6 +103,6 @@ def read_text(bundle: Bundle, text: str, drop_case: bool, strict: bool) -> list[
             items += [Unit([bundle.look_up(character)], False, "lower") for character in visible]
         else:
             items += [part] if kind == "gap" else read(bundle, kind, part)
-    if drop_case or strict:
+    if strict:
         items = [Unit(item.ids, item.whole, "lower") if isinstance(item, Unit) else item for item in items]
     return items

@@ -47,7 +47,6 @@ class Skeleton:
         default = self.lists.defaults["mode"]
         self.visible = options.get("protect", default) == "words"
         self.bare = options.get("sanitize_punctuation", False)
-        self.drop_case = self.bare or options.get("case") == "drop"
         self.denied = {key for entry in options.get("deny", ()) for key in denied_keys(entry)}
         by_shape = [(shape, number) for number, (shape, _) in enumerate(self.lists.kinds.values()) if shape is not None]
         check({shape for shape, _ in by_shape} in (set(), set(SHAPES)), "kinds have all shapes or none")
@@ -125,7 +124,7 @@ class Skeleton:
             found = [self.unknown("lower", segment)]
         else:
             found = [self.string(segment)]
-        return [replace(token, case="lower") for token in found] if self.drop_case else found
+        return [replace(token, case="lower") for token in found] if self.bare else found
 
     def read(self, text: str) -> list[str | list[Token]]:
         """A text as gaps, and the tokens of each word or string."""

@@ -43,7 +43,7 @@ def options_of(sanitizer: Sanitizer) -> list[dict[str, Any]]:
         {"mechanism": "krr", "epsilon": "0.1"},
         {"mechanism": "random"},
     ]
-    return [{**law, **mode} for law in laws for mode in ({}, {"sanitize_punctuation": True}, {"case": "drop"})]
+    return [{**law, **mode} for law in laws for mode in ({}, {"sanitize_punctuation": True})]
 
 
 def prints_kinds(options: dict[str, Any]) -> bool:
@@ -204,7 +204,7 @@ def test_results_and_statements_do_not_tell(english: Sanitizer, known: set[str],
     "options",
     [
         {"mechanism": SECRET}, {"epsilon": SECRET}, {"mechanism": "krr", "epsilon": SECRET},
-        {"case": SECRET}, {"replacement_probability": SECRET}, {"mechanism": "random", "deny": [SECRET]},
+        {"style": SECRET}, {"replacement_probability": SECRET}, {"mechanism": "random", "deny": [SECRET]},
         {"deny": SECRET},
     ],
     ids=str,

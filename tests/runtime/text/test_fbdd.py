@@ -96,7 +96,7 @@ def test_the_command(tiny_path: Path, tiny: Sanitizer, forked: Callable, tmp_pat
         "textveil: note.txt: 3 documents. Kept: punctuation. Randomized: 6 tokens, epsilon 12 d per token "
         "(textbook metric DP, floating point; d is the distance of two words). The text as a whole is not protected.\n"
     )
-    said = json.loads(forked(*shared, "--json", "--case", "drop", "--text", "The doctor").text)
+    said = json.loads(forked(*shared, "--json", "--text", "the doctor").text)
     assert set(said["text"].split()) <= set(tiny.bundle.vocabulary)
     assert said["statement"]["epsilon_notion"] == "textbook metric DP"
     assert said["statement"]["level"] is None

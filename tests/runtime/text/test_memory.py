@@ -33,7 +33,7 @@ OPTIONS = {
     "plain": (),
     "JSON": ("--json",),
     "punctuation": ("--sanitize-punctuation",),
-    "split": ("--consistent", "--split"),
+    "consistent": ("--consistent", "--consistent-cap", "100000000"),
     "a file": ("--document", "file"),
     "all drawn": ("--protect", "all"),
     "santext": (*_WORDS, "santext"),

@@ -26,9 +26,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         for name in ("consistent", "sanitize_punctuation")
         for wrong in ("no", "false", 0, 1, [])
     ),
-    ({"consistent": True, "split": "no"}, "split must be true or false"),
-    ({"consistent_cap": 5}, "consistent_cap and split need consistent"),
-    ({"consistent": False, "split": True}, "consistent_cap and split need consistent"),
+    ({"consistent_cap": 5}, "consistent_cap needs consistent"),
     *(
         (
             {"consistent": True, "consistent_cap": wrong},
@@ -37,7 +35,6 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         for wrong in (0, -1, 2.0, "5", True)
     ),
     ({"replacement_probability": 1}, "the staircase does not support replacement_probability: omit it"),
-    ({"case": "upper"}, "case must be one of carry, drop"),
     ({"deny": "doctor"}, "deny must be a collection of words"),
     ({"epsilon": "much"}, "epsilon must be a number, such as 10"),
 ]
@@ -77,14 +74,13 @@ def test_the_rung_is_the_default_of_the_bundle(small: Sanitizer, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    "options", [{"protect": "all"}, {"protect": "names"}, {"consistent": True}, {"consistent_cap": 5}, {"split": False}]
+    "options", [{"protect": "all"}, {"protect": "names"}, {"consistent": True}, {"consistent_cap": 5}]
 )
 @pytest.mark.parametrize("mechanism", ["santext+", "santext", "krr", "random"])
 def test_options_of_the_staircase_belong_to_it_alone(tiny: Sanitizer, mechanism: str, options: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match=f"^{mechanism.replace('+', '.')} does not take {next(iter(options))}: "):
         tiny.sanitize("doctor", mechanism=mechanism, **options)
     assert tiny.terms(mechanism="santext", protect=None) == tiny.terms(mechanism="santext")
-    assert tiny.canonical_options(mechanism="santext")["split"] is False
 
 
 def test_a_mechanism_that_a_bundle_does_not_have_is_refused(small: Sanitizer, tiny: Sanitizer) -> None:
@@ -114,7 +110,6 @@ def test_distributions_are_those_of_the_slot(cased: Sanitizer) -> None:
     lower, title = cased.distribution("doctor"), cased.distribution("Doctor")
     assert set(lower.words) - set(title.words) == {"mark"}
     assert cased.distribution("DOCTOR").words == title.words
-    assert cased.distribution("Doctor", case="drop") == lower
     assert cased.distribution("Doctor", sanitize_punctuation=True) == lower
     assert cased.distribution("doctor", consistent=True) == lower
     assert cased.distribution("Doctor", consistent=True) == title
@@ -150,7 +145,7 @@ def test_the_paragraph_to_the_letter(small: Sanitizer) -> None:
     one = replace(terms, promise=replace(terms.promise, epsilon=Decimal(1))).statement(1).summary()  # type: ignore[type-var]
     assert one.startswith("Epsilon 1 per randomized word: ")
     assert one.endswith(" (1 randomized word: epsilon 1).")
-    other = small.sanitize("the doctor", protect="all", epsilon=6, case="drop").statement.summary()
+    other = small.sanitize("the doctor", protect="all", epsilon=6).statement.summary()
     assert other.startswith("Epsilon 6 per randomized word: no output is more than 404 times ")
     assert other.endswith(" words. The text as a whole is not protected (2 randomized words: epsilon 12).")
 
@@ -232,7 +227,6 @@ def test_the_fields_of_a_statement(small: Sanitizer) -> None:
         "consistent": False,
         "randomized_words": 2,
         "epsilon_text": 17.0,
-        "case": "carry",
         "sanitize_punctuation": False,
         "bundle": small.bundle.content_hash,
     }  # fmt: skip

@@ -173,9 +173,9 @@ def test_a_key_that_stands_twice_is_refused(write: Write, sanitized: Sanitized, 
     assert not list((tmp_path / "out").glob("*.txt"))
 
 
-def test_strict_and_dropped_case_keep_rows(write: Write, sanitized: Sanitized, tmp_path: Path) -> None:
+def test_sanitized_punctuation_keeps_rows(write: Write, sanitized: Sanitized, tmp_path: Path) -> None:
     for number, options in enumerate(
-        [{"sanitize_punctuation": True}, {"case": "drop", "mechanism": "krr", "epsilon": "3"}]
+        [{"sanitize_punctuation": True}, {"sanitize_punctuation": True, "mechanism": "krr", "epsilon": "3"}]
     ):
         for name in ("sst2", "qnli", "blog", "jsonl", "text"):
             path = write(SAMPLES[name])

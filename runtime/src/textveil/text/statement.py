@@ -91,7 +91,6 @@ class PrivacyTerms:
         protect: The mode; ``None`` for mechanisms that randomize every token.
         consistent: Whether equal words of a document get equal outputs.
         consistent_cap: With ``consistent``, the largest number of randomized words, names and numbers of a document.
-        case: ``"carry"`` or ``"drop"``.
         sanitize_punctuation: Whether punctuation is sanitized too, and white space becomes single spaces.
         bundle: Content hash of the bundle.
 
@@ -106,7 +105,6 @@ class PrivacyTerms:
     protect: str | None = None
     consistent: bool = False
     consistent_cap: int = 0
-    case: str
     sanitize_punctuation: bool
     bundle: str
 
@@ -129,8 +127,7 @@ class PrivacyTerms:
     def revealed_parts(self) -> tuple[str, ...]:
         """The parts of the text that the output reveals, in words: its template."""
         names = ["function_words"] if self.protect == "words" else []
-        names += [] if self.sanitize_punctuation else ["gaps"]
-        names += ["case"] if self.case == "carry" and not self.sanitize_punctuation else []
+        names += [] if self.sanitize_punctuation else ["gaps", "case"]
         names += ["entity_types"] if self.protect is not None else []
         names += ["order"]
         names += ["digit_counts", "endings"] if self.protect == "names" else []
@@ -211,7 +208,6 @@ class PrivacyStatement(ReleaseStatement):
             "level": terms.level,
             **terms.promise.list_figures(terms),
             **terms.promise.list_totals(self.tokens, self.randomized_words),
-            "case": terms.case,
             "sanitize_punctuation": terms.sanitize_punctuation,
             "bundle": terms.bundle,
             "line": self.format_line(),

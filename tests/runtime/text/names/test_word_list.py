@@ -60,7 +60,9 @@ def test_a_list_of_the_least_length_is_drawn() -> None:
     assert ENGLISH.sanitize(word, randomize=WORDS[:MIN_WORDS], **NAMES).text in WORDS[:MIN_WORDS]
 
 
-@pytest.mark.parametrize("options", [{"epsilon": 8}, {"epsilon": 6}, {"randomize": WORDS, "split": True}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"epsilon": 8}, {"epsilon": 6}, {"randomize": WORDS, "sanitize_punctuation": True}], ids=str
+)
 def test_options_that_belong_to_draws(options: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match="the mode names does not support"):
         ENGLISH.terms(**NAMES, **options)

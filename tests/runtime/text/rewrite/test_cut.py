@@ -24,9 +24,9 @@ WAYS: list[dict[str, Any]] = [
     {},
     {"protect": "all"},
     {"sanitize_punctuation": True},
-    {"case": "drop", "deny": ["doctor"]},
+    {"deny": ["doctor"]},
     {"consistent": True},
-    {"consistent": True, "consistent_cap": 2, "split": True},
+    {"consistent": True, "protect": "all"},
 ]
 
 
