@@ -138,7 +138,7 @@ def test_no_other_module_names_onnxruntime() -> None:
 
 
 def test_what_encoding_loads_holds_no_client(tiny_encoder: Path) -> None:
-    """numpy and onnxruntime bring what they bring; no client of any protocol is among it that ours would add."""
+    """Numpy and onnxruntime bring what they bring; no client of any protocol is among it that ours would add."""
     code = """
         import json, sys
         import numpy, regex, onnxruntime

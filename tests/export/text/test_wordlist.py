@@ -27,7 +27,7 @@ def entries(file: Path) -> list[str]:
 
 
 def buckets(**frequencies: int) -> list[list[str]]:
-    """wordfreq's form of a list: tokens by the power of ten of their frequency; `didn_t` stands for `didn't`."""
+    """Wordfreq's form of a list: tokens by the power of ten of their frequency; `didn_t` stands for `didn't`."""
     found: list[list[str]] = [[] for _ in range(801)]
     for token, power in frequencies.items():
         found[100 * power].append(token.replace("_", "'"))
