@@ -1,11 +1,12 @@
-"""Changes bundles at random, as an accident or an attacker would, and opens them. A reader can run it by hand:
+"""Open bundles that were changed at random, as an accident or an attacker would change them.
 
     python tests/attacks/mutants.py --small 100000 --shipped 500
 
-Half of the mutants are raw: a hash tells. The other half have hashes made anew, so that the change itself has to be
-noticed, or to do no harm. A mutant must open and keep what it states, or end in a named error: within two seconds,
-within four times the bundle's size plus 100 MB, and without the end of the process. What a staircase or an index states
-is compared with exact rationals from the integers that were loaded. Models run in a process of their own.
+Half of the mutants are raw: a hash reveals the change. The other half have new hashes, so that the reader must detect
+the change itself, or the change must do no harm. A mutant must open and keep its promises, or end in a named error:
+within two seconds, within four times the bundle's size plus 100 MB, and without ending the process. The promises of a
+staircase or of class labels are compared with exact rationals from the loaded integers. Models run in a process of
+their own.
 """
 
 import argparse

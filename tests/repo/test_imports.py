@@ -84,9 +84,7 @@ def test_an_index_needs_numpy_alone(tmp_path: Path) -> None:
 
 
 def test_text_is_opened_without_what_vectors_need() -> None:
-    """A package's names are imported one by one, so that a sentence does not pay for encoders, nor for the general
-    patterns, which are made for the first text that is not ASCII.
-    """
+    """Names of a package are imported one by one: one sentence loads neither encoders nor the patterns for non-ASCII text."""
     modules = loaded("from textveil import Sanitizer; Sanitizer.load().sanitize('The doctor')")
     unused = ("bundle.encoder_bundle", "bundle.onnx.check", "bundle.atomic", "mechanisms.noise.vector", "audit")
     assert not {f"textveil.{name}" for name in unused} & modules

@@ -1,4 +1,4 @@
-"""Work of the gateway runs in threads, ends when its client disconnects or its time is over, and has a bounded queue."""
+"""Work of the gateway runs in threads, has a bounded queue, and ends when its client disconnects or its time is over."""
 
 import asyncio
 import threading

@@ -92,7 +92,7 @@ def test_every_line_is_answered_before_the_next_is_read(tiny_path: Path, tiny_en
 @pytest.mark.slow
 @posix
 def test_a_closed_pipe_ends_quietly(releasing: tuple[list[str | Path], bytes], tmp_path: Path) -> None:
-    """``textveil sanitize FILE | head -1``"""
+    """The command is ``textveil sanitize FILE | head -1``."""
     command, line = releasing
     path = tmp_path / "long.txt"
     path.write_bytes(b"the doctor\n" * (400_000 if command[0] == "sanitize" else 20_000))
