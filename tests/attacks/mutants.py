@@ -44,7 +44,7 @@ def _too_long(number: int, frame: Any) -> None:
 
 
 def attempt(folder: Path, work: Callable[[Path], None] = use) -> str:
-    """Returns what became of one mutant: ``sound``, the code of an error, or what is wrong with it."""
+    """Return the result of one mutant: ``sound``, the code of an error, or a description of the failure."""
     signal.signal(signal.SIGPROF, _too_long)
     signal.setitimer(signal.ITIMER_PROF, SECONDS)  # processor time: a busy machine is not a hang
     try:
@@ -64,7 +64,7 @@ def attempt(folder: Path, work: Callable[[Path], None] = use) -> str:
 
 
 def _apart(folder: Path) -> str:
-    """The same in a process of its own: a runtime for models can end the whole of it."""
+    """Do the same in a separate process, which a model runtime may crash."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -79,7 +79,7 @@ def _apart(folder: Path) -> str:
 
 
 def attack(original: Path, count: int, seed: int, *, apart: bool = False) -> tuple[Counter[str], list[str]]:
-    """Opens mutants of a bundle; what became of them, and the first of those that went wrong."""
+    """Open mutants of a bundle; return the counts of their results, and the first failures."""
     files = {path.name: path.read_bytes() for path in sorted(original.iterdir())}
     size = sum(map(len, files.values()))
     found: Counter[str] = Counter()
@@ -119,7 +119,7 @@ def _peak_kilobytes() -> int:
 
 
 def small_bundles(place: Path) -> dict[str, Path]:
-    """Writes small bundles of every kind."""
+    """Write small bundles of every kind."""
     from small_bundles import contents
     from small_encoders import write_encoder
     from small_index import write_index
@@ -139,7 +139,7 @@ def small_bundles(place: Path) -> dict[str, Path]:
 
 
 def _what_this_is_of() -> list[str]:
-    """The day, the commit that is checked out, and the command: what a record of a run begins with."""
+    """Return the day, the commit and the command, with which the record of a run begins."""
 
     def git(*arguments: str) -> str:
         done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=False)
@@ -151,7 +151,7 @@ def _what_this_is_of() -> list[str]:
 
 
 def main() -> None:
-    """Runs as many mutants as are asked for, and says what became of them."""
+    """Run the requested number of mutants, and print their results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--small", type=int, default=2000, help="mutants of small bundles, all kinds together")
     parser.add_argument("--shipped", type=int, default=0, help="mutants of each bundle that ships")

@@ -1,4 +1,4 @@
-"""Work of the gateway runs in threads, has a bounded queue, and ends when its client disconnects or its time is over."""
+"""Work of the gateway runs in threads, waits in a bounded queue, and ends at its timeout or with its client."""
 
 import asyncio
 import threading

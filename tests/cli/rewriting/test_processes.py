@@ -67,7 +67,7 @@ def test_the_module_and_the_script_are_one(command: Callable) -> None:
 
 @pytest.fixture(params=["sanitize", "encode"])
 def releasing(request: pytest.FixtureRequest, tiny_path: Path) -> tuple[list[str | Path], bytes]:
-    """A command that releases, and what its line of two words looks like."""
+    """Return a command that releases text, and the output for its line of two words."""
     if request.param == "sanitize":
         return ["sanitize", "--bundle", tiny_path], rb"\S+ \S+\n"
     return ["encode", *pinned(request.getfixturevalue("tiny_encoder"))], LINE

@@ -28,7 +28,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def trickle(server: Server, first: bytes, more: bytes, most: float = 15) -> bytes:
-    """Sends some bytes and then a few at a time, until the service ends it; gives what came back."""
+    """Send some bytes and then a few at a time, until the service closes; return its reply."""
     end = time.monotonic() + most
     with server.connect() as connection, suppress(ConnectionError):
         connection.sendall(first)
