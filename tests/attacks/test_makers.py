@@ -22,7 +22,7 @@ from textveil_export.signing import sign_bundle
 
 
 def load_vectors(folder: Path, signer: str | None = None) -> Encoder:
-    """An encoder whose model is pinned in any case: by its signer, or else by its identity."""
+    """Load an encoder whose model is pinned in any case: by its signer, or else by its content hash."""
     return load_encoder(folder) if signer is None else Encoder.load(folder, signer=signer)
 
 
@@ -35,7 +35,7 @@ each_kind = pytest.mark.parametrize(("write", "load"), KINDS.values(), ids=KINDS
 
 
 def key_file(path: Path, private: Any = None) -> Path:
-    """Writes a private key, readable by its owner alone."""
+    """Write a private key, readable by its owner alone."""
     made = private or Ed25519PrivateKey.generate()
     path.write_bytes(made.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     path.chmod(0o600)
@@ -148,5 +148,5 @@ def test_only_a_pinned_bundle_is_certified(golden_certified: Path) -> None:
 
 @pytest.fixture
 def golden_certified(tmp_path: Path) -> Path:
-    """A copy of a bundle that is certified."""
+    """Return a copy of a certified bundle."""
     return Path(shutil.copytree(find_artifact("english-santext"), tmp_path / "copy"))

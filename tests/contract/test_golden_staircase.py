@@ -19,7 +19,7 @@ CASES = pytest.mark.parametrize("case", TOLD["cases"], ids=range(len(TOLD["cases
 
 
 def source(case: dict[str, Any]) -> Iterator[int]:
-    """The random words of a case."""
+    """Return the random words of a case."""
     return repeat(int(case["random_word"], 16)) if "random_word" in case else scripted_words(case["random_label"])
 
 

@@ -54,7 +54,7 @@ def english() -> Pair:
 
 
 def one_word(word: int) -> Callable[[], Iterator[int]]:
-    """A stream of one word: whichever draw has it, in whichever order. No total rejects it."""
+    """Return a stream that repeats one word, for samples in any order. No total rejects it."""
     return partial(repeat, word % 2**63)
 
 
@@ -147,7 +147,7 @@ def test_shapes_agree(text: str) -> None:
 
 
 def without_marks(mark: str) -> Callable[[Any], Any]:
-    """A bundle whose lists lack one mark."""
+    """Return a bundle whose lists lack one mark."""
 
     def changed(bundle: Any) -> Any:
         lists = bundle.staircase

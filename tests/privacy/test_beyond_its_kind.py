@@ -72,7 +72,7 @@ def documents(**options: Any) -> Way:
 
 
 def command(*arguments: str) -> Way:
-    """The command, with a table or with lines."""
+    """Return a function that runs the command on a table or on lines."""
 
     def way(_: Sanitizer, texts: list[str], folder: Path) -> Any:
         given, out = folder / "given", folder / "out"
@@ -88,7 +88,7 @@ def command(*arguments: str) -> Way:
 
 
 def served(sanitizer: Sanitizer, texts: list[str], _: Path) -> Any:
-    """The application of ``textveil serve``, asked without a socket."""
+    """Call the application of ``textveil serve`` without a socket."""
     pytest.importorskip("starlette", reason="needs the extra serve: make integrations")
     from textveil_cli.serve import AccessRule, ServedReleases, make_app
 
@@ -139,7 +139,7 @@ def compare(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[..., None]:
-    """Asserts that texts come out of a way as others do: those given, or so many of the usual ones."""
+    """Assert that a way of rewriting gives the same outputs as the others, for given or usual texts."""
     monkeypatch.setattr(Sanitizer, "load", lambda *given, **more: sanitizer)
 
     def check(name: str, most: int = 100, pairs: list[tuple[str, str]] | None = None) -> None:

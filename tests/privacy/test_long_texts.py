@@ -51,7 +51,7 @@ def number(*decides: object) -> int:
 
 @pytest.fixture
 def told(toy: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """What comes out where a draw is a function of its input and slots, and of how many were before it."""
+    """Replace each sample by a function of its input, its slots and its number, and return the outputs."""
 
     def draw_by_place(self: Any, inputs: Any, slots: Any, random_uint64: Any) -> np.ndarray:
         decides = zip(slots.is_lower.tolist(), inputs.tolist(), map(next, [drawn] * len(inputs)), strict=True)
@@ -153,7 +153,7 @@ def test_the_length_of_hidden_words_does_not_show(
 
 
 def _without(name: str) -> tuple[object, str, Any]:
-    """A chunk is not told one thing of what came before."""
+    """Plant a fault: a chunk lacks one part of the carried state."""
 
     def told_less(*given: Any, **more: Any) -> read.CarriedState:
         return read.CarriedState(**{**_names(given), **more, name: getattr(read.NO_CARRIED_STATE, name)})

@@ -149,7 +149,7 @@ CAPITALS = [
 
 
 def differing(plan: Any) -> list[str]:
-    """The frames in which words of the list are told from each other, or are shown with a capital."""
+    """Return the contexts in which words of the list have different templates, or are kept with a capital."""
     read = plan.make_reader().read_texts
     found = [frame for frame in FRAMES if len({repr(skeleton(read([frame.format(word)]))) for word in LIST}) != 1]
     for frame in CAPITALS:

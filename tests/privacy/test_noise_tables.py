@@ -55,7 +55,7 @@ def laplace(table: NoiseTable, scale: Fraction) -> list[Any]:
 
 
 def gaussian(table: NoiseTable, variance: int) -> list[Any]:
-    """The same; the normalizer is a sum of its terms, until they are below 2**-400."""
+    """Return the same for the Gaussian; its normalizer sums terms until they are below 2**-400."""
     far = math.isqrt(2 * 280 * variance) + 1
     base, weights = iv.exp(iv.mpf(-1) / (2 * variance)), []
     weight, step = iv.mpf(1), base
@@ -68,7 +68,7 @@ def gaussian(table: NoiseTable, variance: int) -> list[Any]:
 
 
 def sound(table: NoiseTable) -> bool:
-    """The counts sum to ``2**bits``, and no cell is empty."""
+    """Check that the counts sum to ``2**bits``, and that no cell is empty."""
     return table.counts[0] + 2 * sum(table.counts[1:]) == 2**table.bits and min(table.counts) >= 1
 
 

@@ -17,13 +17,13 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def canary() -> str:
-    """A string that no message may repeat."""
+    """Return a string that no message may repeat."""
     return "Zorblax7391"
 
 
 @pytest.fixture
 def bundle(tmp_path: Path) -> Path:
-    """An encoder bundle of two coordinates or more, whose classifier takes the sign of the first."""
+    """Return an encoder bundle of at least two coordinates, whose classifier uses the sign of the first."""
     folder = small_encoders.write_encoder(tmp_path / "bundle")
     weight = np.zeros((2, small_encoders.DIMENSION + 1), dtype=np.float32)
     weight[:, 0] = -1, 1

@@ -31,7 +31,7 @@ HEADING = "# one of 6 public sentences, not the author's words"
 
 @pytest.fixture
 def speaking(tmp_path: Path) -> Path:
-    """A bundle with sentences."""
+    """Return a bundle with sentences."""
     return write_index(tmp_path / "speaking", files=sentences_of())
 
 

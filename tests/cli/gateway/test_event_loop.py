@@ -1,4 +1,4 @@
-"""Nothing reads a text, draws or restores on the event loop, whatever the path and the size of a request."""
+"""The event loop never reads, rewrites or restores a text itself, for any path and size of a request."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ _HEADERS = [(b"host", b"localhost"), (b"content-type", b"application/json"), (b"
 
 
 class EchoReply:
-    """A reply of an upstream that answers with the last message."""
+    """A reply that repeats the last message."""
 
     status = 200
 
@@ -64,7 +64,7 @@ class EchoUpstream:
 
 
 async def ask(app: Any, path: str, body: dict[str, Any]) -> tuple[int, bytes]:
-    """Ask the application itself."""
+    """Send a request to the application directly."""
     sent, left = list[dict[str, Any]](), [json.dumps(body).encode()]
 
     complete = asyncio.Event()
@@ -90,7 +90,7 @@ async def ask(app: Any, path: str, body: dict[str, Any]) -> tuple[int, bytes]:
 
 
 def made(sanitizer: Sanitizer, report: Any = lambda line: None) -> tuple[Any, ConversationStore]:
-    """An application, and its conversations."""
+    """Return an application, and its conversations."""
     conversations = ConversationStore(
         lambda: Conversation(sanitizer), lambda *_: Conversation(sanitizer), lambda _: Conversation(sanitizer),
         RetentionSettings(), key=bytes(32), options={},
@@ -101,7 +101,7 @@ def made(sanitizer: Sanitizer, report: Any = lambda line: None) -> tuple[Any, Co
 
 @contextmanager
 def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Note what is called, and whether a loop runs in its thread."""
+    """Record calls, and whether the calling thread runs an event loop."""
     seen: list[str] = []
     for owner, name in (
         (NamesReader, "stream_text"),
@@ -148,7 +148,7 @@ def test_no_text_is_read_drawn_or_restored_on_the_loop(
 def test_a_conversation_is_packed_once_its_reply_has_gone(
     sanitizer: Sanitizer, stream: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A server calls the client gone as soon as the reply is complete: that must not end what is left to do."""
+    """A server reports the client as disconnected once the reply is complete; the remaining work still runs."""
     monkeypatch.setattr("textveil_cli.gateway.conversation_store._MAX_IDLE_BYTES", 1)
     lines: list[str] = []
     app, conversations = made(sanitizer, lines.append)
@@ -166,7 +166,7 @@ def test_a_conversation_is_packed_once_its_reply_has_gone(
 
 
 def test_a_request_is_freed_off_the_loop(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also one that is refused: of many small values that takes long."""
+    """A refused request is freed in a thread too: many small values take long."""
     freed: list[bool] = []
 
     class Watched(dict[str, Any]):

@@ -46,7 +46,7 @@ class Confined:
         code: str = "",
         alone: bool = False,
     ) -> tuple[int, str]:
-        """The exit code, and everything that was printed or is left in a file or in a file's name.
+        """Return the exit code, and all output and remaining files with their names.
 
         ``code`` runs first. With ``alone``, the command has an interpreter of its own, which takes a second.
         """

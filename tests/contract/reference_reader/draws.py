@@ -32,7 +32,7 @@ class Law:
 
 
 def find_law(bundle: Bundle, mechanism: str, options: dict[str, Any]) -> Law:
-    """The mechanism that a request asks for: a level by its label; or krr with an epsilon."""
+    """Return the mechanism of a request: a level by its label; or krr with an epsilon."""
     check(mechanism in ROLE_OF_OUTPUTS, f"no mechanism {mechanism}")
     base = [1 if role & ROLE_OF_OUTPUTS[mechanism] else 0 for role in bundle.arrays["roles"].values]
     epsilon = Decimal(str(options["epsilon"])) if "epsilon" in options else None
@@ -146,7 +146,7 @@ def draw(law: Law, inputs: list[int], take: Callable[[int], list[int]]) -> list[
 
 
 def write_text(bundle: Bundle, items: list[str | Unit], outputs: list[int], strict: bool) -> str:
-    """The output for one text; `outputs` are the drawn ids of its tokens in order."""
+    """Return the output for one text; `outputs` are the sampled ids of its tokens in order."""
     written, last, ids, after_unit = "", "", iter(outputs), False
     for item in items:
         if isinstance(item, str):

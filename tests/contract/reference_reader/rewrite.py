@@ -23,7 +23,7 @@ class Draw:
 
 
 def group(tokens: list[tuple[int, Token]], consistent: bool, cap: int) -> dict[str, list[Draw]]:
-    """The draws of mentions and of members, each in the order of the first token; tokens are (document, token)."""
+    """Return the draws of mentions and of members in the order of the first (document, token)."""
     draws: dict[str, dict[Any, Draw]] = {MENTION: {}, MEMBER: {}}
     counted: dict[int, int] = {}
     for place, (document, token) in enumerate(tokens):
@@ -40,12 +40,12 @@ def group(tokens: list[tuple[int, Token]], consistent: bool, cap: int) -> dict[s
 
 
 def printed(word: str, case: str) -> str:
-    """A word in a case pattern."""
+    """Return a word in a case pattern."""
     return word.upper() if case == "UPPER" else word[:1].upper() + word[1:] if case == "Title" else word
 
 
 def written(items: list[str | list[Token]], spelled: Iterator[str], bare: bool) -> str:
-    """A text, of its gaps and what is printed of each of its tokens."""
+    """Return a text from its gaps and the output of each of its tokens."""
     parts: list[str] = []
     for item in items:
         if isinstance(item, str):

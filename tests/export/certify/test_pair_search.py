@@ -165,7 +165,7 @@ def test_a_weight_that_is_one_percent_wrong_raises_the_certificate(bundle):
 
 
 def with_row(bundle, row, neighbors, scores):
-    """The bundle with one row of its table replaced."""
+    """Return the bundle with one row of its table replaced."""
     table = bundle.table
     everywhere, all_scores = table.neighbors.copy(), table.scores.copy()
     everywhere[row], all_scores[row] = neighbors, scores

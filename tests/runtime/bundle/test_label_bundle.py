@@ -17,7 +17,7 @@ from textveil.verify import verify_labels
 
 
 def set_in(*keys: str, value: Any) -> Any:
-    """Sets one value of the manifest."""
+    """Return a change of one value of the manifest."""
 
     def change(manifest: dict[str, Any]) -> None:
         for key in keys[:-1]:
@@ -81,7 +81,7 @@ def test_a_manifest_that_is_wrong_is_refused(tmp_path: Path, what: str) -> None:
 
 
 def put(file: str, name: str, change: Any) -> Any:
-    """Changes one tensor, or removes it."""
+    """Return a change or a removal of one tensor."""
 
     def changed(tensors: dict[str, dict[str, Any]]) -> None:
         if change is None:

@@ -65,7 +65,7 @@ def test_a_bundle_without_them(tmp_path: Path) -> None:
 
 
 def beside_a_staircase(folder: Path) -> Path:
-    """A bundle with both parts: the law of one with the files of the other."""
+    """Return a bundle with both parts: the mechanism file of one with the files of the other."""
     staircase, names = small_staircase(folder), write_names(folder.parent / "names")
     law = json.loads((staircase / "mechanism.json").read_text("utf-8"))
     manifest = json.loads((staircase / "manifest.json").read_text("utf-8"))

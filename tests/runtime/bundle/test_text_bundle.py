@@ -10,7 +10,7 @@ from damaged import JSON, change_json, change_law, read_json, refused, sign, sig
 
 
 def of_santext(law: JSON, level: int = 0) -> JSON:
-    """The laws of a level of SanText."""
+    """Return the distributions of a level of SanText."""
     return law["santext"]["levels"][level]["parameters"]
 
 

@@ -213,7 +213,7 @@ def test_another_database_and_an_empty_one_are_refused(folder: Path) -> None:
 
 
 def changed(ledger: Ledger, statement: str) -> None:
-    """Does what a ledger does not do to itself."""
+    """Apply a change that a ledger never makes itself."""
     with sqlite3.connect(ledger.path) as other:
         other.execute(statement)
     other.close()

@@ -29,7 +29,7 @@ def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def signed(key: Path, results: list[Result]) -> str:
-    """The receipt of some results of one call, each on a line."""
+    """Return the receipt of some results of one call, each on a line."""
     writer = ReceiptWriter(key, results[0].terms.statement(0))
     writer.add_statements(result.statement for result in results)
     for result in results:

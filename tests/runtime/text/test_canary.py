@@ -52,9 +52,9 @@ def prints_kinds(options: dict[str, Any]) -> bool:
 
 
 def forms(canary: str, known: set[str]) -> set[str]:
-    """A canary as it may be recognized: as it is, composed or not, and decoded where that is not a chance find.
+    """Return the recognizable forms of a canary: as it is, composed or not, and decoded unless that matches by chance.
 
-    ``™`` decoded stands in ``department``, and ``the%20and`` is two words that any text has.
+    ``™`` decoded occurs in ``department``, and ``the%20and`` is two words that any text has.
     """
     certain = {canary, unicodedata.normalize("NFC", canary), unicodedata.normalize("NFD", canary)}
     decoded = {unquote(canary), unicodedata.normalize("NFKC", canary), unicodedata.normalize("NFKD", canary)}

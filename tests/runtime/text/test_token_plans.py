@@ -23,12 +23,12 @@ from textveil.text.statement import CERTIFIED, PURE_LDP, TEXTBOOK
 
 
 def plan(sanitizer: Sanitizer, **options: Any) -> Any:
-    """A plan; each mechanism has attributes of its own, and so have their promises."""
+    """Return a plan; each mechanism and its promise have attributes of their own."""
     return make_plan(sanitizer.bundle, **options)
 
 
 def certified(source: Path, folder: Path, epsilon: dict[str, float]) -> Sanitizer:
-    """The same bundle with some levels certified at an epsilon: a certificate, and labels in the manifest."""
+    """Return the same bundle with some levels certified at an epsilon: a certificate, and labels in the manifest."""
     shutil.copytree(source, folder)
     certify(folder, {name: {"epsilon_certified": value} for name, value in epsilon.items()}, epsilon)
     return Sanitizer.load(folder)

@@ -29,7 +29,7 @@ def encoder(bundle: Path) -> TextLabelEncoder:
 
 @pytest.fixture
 def speaker(tmp_path: Path) -> TextLabelEncoder:
-    """An encoder whose bundle has sentences."""
+    """Return an encoder whose bundle has sentences."""
     return TextLabelEncoder.load(write_index(tmp_path / "sentences", files=sentences_of()))
 
 

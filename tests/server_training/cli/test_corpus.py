@@ -25,7 +25,7 @@ JSON = '{"text": "the quokkasecret", "label": 1}\n'
 
 @pytest.fixture
 def run(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs the command with one worker, in an empty folder, its output in ``out``."""
+    """Run the command with one worker, in an empty folder, its output in ``out``."""
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
 
@@ -40,7 +40,7 @@ def run(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bundle that is opened faster than the built-in one."""
+    """Return a bundle that opens faster than the built-in one."""
     return write_bundle(tmp_path_factory.mktemp("small") / "bundle")
 
 

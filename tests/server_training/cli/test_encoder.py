@@ -42,7 +42,7 @@ def csv(rows: int = 90) -> str:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bundle that the command made, beside the file that it was made of."""
+    """Return a bundle that the command made, beside its source file."""
     from textveil_cli import console
     from textveil_training import cli
 

@@ -38,7 +38,7 @@ def _here(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ign
 
 @pytest.fixture
 def corpora(place: Path, run: Run) -> Path:
-    """The folder with a corpus of each mode, sanitized once."""
+    """Return the folder with a corpus of each mode, sanitized once."""
     for mode in MODES:
         if not (place / mode).exists():
             assert run("sanitize-corpus", "rows.tsv", "--format", "tsv", "-o", mode, "--protect", mode, "-q")[0] == 0

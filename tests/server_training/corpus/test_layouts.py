@@ -48,7 +48,7 @@ def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., bytes]:
 
 
 def carried(content: bytes, name: str) -> list[object]:
-    """What is not text, by line: headers, other columns, separators and blank lines."""
+    """Return everything except text by line: headers, other columns, separators and blank lines."""
     texts = {"sst2": {0}, "qnli": {1, 2}, "sick": {1, 2}, "medsts": {0, 1}}.get(name, {1})
     lines = content.decode().split("\n")
     if name in ("text", "wikitext"):

@@ -44,7 +44,7 @@ indices = st.sets(st.integers(0, 4), min_size=1).map(lambda found: tuple(sorted(
 
 
 def lines_of(name: FormatName, rows: list[LabeledExample]) -> str:
-    """The rows of a format as its files have them."""
+    """Return the rows of a format in the syntax of its files."""
     columns, lines = FORMATS[name].columns, []
     assert columns is not None
     for row in rows:

@@ -33,7 +33,7 @@ DELTA = 1e-6
 
 
 def reference(confusion: NDArray[np.generic], epsilon: float) -> float:
-    """The accuracy of the best private channel on decisions, without a delta."""
+    """Return the accuracy of the best private channel on decisions, without a delta."""
     return float((compute_joint_shares(confusion) * fit_accuracy_randomizer(confusion, epsilon)).sum())
 
 

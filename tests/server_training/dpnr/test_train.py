@@ -33,7 +33,7 @@ def _quick_search(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[r
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the data, an encoder, and a finished training without privacy."""
+    """Return a folder with the data, an encoder, and a finished training without privacy."""
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("place")
     write_data(folder)

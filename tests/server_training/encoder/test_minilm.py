@@ -38,7 +38,7 @@ def tuned(data: Path) -> tuple[object, ...]:
 
 @contextmanager
 def interrupted_at(monkeypatch: pytest.MonkeyPatch, stage: str, step: int) -> Iterator[None]:
-    """Sends Ctrl-C when a stage reports a step."""
+    """Send Ctrl-C when a stage reports a step."""
 
     @contextmanager
     def bars() -> Iterator[Callable[[str, int, int], None]]:

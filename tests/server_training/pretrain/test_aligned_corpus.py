@@ -154,7 +154,7 @@ def test_a_bundle_of_other_pieces_than_the_encoders(place: Path) -> None:
 def masked(
     tokenizer: EncoderTokenizer, strings: StringPieces, rows: list[tuple[list[str], list[str]]], **options: Any
 ) -> MaskedBatch:
-    """A batch of texts given as shown and original words; ``.`` is not a word."""
+    """Return a batch of texts given as kept and original words; ``.`` is not a word."""
     masker = Masker(
         tokenizer, strings, options.pop("probability", 0.15), len(tokenizer.ids), options.pop("unchanged", 0.1)
     )

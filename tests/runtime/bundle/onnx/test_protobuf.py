@@ -88,7 +88,7 @@ def every_tensor(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
 
 
 def sound(model: onnx.ModelProto) -> bool:
-    """The rules, over again, on what the official reader makes of a file."""
+    """Apply the rules again to the official parser's result."""
     fields = {field.name for field, _ in model.ListFields()}
     nodes = model.graph.node
     return (
@@ -107,7 +107,7 @@ def sound(model: onnx.ModelProto) -> bool:
 
 @st.composite
 def mutated(draw: st.DrawFn) -> bytes:
-    """A sound model with a few bytes changed, moved, repeated or taken out."""
+    """Return a sound model with a few bytes changed, moved, repeated or removed."""
     content = bytearray(CONTENT)
     for _ in range(draw(st.integers(1, 3))):
         start = draw(st.integers(0, len(content) - 1))

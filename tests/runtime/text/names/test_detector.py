@@ -1,4 +1,4 @@
-"""Outside detectors read outputs alone, and only take words away."""
+"""Additional detectors read outputs alone, and can only hide more."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Options of the mode ``names``: what is refused, what a plan does not show, and texts whose kind a caller names."""
+"""Options of the mode ``names`` are checked, plans reveal no user words, and a caller may give the type of a text."""
 
 from dataclasses import replace
 from pathlib import Path
