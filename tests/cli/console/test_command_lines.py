@@ -110,7 +110,7 @@ def test_a_sentence_pays_for_a_sentence(mode: str) -> None:
 
 
 def test_no_option_of_a_sentence_or_a_table_imports_pydantic(tmp_path: Path) -> None:
-    """typer checks values with pydantic, whose import takes longer than sanitizing a sentence."""
+    """Typer checks values with pydantic, whose import takes longer than sanitizing a sentence."""
     table, output = tmp_path / "notes.csv", tmp_path / "sent.csv"
     table.write_text("note\nThe doctor of Anna Novak\n")
     code = (

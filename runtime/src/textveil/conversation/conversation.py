@@ -229,6 +229,21 @@ class Conversation:
                 return self._shared.custom_rewrite(text)
             return self._texts.rewrite_unlinked(text, self._shared.plan.make_reader())
 
+    def prepare_reply(self) -> None:
+        """Index the surrogates that a reply may mention; a caller may do so while it waits for the reply.
+
+        Without this call, ``incoming`` and ``stream`` do the same work at the first reply.
+
+        >>> from textveil import Conversation
+        >>> conversation = Conversation()
+        >>> sent = conversation.outgoing_text("Anna Novak called.")
+        >>> conversation.prepare_reply()
+        >>> conversation.incoming(sent).reply
+        'Anna Novak called.'
+        """
+        with self._shared.lock:
+            _ = self._exchange.get_restorer(self._shared).index
+
     def incoming(self, reply: Any, *, record: bool = True, other_parts: Any = None) -> RestoredReply:
         """Return a reply with the originals in place of surrogates.
 
