@@ -29,7 +29,7 @@ MAX_BUNDLE_BYTES = 256_000_000
 
 
 class ExpectedBundle(TypedDict, total=False):
-    """Requirements on a bundle; a bundle that does not meet them is refused. All are optional.
+    """Requirements on a bundle, all optional. A bundle that does not meet them is refused.
 
     Keys:
         expect_id: The expected content hash (``textveil info`` prints it).
@@ -51,19 +51,19 @@ class ExpectedBundle(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BundleBase:
-    """A bundle with verified hashes and structure.
+    """An opened bundle, whose hashes and structure have been checked.
 
-    All data that determine its behavior are in memory; only the built-in bundle reads and verifies its files at their
+    All data that determine its behavior are in memory; only the built-in bundle reads and checks its files at their
     first use.
 
     Attributes:
         path: The folder.
-        content_hash: Content hash: SHA-256 of ``manifest.json``, lower-case hexadecimal. The manifest has the hash of
-            every other file.
+        content_hash: SHA-256 of ``manifest.json``, lower-case hexadecimal. The manifest has the hash of every other
+            file.
         manifest: The parsed manifest.
         max_bytes: The size limit at opening.
-        is_expected: Whether the caller pinned the content hash or the signer. Otherwise the labels of the bundle are
-            unverified claims of its author.
+        is_expected: Whether the caller stated the content hash or the signer. If not, everything that the bundle says
+            about itself is an unverified claim of its author.
     """
 
     #: Value of ``kind`` in the manifest.
@@ -79,13 +79,13 @@ class BundleBase:
     def is_builtin(self) -> bool:
         """Return whether this is the built-in bundle.
 
-        The tests of this package check each entry of its lists.
+        The tests of this package have checked each entry of its lists, so readers skip some checks.
         """
         return self.content_hash == DEFAULT_BUNDLE_ID
 
     @property
     def expected_bundle(self) -> ExpectedBundle:
-        """Return the pins with which another process opens exactly this bundle."""
+        """Return the requirements with which another process opens exactly this bundle."""
         return ExpectedBundle(expect_id=self.content_hash, max_bytes=self.max_bytes)
 
 
@@ -139,9 +139,9 @@ def read_bundle_files(
 
     Args:
         path: The folder.
-        manifest_files: The manifest's ``files``: ``sha256`` and ``bytes`` by name.
+        manifest_files: The manifest's entry ``files``: ``sha256`` and ``bytes`` of each file, by name.
         max_bytes: Most bytes of all files together.
-        lazy: Whether to read and check each file at its first use.
+        lazy: Whether to read and check each file only at its first use.
 
     Raises:
         BundleDamaged: A file is missing, altered, or outside the bundle; the message has its name.
@@ -168,11 +168,13 @@ def read_bundle_files(
 
 
 class BundleFiles(Mapping[str, bytes]):
-    """Bytes of a bundle's files by name, each read, hashed and cached at the first access.
+    """Bytes of a bundle's files by name; each is read, checked and cached at the first access.
+
+    A name that is not in the manifest raises ``BundleDamaged``.
 
     Args:
         path: The folder.
-        files: The manifest's ``files``, checked. AccessRule to another name raises ``BundleDamaged`` with that name.
+        files: The checked entry ``files`` of the manifest.
     """
 
     def __init__(self, path: Path, files: Mapping[str, Any]) -> None:
@@ -194,7 +196,7 @@ class BundleFiles(Mapping[str, bytes]):
         return len(self._files)
 
     def select_files(self, names: Iterable[str]) -> "BundleFiles":
-        """Return a subset of the files; files that were read need not be read again."""
+        """Return the files of these names. Files that were already read are not read again."""
         part = BundleFiles(self._path, {name: self._files[name] for name in names})
         part._cache = {name: self._cache[name] for name in part if name in self._cache}
         return part
@@ -215,7 +217,7 @@ class BundleFiles(Mapping[str, bytes]):
 
 
 def read_hashed_file(path: Path, digest: str, max_bytes: int = MAX_BUNDLE_BYTES) -> bytes:
-    """Read a file once and check its SHA-256 on the returned bytes.
+    """Read a file once, and check the SHA-256 of the bytes that are returned.
 
     Raises:
         BundleDamaged: The file cannot be read or has another SHA-256.
@@ -249,8 +251,8 @@ def parse_json(
         content: The whole file.
         name: Name of the file in error messages.
         max_bytes: Most bytes.
-        max_values: Most values and keys. The limit applies before parsing, to the number of ``[``, ``{``, ``,`` and
-            ``:``.
+        max_values: Most values and keys. It limits the number of ``[``, ``{``, ``,`` and ``:``, which is counted before
+            parsing.
         printable: Whether to reject control characters, which a terminal would execute.
 
     Raises:
@@ -279,9 +281,9 @@ def parse_json(
 
 
 def make_unique_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build a dictionary and reject repeated keys; a hook for ``json.loads``.
+    """Build a dictionary and reject repeated keys; for ``object_pairs_hook`` of ``json.loads``.
 
-    JSON readers resolve repeated keys differently.
+    Other JSON readers may take the first or the last value of a repeated key.
 
     Raises:
         ValueError: A key occurs twice.
@@ -298,7 +300,7 @@ def make_unique_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def is_printable(text: str) -> bool:
-    """Return whether a text has no control characters and no marks that change its direction."""
+    """Return whether a text has no control characters and none that change its direction."""
     return text.isprintable() or _UNPRINTABLE.search(text) is None  # faster; implies the absence of these
 
 
@@ -330,7 +332,7 @@ MAX_ARRAY_VALUES = 1 << 16
 
 
 def parse_record(value: object, keys: Collection[str], where: str) -> dict[str, Any]:
-    """Return an object with exactly the keys ``keys``.
+    """Return an object that must have exactly the keys ``keys``.
 
     Args:
         value: Parsed JSON.
@@ -347,14 +349,14 @@ def parse_record(value: object, keys: Collection[str], where: str) -> dict[str, 
 
 
 def parse_object(value: object, where: str) -> dict[str, Any]:
-    """Return an object with any keys."""
+    """Return a value that must be an object, with any keys."""
     if not isinstance(value, dict):
         raise BundleDamaged(f"{where}: a value is not an object")
     return value
 
 
 def parse_array(value: object, where: str, max_values: int = MAX_ARRAY_VALUES) -> list[Any]:
-    """Return an array of at most ``max_values`` values."""
+    """Return a value that must be an array of at most ``max_values`` values."""
     if not isinstance(value, list):
         raise BundleDamaged(f"{where}: a value is not an array")
     if len(value) > max_values:
@@ -363,28 +365,31 @@ def parse_array(value: object, where: str, max_values: int = MAX_ARRAY_VALUES) -
 
 
 def parse_integer(value: object, minimum: int, maximum: int, where: str) -> int:
-    """Return an integer from ``minimum`` to ``maximum``; a boolean is not an integer."""
+    """Return a value that must be an integer from ``minimum`` to ``maximum``, and not a boolean."""
     if type(value) is not int or not minimum <= value <= maximum:
         raise BundleDamaged(f"{where}: a number is not an integer, or out of range")
     return value
 
 
 def parse_boolean(value: object, where: str) -> bool:
-    """Return a boolean."""
+    """Return a value that must be a boolean."""
     if type(value) is not bool:
         raise BundleDamaged(f"{where}: a value is not a boolean")
     return value
 
 
 def parse_text(value: object, where: str, pattern: re.Pattern[str] | None = None) -> str:
-    """Return a string; with ``pattern``, the whole string must match it."""
+    """Return a value that must be a string.
+
+    If there is a ``pattern``, it must match the whole string.
+    """
     if not isinstance(value, str) or (pattern is not None and pattern.fullmatch(value) is None):
         raise BundleDamaged(f"{where}: a value is not a string, or has the wrong form")
     return value
 
 
 def parse_choice(value: object, allowed: Collection[str], where: str) -> str:
-    """Return a string that is one of ``allowed``."""
+    """Return a value that must be one of the strings ``allowed``."""
     choice = parse_text(value, where)
     if choice not in allowed:
         raise BundleDamaged(f"{where}: a value is not supported")
@@ -392,7 +397,7 @@ def parse_choice(value: object, allowed: Collection[str], where: str) -> str:
 
 
 def parse_distinct_texts(value: object, where: str) -> tuple[str, ...]:
-    """Return an array of distinct strings."""
+    """Return a value that must be an array of distinct strings."""
     texts = tuple(parse_text(entry, where) for entry in parse_array(value, where))
     if len(set(texts)) != len(texts):
         raise BundleDamaged(f"{where}: the same text occurs twice")

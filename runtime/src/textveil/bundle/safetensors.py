@@ -1,7 +1,7 @@
 """Strict reader of safetensors files from bytes in memory.
 
-It follows the published safetensors format and rejects data that the format allows but leaves ambiguous: arrays that
-are not aligned to their element size, element types that the caller does not list, and bytes outside all arrays.
+It follows the published safetensors format, but rejects what the format leaves ambiguous: arrays that are not aligned
+to their element size, element types that the caller does not list, and bytes outside all arrays.
 """
 
 import math
@@ -29,10 +29,10 @@ def parse_tensors(buffer: bytes, name: str, types: Mapping[str, str] = INTEGER_T
     Args:
         buffer: The whole file.
         name: Name of the file in error messages.
-        types: Allowed element types with their numpy types.
+        types: The numpy type of each allowed element type.
 
     Returns:
-        Read-only little-endian arrays by name, without copies. Access to a missing array raises ``BundleDamaged``.
+        Read-only little-endian arrays by name, without copies. A name that the file lacks raises ``BundleDamaged``.
 
     Raises:
         BundleDamaged: The file is truncated or violates the format.
@@ -62,7 +62,7 @@ def parse_tensors(buffer: bytes, name: str, types: Mapping[str, str] = INTEGER_T
 
 
 class _TensorDict(dict[str, NDArray[Any]]):
-    """Arrays of a file by name; access to a missing array raises ``BundleDamaged``."""
+    """Arrays of a file by name; a name that the file lacks raises ``BundleDamaged``."""
 
     def __init__(self, file: str) -> None:
         super().__init__()

@@ -225,10 +225,10 @@ class PrivacyStatement(ReleaseStatement):
 
 
 class KeptWords(NamedTuple):
-    """Numbers of kept words and of replaced words on no list, in one text or several.
+    """Counts of kept words and of replaced words that are on no list, in one text or several.
 
-    Names, numbers, identifiers and words of the option ``randomize`` are in neither count. Both counts follow from the
-    template, which the output reveals, so they reveal nothing more (docs/proofs/names.md).
+    Names, numbers, identifiers and words of the option ``randomize`` are in neither count. The output reveals the
+    template, and both counts follow from the template, so they reveal nothing more (docs/proofs/names.md).
 
     >>> KeptWords(5, 25).may_be_foreign
     True
@@ -245,7 +245,10 @@ class KeptWords(NamedTuple):
 
     @property
     def may_be_foreign(self) -> bool:
-        """Whether the text may be in another language: fewer than half of 12 or more words are kept."""
+        """Whether the text may be in another language.
+
+        It may be if less than half of its counted words are kept, and it has at least 12 of them.
+        """
         words = self.kept + self.replaced
         return words >= _MIN_WORDS and 2 * self.kept < words
 
