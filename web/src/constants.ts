@@ -78,7 +78,7 @@ export const TONE_PLACEHOLDER = "x";
 export const NUMBER_CLASSES = { and: "a", digits: "d", multipliers: "x", point: "p", scales: "s" } as const;
 /** Calls that both packages refuse in the same words. */
 export const SHARED_MESSAGES = {
-  noMechanism: "this bundle has lists of the mode names alone: say protect names",
+  noMechanism: "this bundle supports only the mode names: pass protect names",
   noNames: "this bundle has no lists for the mode names; the built-in one has them",
   namesOnly: "{options}: only with protect names",
   notOfNames: "protect names does not take {options}: leave that out",

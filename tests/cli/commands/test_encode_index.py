@@ -55,7 +55,7 @@ def test_a_sentence_in_the_place_of_the_index(run: Callable, speaking: Path, tmp
     assert (code, out, err) == (
         1,
         "",
-        "textveil: release: line 2: is not a released index (textveil encode writes them)\n",
+        "textveil: release: line 2: is not a released class label (textveil encode writes them)\n",
     )
 
 

@@ -102,7 +102,7 @@ def test_more_neighbors_than_words_are_all_words(files: dict[str, Path], tmp_pat
         (["--function-words", "{function}", "--kind", "=b"], "--kind must be NAME=FILE"),
         (["--function-words", "{function}", "--kind", "../up={name}"], "--kind: a name must be lower-case letters"),
         (["--function-words", "{function}", "--kind", "A b={name}"], "--kind: a name must be lower-case letters"),
-        (["--function-words", "{function}", "--kind", "email={name}"], "a kind is there twice"),
+        (["--function-words", "{function}", "--kind", "email={name}"], "a type occurs twice"),
         (["--function-words", "{name}x"], "cannot be read as UTF-8 text"),
         (["--function-words", "{frequencies}"], "line 1 of the function words has an unknown mark"),
         (["--function-words", "{function}", "--kind", "name={frequencies}"], "line 1 of a kind has an unknown mark"),
@@ -137,7 +137,7 @@ def test_the_english_lists_are_those_of_the_format() -> None:
 
 def test_the_error_identifies_a_wrong_list_and_its_line(files: dict[str, Path]) -> None:
     files["name"].write_text("john\njohn\n")
-    with pytest.raises(SourceError, match=r"^entity type name: line 2 of a kind is there twice"):
+    with pytest.raises(SourceError, match=r"^entity type name: line 2 of a type occurs twice"):
         read_template_lists(files["function"], [("name", files["name"])])
     files["function"].write_bytes(b"\xff")
     with pytest.raises(SourceError, match=r"^function: cannot be read as UTF-8 text$"):

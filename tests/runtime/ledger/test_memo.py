@@ -17,6 +17,7 @@ from textveil.errors import CryptoUnavailable, KeyFileError, OptionError
 from textveil.ledger import SpendOutcome, serialize_options, serialize_request
 from textveil.ledger.keys import compute_tag
 from textveil.ledger.release_sources import make_cache_keys
+from textveil.ledger.tags import LedgerTags
 from textveil.mechanisms import entropy
 from textveil.text.options import Options
 
@@ -76,6 +77,17 @@ def test_parts_of_a_call_do_not_run_into_each_other() -> None:
     alike = [("a", [b"b"]), ("ab", []), ("a", [b"", b"b"]), ("a", [b"b", b""]), ("", [b"ab"])]
     tags = [compute_tag(bytes(32), use, *parts) for use, parts in alike]
     assert len(set(tags)) == len(tags)
+
+
+def test_each_kind_of_tag_has_a_label_of_its_own() -> None:
+    tags, unit_tag = LedgerTags(bytes(32), bytes([1] * 32)), b"unit"
+    found = [tags.tag_unit("Anna"), tags.tag_request(unit_tag, b"text"), tags.tag_cache_entry(unit_tag, b"text")]
+    assert found == [
+        compute_tag(bytes(32), "privacy unit", b"Anna"),
+        compute_tag(bytes(32), "request", unit_tag, b"text"),
+        compute_tag(bytes(32), "replay cache", unit_tag, b"text"),
+    ]
+    assert tags.key_checks == (compute_tag(bytes(32), "check"), compute_tag(bytes([1] * 32), "check"))
 
 
 def test_another_scope_pays_for_itself(small: Sanitizer, memo: Ledger) -> None:
@@ -185,10 +197,10 @@ def test_stored_outputs_need_their_key(small: Sanitizer, memo: Ledger, path: Pat
     memo.sanitize(small, "doctor")
     (tmp_path / "other").write_bytes(bytes(32))
     (tmp_path / "other").chmod(0o600)
-    with pytest.raises(KeyFileError, match=r"^the key of the memo: the stored outputs are under another key$"):
+    with pytest.raises(KeyFileError, match=r"^the key of the replay cache: the stored outputs are under another key$"):
         Ledger(path, replay_cache_key=tmp_path / "other")
     (tmp_path / "memo.key").unlink()
-    with pytest.raises(KeyFileError, match=r"^the key of the memo: no readable file there$"):
+    with pytest.raises(KeyFileError, match=r"^the key of the replay cache: no readable file there$"):
         Ledger(path, replay_cache_key=tmp_path / "memo.key")
     assert not Ledger(path).sanitize(small, "doctor").is_replayed
     Ledger(path).delete_outputs()
@@ -226,7 +238,7 @@ def test_without_the_package_a_memo_is_refused_and_a_ledger_works(
     for name in [name for name in sys.modules if name.split(".")[0] == "cryptography"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "cryptography", None)
-    with pytest.raises(CryptoUnavailable, match=r"^a memo needs the package cryptography: pip install"):
+    with pytest.raises(CryptoUnavailable, match=r"^a replay cache needs the package cryptography: pip install"):
         Ledger(path, replay_cache_key=tmp_path / "memo.key")
     assert not path.exists()
     Ledger(path).sanitize(small, "doctor")
@@ -252,6 +264,6 @@ def _words(count: int, word: int) -> Any:
 def test_a_memo_and_a_detector_do_not_go_together(ledger: Ledger, memo: Ledger) -> None:
     """It would give again what another detector left in a text."""
     sanitizer = Sanitizer(Sanitizer.load().bundle, detector=lambda text: [])
-    with pytest.raises(OptionError, match="a memo would give what another detector left"):
+    with pytest.raises(OptionError, match="a replay cache would return outputs of another detector"):
         memo.sanitize(sanitizer, "Anna called.", protect="names")
     assert not ledger.sanitize(sanitizer, "Anna called.", protect="names").is_replayed

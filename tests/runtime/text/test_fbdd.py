@@ -49,7 +49,11 @@ def test_options_of_santext_plus_are_refused(tiny: Sanitizer, options: dict[str,
 
 
 def test_there_are_no_weights_to_tell(tiny: Sanitizer) -> None:
-    with pytest.raises(OptionError, match=r"^fbdd has no table of weights: its distribution is known from draws only$"):
+    with pytest.raises(
+        OptionError,
+        match=r"^fbdd has no table of weights: only samples of its distribution are "
+        r"available$",
+    ):
         tiny.distribution("doctor", mechanism="fbdd", epsilon=3)
     with pytest.raises(OptionError, match="epsilon is a number"):
         tiny.distribution("doctor", mechanism="fbdd")
@@ -122,4 +126,4 @@ def test_named_errors(tiny_path: Path, here: Callable, arguments: list[str], exp
 def test_inspect_ends_in_a_named_error(tiny_path: Path, here: Callable) -> None:
     ran = here("inspect", "-b", tiny_path, "-m", "fbdd", "-e", "3", "doctor")
     assert (ran.code, ran.out) == (1, b"")
-    assert "option: fbdd has no table of weights: its distribution is known from draws only (see" in ran.message
+    assert "option: fbdd has no table of weights: only samples of its distribution are available (see" in ran.message

@@ -32,7 +32,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     *(
         (
             {"consistent": True, "consistent_cap": wrong},
-            "the cap of consistent draws is a whole number of mentions, at least 1",
+            "consistent_cap is an integer of at least 1",
         )
         for wrong in (0, -1, 2.0, "5", True)
     ),

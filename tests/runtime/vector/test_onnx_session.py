@@ -128,7 +128,7 @@ def test_a_vector_of_another_length(tmp_path: Path) -> None:
     model = model_of(dimension=5)
     del model.graph.output[0].type.tensor_type.shape.dim[:]
     model.graph.output[0].type.tensor_type.ClearField("shape")
-    assert failing(tmp_path, model) == "the model gives vectors of another length than its bundle says"
+    assert failing(tmp_path, model) == "the model returns vectors of another length than its bundle declares"
 
 
 def test_a_vector_of_another_rank(tmp_path: Path) -> None:

@@ -218,7 +218,7 @@ def test_without_minilm_a_line_says_so(run: Run, tmp_path: Path, monkeypatch: py
     assert "taught_by" not in json.loads((tmp_path / "bundle" / "manifest.json").read_text())["provenance"]
     code, _, err = run("encoder", tmp_path / "my.tsv", "--text", "text", "--label", "text", "--teacher", "none",
                        "-o", tmp_path / "other")  # fmt: skip
-    assert (code, "--teacher is for --codes" in err) == (1, True)
+    assert (code, "--teacher requires --codes" in err) == (1, True)
 
 
 def test_labels_or_codes_must_be_named(run: Run, tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ function explainVersion(manifest: JsonObject): string {
   return `${supported}: rebuild the bundle with textveil-${command}`;
 }
 
-const describeSize = (name: string): string => `${name}: has another size than the manifest says`;
+const describeSize = (name: string): string => `${name}: has another size than in the manifest`;
 
 async function computeSha256(content: Uint8Array): Promise<string> {
   const subtle = globalThis.crypto?.subtle;

@@ -327,14 +327,14 @@ function parseTemplateLists(opened: BundleBase, template: JsonObject, segmenter:
     const file = entry.get("file") as string;
     const shape = entry.get("shape") === null ? null : parseText(entry.get("shape"), MECHANISM_FILE, NAME);
     if (shape !== null && !(SHAPES as readonly string[]).includes(shape)) {
-      throw new BundleDamaged("a kind has an unknown shape");
+      throw new BundleDamaged("a type has an unknown shape");
     }
     const { entries, flags } = parseFlagged(opened, file, shape === null ? ["capitalized", "member-only"] : []);
     const invalid = entries.findIndex((listed) =>
       shape === null ? !isListable(listed, segmenter) : !isSurrogate(listed, shape, segmenter),
     );
     if (invalid >= 0) throw makeLineError(file, invalid, "is not an entry of its kind (entries are in lower case)");
-    if (flags.every((flag) => flag & 2)) throw new BundleDamaged("a kind has no outputs");
+    if (flags.every((flag) => flag & 2)) throw new BundleDamaged("a type has no surrogates");
     return { name: parseText(entry.get("name"), MECHANISM_FILE, NAME), shape, entries, flags };
   });
   const shapes = listedTypes.flatMap((entityType) => (entityType.shape === null ? [] : [entityType.shape]));
@@ -342,7 +342,7 @@ function parseTemplateLists(opened: BundleBase, template: JsonObject, segmenter:
     new Set(listedTypes.map((entityType) => entityType.name)).size < listedTypes.length ||
     new Set(shapes).size < shapes.length
   ) {
-    throw new BundleDamaged(`${MECHANISM_FILE}: a kind or a shape occurs twice`);
+    throw new BundleDamaged(`${MECHANISM_FILE}: a type or a shape occurs twice`);
   }
   return new EntityTypes(
     new Map(words.entries.map((word, index) => [word, words.flags[index] === 1])),

@@ -139,7 +139,7 @@ export function parseEpsilon(value: number | string): Decimal {
 export function parseCap(checked: CheckedOptions): number {
   const cap = checked.consistentCap ?? CONSISTENT_CAP;
   if (!Number.isSafeInteger(cap) || cap < 1) {
-    throw new OptionError("the cap of consistent draws is a whole number of mentions, at least 1");
+    throw new OptionError("consistent_cap is an integer of at least 1");
   }
   return cap;
 }

@@ -289,6 +289,6 @@ export class DocumentRewriter {
 
 const makeTooLongError = (cap: number): DocumentTooLong =>
   new DocumentTooLong(
-    `a document has more drawn words, names and numbers than ${formatThousands(cap)}: consistent draws need it split, or ` +
-      "a higher cap",
+    `a document has more randomized words, names and numbers than ${formatThousands(cap)}: split it, or ` +
+      "raise the cap of consistent outputs",
   );

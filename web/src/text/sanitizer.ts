@@ -61,7 +61,7 @@ class SanitizedText implements Result {
 
   restore(reply: string, options?: RestoreOptions): Restored {
     if (this.#mapping === undefined) {
-      throw new OptionError("there is no mapping: words are restored after consistent draws, in the same process");
+      throw new OptionError("there is no mapping: restoring needs the option consistent, and the same process");
     }
     return this.#mapping.restore(reply, options, this.text);
   }

@@ -93,7 +93,7 @@ class IndexServer:
         fields = line.rstrip("\r").split("\t")
         is_index = len(line) <= 60 and fields[0].isascii() and fields[0].isdecimal()
         if len(fields) != 4 or not (is_index or fields[0] in self._index_by_sentence):
-            raise ReleaseError(f"line {number}: is not a released index (textveil encode writes them)")
+            raise ReleaseError(f"line {number}: is not a released class label (textveil encode writes them)")
         released, content_hash, epsilon, randomizer = fields
         if content_hash != self.bundle.content_hash[:HASH_DIGITS]:
             raise ReleaseError(
@@ -108,7 +108,7 @@ class IndexServer:
             )
         index = int(released) if is_index else self._index_by_sentence[released]
         if index >= staircase.label_count or not staircase.base[index]:
-            raise ReleaseError(f"line {number}: has an index that its randomizer never releases")
+            raise ReleaseError(f"line {number}: has a label that its randomizer never releases")
         return ReceivedIndex(index, staircase)
 
     def classify_index(self, received: ReceivedIndex) -> LabelDecision:

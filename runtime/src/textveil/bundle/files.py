@@ -136,9 +136,9 @@ class BundleFiles(Mapping[str, bytes]):
         try:
             content = read_file(self._path / name, size)
         except BundleTooLarge as error:
-            raise BundleDamaged(f"{name}: has another size than the manifest says") from error
+            raise BundleDamaged(f"{name}: has another size than in the manifest") from error
         if len(content) != size:
-            raise BundleDamaged(f"{name}: has another size than the manifest says")
+            raise BundleDamaged(f"{name}: has another size than in the manifest")
         if hashlib.sha256(content).hexdigest() != digest:
             raise BundleDamaged(f"{name}: does not match its hash")
         return content

@@ -66,7 +66,7 @@ def parse_held_out(content: bytes, label_count: int, class_labels: Sequence[str]
         raise BundleDamaged(f"{HELD_OUT}: the labels are not those of the bundle, or too few or too many")
     rows = [parse_array(row, HELD_OUT) for row in parse_array(fields["decisions"], HELD_OUT)]
     if len(rows) != len(labels) or not all(len(row) == label_count for row in rows):
-        raise BundleDamaged(f"{HELD_OUT}: does not have a row for each label and a column for each code")
+        raise BundleDamaged(f"{HELD_OUT}: does not have a row for each label and a column for each class label")
     counts = [[parse_integer(count, 0, _MAX_TEXTS, HELD_OUT) for count in row] for row in rows]
     if parse_integer(fields["texts"], 1, _MAX_TEXTS, HELD_OUT) != sum(map(sum, counts)):
         raise BundleDamaged(f"{HELD_OUT}: the counts do not add up to the texts")

@@ -123,7 +123,7 @@ class LabelBundle(BundleBase):
             UnknownLevel: The bundle lacks the randomizer or the epsilon. The message lists the supported ones.
         """
         if randomizer is not None and randomizer not in self.randomizers:
-            raise UnknownLevel(f"no such channel; this bundle has {', '.join(self.randomizers)}")
+            raise UnknownLevel(f"no such randomizer; this bundle has {', '.join(self.randomizers)}")
         mechanisms = self.randomizers[randomizer or self.default_randomizer.level.name]
         by_epsilon = {f"{staircase.level.epsilon:f}": staircase for staircase in mechanisms}
         return find_level(
@@ -169,7 +169,7 @@ def _parse_sentences(contents: Mapping[str, bytes], label_count: int) -> tuple[t
     sentences = tuple(parse_entry_ids(contents, SENTENCES))
     per_label, remainder = divmod(len(sentences), label_count)
     if remainder:
-        raise BundleDamaged(f"{SENTENCES}: does not have as many sentences of one code as of another")
+        raise BundleDamaged(f"{SENTENCES}: does not have the same number of sentences for each label")
     for sentence in sentences:
         if len(sentence) > MAX_SENTENCE or sentence[0] == "#" or sentence.strip() != sentence or sentence.isdecimal():
             raise BundleDamaged(
@@ -244,7 +244,7 @@ def _parse_randomizers(
         for part in ("base", "budget")
     }
     if set(tensors) != array_names or not epsilons_by_name:
-        raise BundleDamaged(f"{RANDOMIZERS}: does not have the channels that the manifest lists")
+        raise BundleDamaged(f"{RANDOMIZERS}: does not have the randomizers that the manifest lists")
     randomizers: dict[str, tuple[LabelStaircase, ...]] = {}
     for name, epsilons in epsilons_by_name.items():
         randomizers[name] = tuple(
@@ -254,7 +254,7 @@ def _parse_randomizers(
             for epsilon in epsilons
         )
         if any(staircase.label_count != label_count for staircase in randomizers[name]):
-            raise BundleDamaged(f"{RANDOMIZERS}: a channel has another number of codes")
+            raise BundleDamaged(f"{RANDOMIZERS}: a randomizer has another number of labels")
     return randomizers
 
 
@@ -262,7 +262,7 @@ def _parse_epsilons(value: object) -> list[str]:
     epsilons = [parse_text(epsilon, MANIFEST, _EPSILON) for epsilon in parse_array(value, MANIFEST, _MAX_LEVELS)]
     exact = [Decimal(epsilon) for epsilon in epsilons]
     if not epsilons or exact != sorted(set(exact)):
-        raise BundleDamaged(f"{MANIFEST}: levels of a channel are out of order, or there is none")
+        raise BundleDamaged(f"{MANIFEST}: the levels of a randomizer are missing or out of order")
     return epsilons
 
 
@@ -271,4 +271,4 @@ def _find_default(randomizers: dict[str, tuple[LabelStaircase, ...]], entry: obj
     for staircase in randomizers[parse_choice(default["randomizer"], randomizers, MANIFEST)]:
         if f"{staircase.level.epsilon:f}" == default["epsilon"]:
             return staircase
-    raise BundleDamaged(f"{MANIFEST}: the default level is not one of its channel")
+    raise BundleDamaged(f"{MANIFEST}: the default level is not one of its randomizer")

@@ -83,7 +83,7 @@ def parse_names_lists(
         unflagged = {entry for entry, marks in members.get(kind, {}).items() if not marks}
         if conflicts := unflagged.intersection(common):
             raise _make_line_error(
-                COMMON_WORDS, list(common).index(min(conflicts)) + 1, f"is a {kind}, which is never shown"
+                COMMON_WORDS, list(common).index(min(conflicts)) + 1, f"is a {kind}, which is never kept"
             )
     return NamesLists(
         common_words=common,

@@ -100,7 +100,7 @@ def _parse_template(contents: Mapping[str, bytes], entry: dict[str, Any]) -> Tem
     entity_types = tuple(_parse_entity_type(contents, kind) for kind in entry["entity_types"])
     shapes = [kind.shape for kind in entity_types if kind.shape is not None]
     if len({kind.name for kind in entity_types}) != len(entity_types) or len(set(shapes)) != len(shapes):
-        raise BundleDamaged(f"{MECHANISM_FILE}: a kind or a shape occurs twice")
+        raise BundleDamaged(f"{MECHANISM_FILE}: a type or a shape occurs twice")
     return TemplateFiles(contents[entry["function_words"]].decode("utf-8"), entity_types)
 
 

@@ -16,7 +16,7 @@ from textveil.errors import KeyFileError
 from textveil.lazy import format_path_name
 
 #: Names of the keys in error messages.
-DEVICE_KEY, REPLAY_CACHE_KEY = "the key of the ledger", "the key of the memo"
+DEVICE_KEY, REPLAY_CACHE_KEY = "the key of the ledger", "the key of the replay cache"
 #: Opening a pipe does not block; ``read_key`` then refuses it.
 _OPEN_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from textveil.vector.encoder import Encoder
     from textveil.vector.label_encoder import TextLabelEncoder
 
-#: Name of the privacy unit of calls without ``scope``.
+#: Name of the privacy unit of calls without ``privacy_unit``.
 DEFAULT_PRIVACY_UNIT = "default"
 
 
@@ -91,7 +91,7 @@ class Ledger:
         self._verified_sums: queries.VerifiedSums = {}
         self._group_commit: GroupCommit[list[list[SpendOutcome] | BudgetError]] = GroupCommit(self._open_transaction)
         if replay_cache_key is not None:
-            check_cryptography("a memo")
+            check_cryptography("a replay cache")
             if is_inside(replay_cache_key, self.path.parent):
                 raise KeyFileError(
                     f"{REPLAY_CACHE_KEY}: not in the ledger's folder or below: a copy of it would hold all outputs"
@@ -193,7 +193,9 @@ class Ledger:
         """
         source = make_text_source(sanitizer, options)
         if self.has_replay_cache and source.options["promise"].get("also"):  # the options do not identify the detector
-            raise OptionError("a memo would give what another detector left: leave the detector or the memo out")
+            raise OptionError(
+                "a replay cache would return outputs of another detector: leave out the detector or the cache"
+            )
         return self._record_releases(source, list_items(texts), privacy_unit, budget)
 
     def encode_batch(

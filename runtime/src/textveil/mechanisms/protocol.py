@@ -141,5 +141,5 @@ class SlotlessMechanism:
     def get_randomizer(self, *, lower: bool = False, whole: bool = True) -> "Randomizer":
         """Implement ``Mechanism.get_randomizer``; the result is the same for every slot."""
         if self.make_randomizer is None:
-            raise OptionError("fbdd has no table of weights: its distribution is known from draws only")
+            raise OptionError("fbdd has no table of weights: only samples of its distribution are available")
         return self.make_randomizer()

@@ -99,7 +99,7 @@ _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
     "key": (lambda value: isinstance(value, bytes), "{} is bytes"),
     "consistent_cap": (
         lambda value: type(value) is int and value > 0,
-        "the cap of consistent draws is a whole number of mentions, at least 1",
+        "consistent_cap is an integer of at least 1",
     ),
     **dict.fromkeys(("split", "sanitize_punctuation"), (_is_flag, "{} is true or false")),
     **dict.fromkeys(_SET_OPTIONS, (_are_words, "{} takes a collection of words")),

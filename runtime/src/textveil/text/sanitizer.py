@@ -345,5 +345,5 @@ def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> RandomizingPlan
     """
     checked = check_options(options)
     if _selects_names(checked):
-        raise OptionError("the mode names has members of kinds, and no mechanism that draws symbols")
+        raise OptionError("the mode names has surrogate pools, and no mechanism with a distribution per symbol")
     return PlanFactory(bundle).make_randomizing_plan(checked)

@@ -320,7 +320,7 @@ class Result:
 
         policy = RestorePolicy.parse(restore_places, restore_hosts)
         if self.mapping is None:
-            raise OptionError("there is no mapping: words are restored after consistent draws, in the same process")
+            raise OptionError("there is no mapping: restoring needs the option consistent, and the same process")
         return self.mapping.restore(reply, policy, self.text)
 
     def __reduce__(self) -> Any:

@@ -77,7 +77,7 @@ class TokenPlanFactory:
 
     def _check_options(self, mechanism: str, checked: Mapping[str, Any]) -> None:
         if not mechanism and "mechanism" not in checked:
-            raise UnknownMechanism("this bundle has lists of the mode names alone: say protect names")
+            raise UnknownMechanism("this bundle supports only the mode names: pass protect names")
         if mechanism not in self._choosers:
             raise UnknownMechanism(f"unknown mechanism; there are staircase, {', '.join(self._choosers)}")
         self.bundle.check_mechanism(mechanism)

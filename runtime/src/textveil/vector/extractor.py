@@ -123,7 +123,7 @@ class OnnxExtractor:
         # A test with the longest input and the largest id: a model that is too small for either fails at loading.
         longest = [parts.vocabulary[START_TOKEN], *[len(parts.vocabulary) - 1] * (parts.max_tokens - 1)]
         if self.session.run_model(longest).shape != (1, parts.dimension):
-            raise EncoderFailed("the model gives vectors of another length than its bundle says")
+            raise EncoderFailed("the model returns vectors of another length than its bundle declares")
 
     def extract_vector(
         self, text: str, draw_dropped: Callable[[int], NDArray[np.bool_]] | None = None

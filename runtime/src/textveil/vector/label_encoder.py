@@ -228,7 +228,7 @@ class TextLabelEncoder:
         """
         labels = self.bundle.labels
         if label not in labels:
-            raise OptionError("no code has that label")
+            raise OptionError("no class label has that text")
         staircase = self.bundle.get_randomizer(randomizer, epsilon)
         return OutputDistribution.from_randomizer(labels, make_staircase_randomizer(staircase), labels.index(label))
 

@@ -47,7 +47,7 @@ class AttackedMechanism:
     def make_word_release(self) -> WordRelease:
         """Return the mechanism in the form that the word attacks use: on arrays of words."""
         if self.plan is None:
-            raise ValueError("the mode names draws no symbols")
+            raise ValueError("the mode names samples no symbols")
         return make_word_release(WordNumbers(), self.plan)
 
     @property

@@ -119,7 +119,7 @@ def _read_terms(
         ) from error
     if any((file.name, hash_file(file)) not in written for file in list_files(format_name, path)):
         raise ReleaseMismatch(
-            "a file is not as the record of sanitize-corpus beside or above it says: which release it is, is "
+            "a file differs from the record of sanitize-corpus beside or above it, so its privacy statement is "
             "unknown; restore the file, or move it to a folder without that record if it is raw text"
         )
     if len(modes) > 1 or len(mechanisms) > 1 or not seal_holds:

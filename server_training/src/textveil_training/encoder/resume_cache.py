@@ -50,7 +50,7 @@ class ResumeCache:
             self._check_key()
         elif folder.exists():
             if not replace:
-                raise ResumeError("there is an unfinished run of this bundle (--resume goes on, --force starts anew)")
+                raise ResumeError("this bundle has an unfinished run (--resume continues it, --force starts again)")
             shutil.rmtree(folder)
 
     def create_folder(self) -> None:

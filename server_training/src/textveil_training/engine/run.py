@@ -260,8 +260,8 @@ def _check_folder(options: RunOptions, finished: Collection[str]) -> None:
             raise ResumeError("there is no unfinished run in this folder: leave --resume out, or name its folder")
     elif finished and names & {STATE, *finished}:
         raise CheckpointError(
-            "the output folder holds a checkpoint or an unfinished run: name another (--resume goes on with it)"
+            "the output folder holds a checkpoint or an unfinished run: name another (--resume continues it)"
         )
     elif names and not finished:
-        unfinished = ": it holds an unfinished run (--resume goes on with it)" if STATE in names else ""
+        unfinished = ": it holds an unfinished run (--resume continues it)" if STATE in names else ""
         raise CheckpointError(f"the output folder is not empty{unfinished}; name a new one")

@@ -22,12 +22,12 @@ def plans(names: Path) -> NamesPlanFactory:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"keep": ["persn"]}, "no such kind: persn; did you mean person?"),
-        ({"keep": ["city"], "drop": ["city"]}, "a kind is kept, tagged or dropped: one of them"),
+        ({"keep": ["persn"]}, "no such type: persn; did you mean person?"),
+        ({"keep": ["city"], "drop": ["city"]}, "a type can be in only one of keep, tag and drop"),
         ({"style": "x"}, "style must be one of surrogate, tag"),
         ({"consistent": "corpus"}, "consistent corpus and a key belong together"),
         ({"key": KEY}, "consistent corpus and a key belong together"),
-        ({"consistent": "corpus", "key": KEY[1:]}, "the key of consistent draws has at least 16 bytes"),
+        ({"consistent": "corpus", "key": KEY[1:]}, "the key of consistent surrogates has at least 16 bytes"),
         ({"epsilon": "8"}, "protect names does not take epsilon without randomize: leave that out"),
     ],
     ids=str,

@@ -155,7 +155,7 @@ def test_the_lists_of_the_built_in_bundle_pass_the_checks_that_no_start_repeats(
         )
 
 
-NO_ENTRY, NO_MARK = "line 1 of a kind is there twice or is not an entry", "line 1 of a kind has an unknown mark"
+NO_ENTRY, NO_MARK = "line 1 of a type occurs twice or is not an entry", "line 1 of a kind has an unknown mark"
 
 
 @pytest.mark.parametrize(
@@ -163,8 +163,8 @@ NO_ENTRY, NO_MARK = "line 1 of a kind is there twice or is not an entry", "line 
     [
         (None, "", NO_ENTRY),
         (None, "\n", NO_ENTRY),
-        (None, "a\tmember-only\n", "a kind has no outputs"),
-        (None, "a\na\n", "line 2 of a kind is there twice"),
+        (None, "a\tmember-only\n", "a type has no surrogates"),
+        (None, "a\na\n", "line 2 of a type occurs twice"),
         (None, "A\n", NO_ENTRY),
         (None, "ﬁne\n", NO_ENTRY),
         (None, "a’b\n", NO_ENTRY),
@@ -183,7 +183,7 @@ NO_ENTRY, NO_MARK = "line 1 of a kind is there twice or is not an entry", "line 
         ("other", ":)\n", NO_ENTRY),
         ("other", "cat\n", NO_ENTRY),
         ("other", "X7-q\n", NO_ENTRY),
-        ("shape", "5\n", "a kind has an unknown shape"),
+        ("shape", "5\n", "a type has an unknown shape"),
     ],
 )
 def test_damaged_files_are_refused(shape: str | None, text: str, message: str) -> None:

@@ -281,7 +281,7 @@ export class NamesPlan {
     const knownTypes = new Set(this.#surrogates.entityTypes.map(getPublicType));
     const [keptTypes, taggedTypes, droppedTypes] = [options.keep, options.tag, options.drop].map((classifier = []) => {
       if (!classifier.every((entityType) => knownTypes.has(entityType))) {
-        throw new OptionError(`there is no such kind; there are ${[...knownTypes].sort().join(", ")}`);
+        throw new OptionError(`there is no such type; the types are ${[...knownTypes].sort().join(", ")}`);
       }
       return new Set(classifier);
     }) as [Set<string>, Set<string>, Set<string>];
@@ -289,7 +289,7 @@ export class NamesPlan {
       new Set([...keptTypes, ...taggedTypes, ...droppedTypes]).size <
       keptTypes.size + taggedTypes.size + droppedTypes.size
     ) {
-      throw new OptionError("a kind is kept, tagged or dropped: one of them");
+      throw new OptionError("a type can be in only one of keep, tag and drop");
     }
     const unlisted = [...keptTypes].filter((entityType) => types.unlisted.includes(entityType)).sort();
     if (unlisted.length > 0) {

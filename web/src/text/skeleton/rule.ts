@@ -95,7 +95,7 @@ export class EntityTypes {
       this.#typeByShape.size > 0 &&
       (this.#typeByShape.size !== SHAPES.length || !SHAPES.every((s) => this.#typeByShape.has(s)))
     ) {
-      throw new BundleDamaged("the kinds by shape are not those of the format");
+      throw new BundleDamaged("the types by shape are not those of the format");
     }
   }
 

@@ -209,5 +209,5 @@ def _make_table(counts: list[int], bits: int) -> NoiseTable:
     counts[0] -= counts[0] & 1
     end = ((1 << bits) - counts[0]) // 2 - sum(counts[1:])
     if min(counts[-1], end) < 1 or counts[0] < counts[1]:
-        raise OptionError("this noise does not fit a table of random words: some values would never be drawn")
+        raise OptionError("this noise does not fit a table of random words: some values would have probability 0")
     return NoiseTable((*counts, end), bits)

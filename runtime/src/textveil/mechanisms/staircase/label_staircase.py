@@ -69,17 +69,17 @@ class LabelStaircase(Staircase):
             or budget_matrix.shape != (label_count, label_count)
             or {base.dtype, budget_matrix.dtype} != {_INT64}
         ):
-            raise BundleDamaged("a channel: shapes or types are not those of this format")
+            raise BundleDamaged("a randomizer: shapes or types do not match the format")
         total = sum(base.tolist())  # Python integers: sums of hostile values must not wrap
         if base.min() < 0 or not total >= 1 or total * unit >= MAX_TOTAL:
-            raise BundleDamaged("a channel: the base is negative, zero or too large")
+            raise BundleDamaged("a randomizer: the base is negative, zero or too large")
         if budget_matrix.min() < 0 or (budget_matrix > base).any():
-            raise BundleDamaged("a channel: an index is dealt more than its base")
+            raise BundleDamaged("a randomizer: a label gets more units than its base")
         budget = int(budget_matrix[0].sum())
         if (budget_matrix.sum(axis=1) != budget).any() or not 1 <= budget <= total:
-            raise BundleDamaged("a channel: rows deal different budgets, or none")
+            raise BundleDamaged("a randomizer: rows have different budgets, or none")
         if not epsilon.is_finite():  # a comparison with NaN raises
-            raise BundleDamaged("a channel: epsilon is not a number")
+            raise BundleDamaged("a randomizer: epsilon is not a number")
         table = StaircaseTable(_make_index_rows(label_count, label_count), base, np.zeros(label_count, np.uint8))
         level = StaircaseLevel(name=name, epsilon=epsilon, share=Fraction(budget, total))
         staircase = cls(
@@ -88,7 +88,9 @@ class LabelStaircase(Staircase):
         try:
             staircase.check_conditions()
         except BundleDamaged as error:
-            raise BundleDamaged("a channel: claims less than it loses, or its numbers are too large") from error
+            raise BundleDamaged(
+                "a randomizer: the claimed epsilon is below the realized loss, or its numbers are too large"
+            ) from error
         return staircase
 
     @property

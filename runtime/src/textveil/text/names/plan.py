@@ -239,7 +239,10 @@ class NamesPlan:
 
             randomizer = make_staircase_randomizer(self.randomizer.staircase)
             return OutputDistribution.from_randomizer(self.randomizer.vocabulary, randomizer, self.randomizer.ids[word])
-        raise OptionError("in the mode names a word has no distribution of its own: it is shown or replaced by place")
+        raise OptionError(
+            "in the mode names a word has no distribution of its own: its context decides whether "
+            "it is kept or replaced"
+        )
 
 
 class NamesPlanFactory:
@@ -317,14 +320,14 @@ class NamesPlanFactory:
             types_by_option[one] & types_by_option[other]
             for one, other in (("keep", "tag"), ("keep", "drop"), ("tag", "drop"))
         ):
-            raise OptionError("a kind is kept, tagged or dropped: one of them")
+            raise OptionError("a type can be in only one of keep, tag and drop")
         if unlisted := ", ".join(sorted(types_by_option["keep"] & UNLISTED_TYPES)):
             raise OptionError(f"kinds that are kept are told by a list or a shape, and {unlisted} is not: use allow")
         consistent, key = options.get("consistent", True), options.get("key")
         if (consistent == "corpus") != (key is not None):
             raise OptionError("consistent corpus and a key belong together")
         if key is not None and len(key) < MIN_KEY_BYTES:
-            raise OptionError(f"the key of consistent draws has at least {MIN_KEY_BYTES} bytes")
+            raise OptionError(f"the key of consistent surrogates has at least {MIN_KEY_BYTES} bytes")
         return ReplacementStyle(
             tags=style == "tag", consistent=bool(consistent), cap=cap, linked=key is not None, **types_by_option
         )
@@ -335,8 +338,8 @@ class NamesPlanFactory:
             unknown = [kind for kind in entity_types if kind not in known]
             close = [(kind, found) for kind in unknown for found in get_close_matches(kind, known - {*entity_types}, 1)]
             for kind, found in close:
-                raise OptionError(f"no such kind: {kind}; did you mean {found}?")
-            raise OptionError(f"no such kind; there are {', '.join(sorted(known))}")
+                raise OptionError(f"no such type: {kind}; did you mean {found}?")
+            raise OptionError(f"no such type; the types are {', '.join(sorted(known))}")
         return frozenset(entity_types)
 
 

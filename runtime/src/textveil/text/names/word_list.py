@@ -63,7 +63,7 @@ class WordListRandomizer:
         if len(rows) < MIN_WORDS:
             raise OptionError(
                 f"randomize needs at least {MIN_WORDS} words of the vocabulary that are not denied, and has "
-                f"{len(rows):,}: fewer would tell too much of them; use deny instead"
+                f"{len(rows):,}: fewer would reveal too much about them; use deny instead"
             )
         outputs = np.zeros(bundle.symbol_count, dtype=np.bool_)
         outputs[rows] = True

@@ -215,8 +215,8 @@ class TokenArrays:
         parts = before // cap
         if not self.plan.split and parts[counts].max(initial=0):
             raise DocumentTooLong(
-                f"a document has more drawn words, names and numbers than {cap:,}: consistent draws need it split, or "
-                "a higher cap"
+                f"a document has more randomized words, names and numbers than {cap:,}: split it, or raise "
+                "the cap of consistent outputs"
             )
         return documents * (int(parts.max(initial=0)) + 1) + parts
 

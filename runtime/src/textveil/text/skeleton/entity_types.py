@@ -124,9 +124,9 @@ class EntityTypes:
         self.entity_types: tuple[EntityType, ...] = tuple(entity_types)
         shapes = [kind.shape for kind in entity_types if kind.shape is not None]
         if len({kind.name for kind in entity_types}) < len(entity_types) or len(set(shapes)) < len(shapes):
-            raise BundleDamaged("a kind is there twice")
+            raise BundleDamaged("a type occurs twice")
         if shapes and set(shapes) != SHAPES.keys():
-            raise BundleDamaged("the kinds by shape are not those of the format")
+            raise BundleDamaged("the types by shape are not those of the format")
         self._shapes = {kind.shape: index for index, kind in enumerate(entity_types) if kind.shape is not None}
         self._word_index = ListedWordIndex([kind.lines for kind in entity_types])
 
@@ -161,13 +161,13 @@ def parse_entity_type(name: str, shape: str | None, utf_8: bytes, *, is_checked:
     ('red',)
     """
     if shape is not None and shape not in SHAPES:
-        raise BundleDamaged("a kind has an unknown shape")
+        raise BundleDamaged("a type has an unknown shape")
     lines = utf_8 if utf_8.endswith(b"\n") else utf_8 + b"\n"
     if not is_checked:
         _check_lines(lines[:-1].decode("utf-8").split("\n"), shape)
     surrogates = list_surrogates(lines)
     if not surrogates:
-        raise BundleDamaged("a kind has no outputs")
+        raise BundleDamaged("a type has no surrogates")
     return EntityType(name, shape, lines if shape is None else b"", surrogates)
 
 
@@ -183,7 +183,7 @@ def _check_lines(lines: Sequence[str], shape: str | None) -> None:
         wrong = next(n for n, entry in enumerate(entries) if first[entry] < n)
     if wrong is not None:
         raise BundleDamaged(
-            f"line {wrong + 1} of a kind is there twice or is not an entry of it (entries are in lower case)"
+            f"line {wrong + 1} of a type occurs twice or is not an entry of it (entries are in lower case)"
         )
 
 

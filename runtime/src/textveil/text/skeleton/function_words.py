@@ -153,7 +153,7 @@ class TemplateRule:
             raise OptionError("one word is needed")
         ((_, token),) = pieces
         if token.role is TokenRole.SHOWN:
-            raise OptionError("this word is a function word: it stays visible, and protect all draws it")
+            raise OptionError("this word is a function word: the mode words keeps it, and the mode all randomizes it")
         return token
 
     def split_and_classify(self, segment: str, *, starts_sentence: bool) -> tuple[ClassifiedToken, ...]:
