@@ -51,17 +51,17 @@ MANIFESTS = {
     "another dimension": (set_in(*EXTRACTOR, "dimension", value=2), "shapes"),
     "a channel that is not there": (
         set_in("release", "randomizers", "more", value=["1"]),
-        "channels that the manifest",
+        "randomizers that the manifest",
     ),
     "a channel that is not listed": (
         set_in("release", "randomizers", "counts", value=["1"]),
-        "channels that the manifest",
+        "randomizers that the manifest",
     ),
-    "no channel": (set_in("release", "randomizers", value={}), "channels that the manifest"),
+    "no channel": (set_in("release", "randomizers", value={}), "randomizers that the manifest"),
     "levels as a text": (set_in("release", "randomizers", "accuracy", value="1"), "not an array"),
     "levels out of order": (set_in("release", "randomizers", "counts", value=["4", "1"]), "order"),
     "a level twice": (set_in("release", "randomizers", "accuracy", value=["1", "1"]), "order"),
-    "a default that is none": (set_in("release", "default", "epsilon", value="2"), "not one of its channel"),
+    "a default that is none": (set_in("release", "default", "epsilon", value="2"), "not one of its randomizer"),
     "a default of no channel": (set_in("release", "default", "randomizer", value="more"), "not supported"),
     "a file outside": (set_in("files", "../label-classifier.safetensors", value={"sha256": "", "bytes": 1}), "outside"),
     "files as a number": (set_in("files", value=3), "not an object"),
@@ -126,7 +126,7 @@ def test_a_word_list_that_is_wrong_is_refused(tmp_path: Path, words: bytes) -> N
 
 
 def test_channels_of_other_codes_are_refused(tmp_path: Path) -> None:
-    assert "another number of codes" in refused(write_index(tmp_path / "bundle", tensors=for_two_codes))
+    assert "another number of labels" in refused(write_index(tmp_path / "bundle", tensors=for_two_codes))
 
 
 def held_out(content: bytes) -> Any:
@@ -158,7 +158,7 @@ def test_held_out_decisions_are_read(tmp_path: Path) -> None:
         (held_out_of(labels=["business", "health", "sport"]), "not those of the bundle"),
         (held_out_of(labels=["business"], decisions=HELD_OUT[:1]), "not those of the bundle"),
         (held_out_of(decisions=HELD_OUT[:2]), "a row for each label"),
-        (held_out_of(decisions=[row[:2] for row in HELD_OUT]), "a column for each code"),
+        (held_out_of(decisions=[row[:2] for row in HELD_OUT]), "a column for each class label"),
         (held_out_of(decisions=[[18, 2, 1], [1, 30, 0], 5]), "not an array"),
         (held_out_of(decisions=3), "not an array"),
         (held_out_of(decisions=[[18, 2, 1], [1, 30, 0], [0, 1, 9.0]]), "out of range"),
@@ -186,8 +186,8 @@ def test_sentences_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (("a", "b"), "as many sentences of one code"),
-        (("a", "b", "c", "d"), "as many sentences of one code"),
+        (("a", "b"), "the same number of sentences"),
+        (("a", "b", "c", "d"), "the same number of sentences"),
         (("a", "b", "a"), "empty or occurs twice"),
         (("a", "", "c"), "empty or occurs twice"),
         (("a", "b", "c" * 501), "too long"),

@@ -186,14 +186,11 @@ def encoder(
 ) -> None:
     """Train a class label bundle from your own texts: devices release one label per text.
 
-    A label is a class of the column --label, or with --codes a cluster of similar texts.
+    A label is a class of the column --label, or with --codes a cluster of similar texts. Similar texts are never
+    divided between training and test. The randomizer counts allows corrected counts of labels; accuracy omits rare
+    labels if that raises the accuracy. The bundle does not protect its training texts.
 
-    Similar texts are never divided between training and test. The bundle has two randomizers: counts, for corrected
-    counts of labels, and accuracy, which never releases some rare labels if that raises the accuracy. The bundle does
-    not protect its training texts.
-
-    Finished parts are saved beside the bundle, in BUNDLE.unfinished. After Ctrl-C, --resume continues to the same
-    bundle.
+    Finished parts are saved in BUNDLE.unfinished. After Ctrl-C, --resume continues to the same bundle.
     """
     try:
         from textveil_export.index import add_sentences, write_index_bundle
