@@ -137,7 +137,7 @@ def test_only_a_pinned_bundle_is_certified(golden_certified: Path) -> None:
     pinned = Sanitizer.load(golden_certified, expect_id=unpinned.bundle.content_hash)
     statement = pinned.sanitize("the doctor", mechanism="santext").statement
     assert claims not in statement.summary()
-    assert statement.to_dict()["certificate"] == "of the pinned bundle"
+    assert statement.to_dict()["certificate"] == "of the expected bundle"
     signer = sign_bundle(golden_certified, key_file(golden_certified.parent / "key.pem"))
     statement = Sanitizer.load(golden_certified, signer=signer).sanitize("the", mechanism="santext").statement
     assert claims not in statement.summary()

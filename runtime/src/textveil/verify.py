@@ -95,7 +95,7 @@ def verify_text(bundle: TextBundle, pairs: int = AUDITED_PAIRS) -> str:
         lines += _verify_santext(bundle, pairs)
     if bundle.names_files is not None:
         lists = bundle.get_names_lists()
-        lines.append(f"mode names: {len(lists.common_words):,} common words, none a member of a closed kind")
+        lines.append(f"mode names: {len(lists.common_words):,} common words, none a member of a closed type")
     return "\n".join(lines)
 
 

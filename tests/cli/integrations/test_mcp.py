@@ -100,7 +100,7 @@ def test_a_file_gets_words_in_running_text_alone(
         written = (tmp_path / f"answer{number}.txt").read_text()
         assert written == text.replace("{}", "Zorblaxia Novak" if given else name)
         assert bool(lines) is not bool(given)
-        assert all(line.startswith("write_file: 0 mentions restored, 1 not restored: 1 ") for line in lines)
+        assert all(line.startswith("write_file: 0 surrogates restored, 1 not restored: 1 ") for line in lines)
         assert reason not in answer  # the model is not told what a place holds
 
 

@@ -53,7 +53,7 @@ def test_standard_input_to_standard_output(command: Callable, tiny_path: Path) -
     assert ran.code == 0
     assert re.fullmatch(rb"\S+ \S+,\r\n\r\n  \S+\t\S+ \S+\n\S+ \S+", ran.out)
     assert ran.message.startswith("textveil: standard input: 4 documents. Kept: punctuation, ")
-    assert "7 tokens drawn" in ran.message
+    assert "Randomized: 7 tokens," in ran.message
 
 
 @pytest.mark.slow

@@ -95,7 +95,7 @@ def test_outputs_that_were_forgotten_are_not_in_the_file(small: Sanitizer, memo:
     assert all(output in path.read_bytes() for output in stored)
     memo.delete_outputs()
     assert not any(output in path.read_bytes() for output in stored)
-    with pytest.raises(KeyFileError, match=r"^the key of the memo: "):
+    with pytest.raises(KeyFileError, match=r"^the key of the replay cache: "):
         memo.sanitize(small, "doctor")  # it was opened before
 
 

@@ -16,6 +16,7 @@ from textveil import Ledger, Sanitizer, TextLabelEncoder
 from textveil.errors import CryptoUnavailable, KeyFileError, OptionError
 from textveil.ledger import SpendOutcome, serialize_options, serialize_request
 from textveil.ledger.release_sources import make_cache_keys
+from textveil.ledger.tags import LedgerTags
 from textveil.mechanisms import entropy
 from textveil.storage.cryptography import compute_tag
 from textveil.text.options import Options
@@ -76,6 +77,17 @@ def test_parts_of_a_call_do_not_run_into_each_other() -> None:
     alike = [("a", [b"b"]), ("ab", []), ("a", [b"", b"b"]), ("a", [b"b", b""]), ("", [b"ab"])]
     tags = [compute_tag(bytes(32), use, *parts) for use, parts in alike]
     assert len(set(tags)) == len(tags)
+
+
+def test_each_kind_of_tag_has_a_label_of_its_own() -> None:
+    tags, unit_tag = LedgerTags(bytes(32), bytes([1] * 32)), b"unit"
+    found = [tags.tag_unit("Anna"), tags.tag_request(unit_tag, b"text"), tags.tag_cache_entry(unit_tag, b"text")]
+    assert found == [
+        compute_tag(bytes(32), "privacy unit", b"Anna"),
+        compute_tag(bytes(32), "request", unit_tag, b"text"),
+        compute_tag(bytes(32), "replay cache", unit_tag, b"text"),
+    ]
+    assert tags.key_checks == (compute_tag(bytes(32), "check"), compute_tag(bytes([1] * 32), "check"))
 
 
 def test_another_scope_pays_for_itself(small: Sanitizer, memo: Ledger) -> None:
@@ -189,7 +201,7 @@ def test_stored_outputs_need_their_key(small: Sanitizer, memo: Ledger, path: Pat
     ):
         Ledger(path, replay_cache_key=tmp_path / "other")
     (tmp_path / "memo.key").unlink()
-    with pytest.raises(KeyFileError, match=r"^the key of the memo: no readable file there$"):
+    with pytest.raises(KeyFileError, match=r"^the key of the replay cache: no readable file there$"):
         Ledger(path, replay_cache_key=tmp_path / "memo.key")
     assert not Ledger(path).sanitize(small, "doctor").is_replayed
     Ledger(path).delete_outputs()
@@ -227,7 +239,7 @@ def test_without_the_package_a_memo_is_refused_and_a_ledger_works(
     for name in [name for name in sys.modules if name.split(".")[0] == "cryptography"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "cryptography", None)
-    with pytest.raises(CryptoUnavailable, match=r"^a memo needs the package cryptography: pip install"):
+    with pytest.raises(CryptoUnavailable, match=r"^a replay cache needs the package cryptography: pip install"):
         Ledger(path, replay_cache_key=tmp_path / "memo.key")
     assert not path.exists()
     Ledger(path).sanitize(small, "doctor")

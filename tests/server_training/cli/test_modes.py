@@ -71,7 +71,7 @@ def test_a_record_that_gives_another_mode_than_its_rows_is_refused(
     arguments = ("finetune", tmp_path / "corpus" / "rows.tsv", "--format", "tsv", "-o", tmp_path / "model", *FINETUNE)
     record = tmp_path / "corpus" / "record.json"
     shutil.copy(corpora / other / "record.json", record)
-    assert refused(*arguments).startswith("data-release: a file is not as the record")
+    assert refused(*arguments).startswith("data-release: a file differs from the record")
     content = json.loads((corpora / mode / "record.json").read_text())
     for changed in (
         content | {"mode": other},

@@ -201,7 +201,7 @@ def test_a_taught_codebook_goes_on_where_it_was_interrupted(
         patched.setattr("textveil_training.encoder.codebook.compute_teacher_vectors", None)  # not asked again
         code, out, err = run(*given, "--resume")
     assert (code, err) == (0, "")
-    assert "codes" in out
+    assert "clusters" in out
     manifest = json.loads((tmp_path / "bundle" / "manifest.json").read_text())
     taught = manifest["provenance"]["taught_by"]
     assert (taught["encoder"], taught["max_tokens"]) == ("encoder", 16)

@@ -66,7 +66,7 @@ def test_a_bundle_has_the_model_and_no_label(
     plain, labeled = tmp_path / "plain" / "b", tmp_path / "b"
     plain.parent.mkdir()
     code, out, err = run(*given(data, plain))
-    assert (code, err, "codes" in out, "accuracy" in out) == (0, "", True, False)
+    assert (code, err, "clusters" in out, "accuracy" in out) == (0, "", True, False)
     code, out, err = run(*given(data, labeled, "--label", "label"))
     assert (code, err, "accuracy" in out) == (0, "", True)
     server = IndexServer.load(labeled)

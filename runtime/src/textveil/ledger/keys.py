@@ -96,7 +96,7 @@ class LedgerTags:
         if not isinstance(name, str):
             raise OptionError("a privacy unit must be a string")
         return compute_tag(
-            self._device_key, "scope", unicodedata.normalize("NFC", name).encode("utf-8", "surrogatepass")
+            self._device_key, "privacy unit", unicodedata.normalize("NFC", name).encode("utf-8", "surrogatepass")
         )
 
     def tag_request(self, unit_tag: bytes, request: bytes) -> bytes:
@@ -111,7 +111,7 @@ class LedgerTags:
 
         See ``make_cache_keys``.
         """
-        return compute_tag(self._device_key, "whole", unit_tag, cache_key)
+        return compute_tag(self._device_key, "replay cache", unit_tag, cache_key)
 
     def encrypt_output(self, output: bytes, context: bytes) -> bytes | None:
         """Encrypt an output; return ``None`` without a replay cache."""

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from textveil.vector.encoder import Encoder
     from textveil.vector.label_encoder import TextLabelEncoder
 
-#: Name of the privacy unit of calls without ``scope``.
+#: Name of the privacy unit of calls without ``privacy_unit``.
 DEFAULT_PRIVACY_UNIT = "default"
 
 
@@ -92,7 +92,7 @@ class Ledger:
         self._verified_sums: queries.VerifiedSums = {}
         self._group_commit: GroupCommit[list[list[SpendOutcome] | BudgetError]] = GroupCommit(self._open_transaction)
         if replay_cache_key is not None:
-            check_cryptography("a memo")
+            check_cryptography("a replay cache")
             if is_inside(replay_cache_key, self.path.parent):
                 raise KeyFileError(
                     f"{REPLAY_CACHE_KEY}: must be outside the ledger's folder: a copy of the folder would contain both"

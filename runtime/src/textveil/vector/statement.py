@@ -15,8 +15,9 @@ from textveil.release import PerCoordinate, PerWord, PrivacyLoss, ReleaseStateme
 
 _NEVER_PROTECTED = (
     "that a text was encoded, and with what parameters",
-    "encoding the same text again: each release is drawn afresh, and their epsilons and deltas add up",
-    "to whoever can time the device: how many pieces the text has, and so how long it is and how rare its words are",
+    "repetition: encoding the same text again is a new release, and the epsilons and deltas add up",
+    "the number of pieces of the text, and so its length and the rarity of its words, against an observer who "
+    "can time the device",
 )
 _DELTA_LIMIT = "the bound has a delta: with a probability of about that size it may fail"
 _DROPOUT_LIMIT = (
