@@ -184,7 +184,10 @@ def select_names_files(contents: BundleFiles, entry: object, *, is_size_checked:
 
 
 def _parse_entity_types(entry: object) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Return the entity types with listed members, those with a surrogate pool, and the names of the fact lists."""
+    """Return three tuples of names from the entry ``names`` of ``mechanism.json``.
+
+    They are the entity types with listed members, the entity types with a surrogate pool, and the fact lists.
+    """
     names_by_key = {"facts": [], **parse_object(entry, MECHANISM_FILE)}
     parse_record(names_by_key, _NAMES_KEYS, MECHANISM_FILE)
     entity_types, pool_types, fact_names = (

@@ -160,7 +160,7 @@ def read_conversation(path: Path, key_file: str | Path) -> tuple[bytes, bytes]:
 
 
 def conversation_matches_key(path: Path, key_file: str | Path) -> bool:
-    """Return whether the file of a conversation was written with a key and was not changed since.
+    """Return whether a conversation file was written with a key and was not changed since.
 
     >>> from textveil import Conversation
     >>> from textveil.conversation import conversation_matches_key

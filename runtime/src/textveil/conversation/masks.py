@@ -63,7 +63,11 @@ class OriginalMasks:
         )
 
     def read_masked(self, text: str, reader: NamesReader) -> tuple[ReadText, list[SurrogatePair]]:
-        """Return the text as the rules read it with masks, and the pairs of the originals in it."""
+        """Read a text in which each original is masked, so that each becomes a mention.
+
+        Returns:
+            The text that was read, with the originals back in their mentions, and the pairs of these originals.
+        """
         original_by_mask: dict[str, str] = {}
 
         def mask(match: "re.Match[str]") -> str:

@@ -171,7 +171,9 @@ def _make_uri(path: Path) -> str:
 
 
 def _check_schema(connection: sqlite3.Connection, create_schema: bool) -> None:
-    """Check that the file is a privacy ledger; write the schema into an empty one if ``create_schema``.
+    """Check that the file is a privacy ledger. ``create_schema`` allows an empty one.
+
+    An empty one then gets the schema.
 
     Raises:
         LedgerDamaged: The file is not a privacy ledger, is of another version, or is empty and ``create_schema`` is

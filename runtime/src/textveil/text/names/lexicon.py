@@ -143,7 +143,10 @@ class Lexicon:
             recent[chunk] = tokens
 
     def _tokenize_word(self, chunk: str) -> ChunkTokens | None:
-        """Return the tokens of a word or a plain number with marks around it; ``None`` for any other chunk."""
+        """Return the tokens of a word or a plain number with marks around it.
+
+        The result is ``None`` for any other chunk.
+        """
         if chunk[-1:] in _PLAIN_END_MARKS and chunk and (token := self.find_plain_token(chunk[:-1])) is not None:
             return token, "", (token.text,), (), f"{chunk[-1]} "  # usual
         parts = self.split_word(chunk)
