@@ -8,7 +8,7 @@ from pathlib import Path
 from textveil.errors import BundleNotFound
 
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v4"
-DEFAULT_BUNDLE_ID = "41a8e7c81080f9671965b09c46be602b630cb1d604f17d367760c9ab56a2bbe7"
+DEFAULT_BUNDLE_ID = "bfda17406299e15994fda7a12bd87e33b6b878876637dd42eac1b835f2dca794"
 DEFAULT_ENCODER = "ag-static"
 DEFAULT_ENCODER_ID = "fc94e8ad9143461a58e5ae291f24e812f7f6f70220ff72e8f6fba4acbbdcf5ad"
 _PACKAGE_PARTS = ("runtime", "src", "textveil", "bundle")

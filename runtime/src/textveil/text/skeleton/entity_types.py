@@ -144,12 +144,12 @@ class EntityTypes:
 
 
 def parse_entity_type(name: str, shape: str | None, utf_8: bytes, *, is_checked: bool = False) -> EntityType:
-    """Parse the content of ``template.NAME.txt``.
+    """Parse the content of the files of an entity type.
 
     Args:
         name: Name of the type.
-        shape: Its shape; ``None`` for a type by list.
-        utf_8: Content of the file: one entry per line, optionally a tab and its marks.
+        shape: Its shape; ``None`` for a type by lists.
+        utf_8: Lines of all files: one entry per line, optionally a tab and its marks.
         is_checked: Whether the entries need no check. The tests of this package have checked the lists of the built-in
             bundle, which its content hash identifies.
 
@@ -177,7 +177,7 @@ def _check_lines(lines: Sequence[str], shape: str | None) -> None:
     for number, (line, entry) in enumerate(zip(lines, entries, strict=True), 1):
         if line[len(entry) :] not in known:
             raise BundleDamaged(f"line {number} of a kind has an unknown mark")
-    wrong = _find_first_invalid(entries, shape)
+    wrong = _find_first_invalid(lines, entries, shape)
     if wrong is None and len(set(entries)) < len(entries):
         first = {entry: n for n, entry in reversed([*enumerate(entries)])}
         wrong = next(n for n, entry in enumerate(entries) if first[entry] < n)
@@ -187,14 +187,18 @@ def _check_lines(lines: Sequence[str], shape: str | None) -> None:
         )
 
 
-def _find_first_invalid(entries: Sequence[str], shape: str | None) -> int | None:
-    """Return the index of the first invalid entry of a list, or of a type of this shape."""
+def _find_first_invalid(lines: Sequence[str], entries: Sequence[str], shape: str | None) -> int | None:
+    """Return the index of the first invalid entry of the lists of a type, or of a type of this shape.
+
+    A phrase, which only the mode ``names`` finds, must not be a surrogate.
+    """
     if shape is not None:
         return next((n for n, entry in enumerate(entries) if not _is_surrogate(entry, shape)), None)
     for start in range(0, len(entries), _CHECKED_ENTRIES):
         block = entries[start : start + _CHECKED_ENTRIES]
         for n in _find_suspicious(block):
-            if not _is_listable(block[n]):
+            is_phrase = " " in block[n] and lines[start + n].endswith(RECOGNIZED_ONLY)
+            if not (_is_phrase(block[n]) if is_phrase else _is_listable(block[n])):
                 return start + n
     return None
 
@@ -223,6 +227,11 @@ def _is_listable(entry: str) -> bool:
     if segmentation.split_text(entry) != [entry]:
         return False
     return not (segments.is_string(entry) or segments.is_gap(entry)) and segmentation.split_clitic(entry) is None
+
+
+def _is_phrase(entry: str) -> bool:
+    """Return whether an entry consists of folded words with single blanks between them."""
+    return all(entry.split(" ")) and segmentation.fold_word(entry) == entry
 
 
 def _is_surrogate(entry: str, shape: str) -> bool:
