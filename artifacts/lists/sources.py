@@ -17,6 +17,10 @@ import regex
 HERE = Path(__file__).parent
 ENGLISH = HERE.parent / "words" / "english-3.txt"
 SENSITIVE = HERE.parents[1] / "export" / "src" / "textveil_export" / "lists"
+#: Rules of English, the only place that keeps months, digits in words and titles that reveal the sex of a person.
+RULES = HERE.parents[1] / "runtime" / "src" / "textveil" / "data" / "rules.json"
+#: Number words that are no surrogates, since a plural seldom follows them.
+SMALLEST_NUMBERS = ("zero", "one")
 #: SHA-256 of the files of SCOWL that are read, one after the other in the order of their names.
 SCOWL_SHA256 = "ea2e1b32b04549e23e65750ea065e7704bf7dbb4ac8d0fe375f66185cef32f23"
 #: The classes and the largest size of SCOWL that are read: 70 is the size of a large dictionary.
@@ -68,12 +72,38 @@ def tokens(name: str) -> list[str]:
 
 
 def by_hand(name: str) -> tuple[list[str], list[str]]:
-    """Read a file of `by_hand`: the words before and after the line `# members only`."""
-    before, _, after = (HERE / "by_hand" / f"{name}.txt").read_text("utf-8").partition("# members only\n")
+    """Read a file of `by_hand`: the words before and after the line `# members only`.
+
+    Months, titles and number words that the rules of English have are added from there.
+    """
+    file = HERE / "by_hand" / f"{name}.txt"
+    before, _, after = (file.read_text("utf-8") if file.exists() else "").partition("# members only\n")
     outputs, only = (
         [w for line in part.splitlines() if line[:1] != "#" for w in line.split()] for part in (before, after)
     )
-    return list(dict.fromkeys(outputs)), list(dict.fromkeys(only))
+    more_outputs, more_only = _read_rules(name)
+    return list(dict.fromkeys([*outputs, *more_outputs])), list(dict.fromkeys([*only, *more_only]))
+
+
+def _read_rules(name: str) -> tuple[list[str], list[str]]:
+    """Return the words of a list that `rules.json` has: outputs, and words that are members only."""
+    rules = json.loads(RULES.read_text("utf-8"))
+    months, numbers, titles = rules["months"], rules["numbers"], rules["names"]["titles"].values()
+    digits = [word for word in numbers["digits"]["words"] if word not in numbers["weak"]]
+    full = [month.lower() for month in months["names"]]
+    found: dict[str, tuple[list[str], list[str]]] = {
+        "month": (
+            [month for month in full if month not in months["also_words"]],
+            [*months["also_words"], *(month[:3] for month in full if len(month) > 3), *months["short"]],
+        ),
+        "titles": ([], [word for title in titles for word in title["words"]]),
+        "number-word": (
+            [word for word in digits if word not in SMALLEST_NUMBERS],
+            [*SMALLEST_NUMBERS, *numbers["scales"]["words"]],
+        ),
+        "number-word-shown": ([*digits, *numbers["scales"]["words"]], []),
+    }
+    return found.get(name, ([], []))
 
 
 def census(*files: str) -> dict[str, float]:

@@ -74,6 +74,17 @@ def test_members_that_are_common_are_kept_in_lower_case_alone(kind: str) -> None
         ]
 
 
+def test_months_titles_and_number_words_are_those_of_the_rules() -> None:
+    rules = json.loads((ROOT / "runtime" / "src" / "textveil" / "data" / "rules.json").read_text("utf-8"))
+    months, numbers = rules["months"], rules["numbers"]
+    full = [month.lower() for month in months["names"]]
+    assert set(KINDS["month"]) == {*full, *(month[:3] for month in full), *months["short"]}
+    assert pool("month") == sorted(months["names"], key=lambda month: month.lower() in months["also_words"])
+    digits = set(numbers["digits"]["words"]) - set(numbers["weak"])
+    assert digits | set(numbers["scales"]["words"]) <= KINDS["number-word"].keys()
+    assert {word for title in rules["names"]["titles"].values() for word in title["words"]} <= KINDS["title"].keys()
+
+
 def test_first_names_abroad_are_on_no_list_that_says_something_else() -> None:
     abroad = set(KINDS["given-abroad"])
     assert len(abroad) > 5_000
