@@ -18,10 +18,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from textveil.bundle.rules import english_rules
 from textveil.errors import BundleDamaged
 from textveil.lazy import LazyPattern
 from textveil.text import segmentation
-from textveil.text.segmentation import LOWER, patterns, segments
+from textveil.text.segmentation import LOWER, segments
 
 #: Marks of a list entry: the entry counts in Title case and ALL CAPS only; the entry is recognized but is no surrogate.
 #: ``outputs`` recognizes the second mark by its last letter, with a tab or a comma right before its length: no other
@@ -37,9 +38,8 @@ _TAB, _LINE_FEED = b"\t\n"
 #: Number of entries that one batch checks: batches are fast, and one batch of a whole list would need several copies.
 _CHECKED_ENTRIES = 1 << 8
 
-_EMAIL = LazyPattern(re.compile, r"[^@＠﹫]+[@＠﹫][^@＠﹫]*\.[^@＠﹫.]+|.+[(\[{]at[)\]}].+", re.DOTALL)
-_PATH = LazyPattern(re.compile, r"(?:/|~[/\\]|[A-Za-z]:[/\\]|\\)", re.DOTALL)
-_TIME, _DATE = patterns.make_time_pattern(), patterns.make_date_pattern("-/.‐‑–")
+#: Patterns of English, which decide the types of strings in the mode ``names`` too.
+_PATTERNS = english_rules().patterns
 _YEARS = LazyPattern(re.compile, r"\d{4}[-/‐‑–]\d{4}")
 _PHONE = LazyPattern(re.compile, r"\+?[\d(][\d() \u00a0\u2009\u202f./‐‑–-]*\d")
 _GROUPED = LazyPattern(re.compile, r"[+() \u00a0\u2009\u202f‐‑–-]|[./].*[./]")
@@ -55,12 +55,18 @@ def classify_shape(string: str) -> str:
         return "url"
     if segments.is_emoticon(string):
         return "other"
-    if _EMAIL.fullmatch(string):
+    if _PATTERNS.email.fullmatch(string):
         return "email"
-    for name, pattern in (("time", _TIME), ("ordinal-number", patterns.ORDINAL)):
-        if pattern.fullmatch(string):
+    digits = _write_ascii_digits(string)
+    for name, pattern in (("time", _PATTERNS.time), ("ordinal-number", _PATTERNS.ordinal)):
+        if pattern.fullmatch(digits):
             return name
-    return "path" if _PATH.match(string) else "other"
+    return "path" if _PATTERNS.path.fullmatch(string) else "other"
+
+
+def _write_ascii_digits(string: str) -> str:
+    """Replace each decimal digit of other scripts by a zero: no pattern of a date or a time depends on its value."""
+    return string if string.isascii() else "".join("0" if c.isdecimal() and not c.isascii() else c for c in string)
 
 
 def _classify_numeric_shape(string: str) -> str:
@@ -68,9 +74,9 @@ def _classify_numeric_shape(string: str) -> str:
 
     Grouped numbers have one of these shapes alone: they join their neighbors, which no other string does.
     """
-    if patterns.YEAR.fullmatch(string):
+    if _PATTERNS.year.fullmatch(string):
         return "year"
-    if _DATE.fullmatch(string):
+    if _PATTERNS.date.fullmatch(_write_ascii_digits(string)):
         return "date"
     digits = sum(map(str.isdecimal, string))
     if 7 <= digits <= 15 and _PHONE.fullmatch(string) and _GROUPED.search(string) and not _YEARS.fullmatch(string):
