@@ -1,256 +1,104 @@
-"""Build the public lists of the template of `words`: function words, entity members and surrogates.
+"""Build all public English lists: common words, words of entity types, surrogates.
 
     pip install -r artifacts/lists/requirements.txt
-    python artifacts/lists/build.py
+    python artifacts/lists/build.py lists --scowl /usr/share/dict/scowl
 
-writes `function-words.txt` and `template.NAME.txt` beside this script. The same sources give the same bytes on every
-machine, and a source of another version is refused. README.md beside this script names the sources and their licenses.
-
-**Common words.** A word is common if english-3 contains it, a spelling dictionary has it without a capital, and it is
-not in `by_hand/names.txt`, the dictionary words that are mostly names. A common word is a member only with a capital,
-and never a surrogate. It is on a list of names only if many people have the name.
-
-**One list.** A string of several sources is on one list: the first by the order of the types. Before that, a name
-goes to the cities if the place is large and the name is rare (`Builder.is_place`), and to the family names if more
-people have it as a family name than as a given name.
+writes the lists that the mode `names` reads, and the card with their sources, to the folder `lists`, and those that
+only the modes `words` and `all` read to `lists/template`. artifacts/put_lists.py puts them into english-v4, the only
+place that keeps them. The same sources give the same bytes on every machine, and a source of another version is
+refused. README.md beside this script names the sources and their licenses.
 """
 
-import importlib
-from collections.abc import Callable, Iterable
+import argparse
+import shutil
 from pathlib import Path
 
-from readers import (
-    by_hand,
-    census,
-    check_versions,
-    companies,
-    countries,
-    industries,
-    names_abroad,
-    places,
-    spelled,
+import common_words as words
+import entity_lists
+import first_names
+import shared_lists
+import sources as src
+import surrogate_pools
+import template_lists
+
+#: Where Debian's package `scowl` puts its files.
+SCOWL = Path("/usr/share/dict/scowl")
+#: The overlap of common words and names, which is no part of the bundle and lies beside this script.
+SHOWN_NAMES = "kept-names.txt"
+#: Pools whose words are hidden wherever they have a capital, also where a sentence starts.
+CAPITALIZED = (
+    "given",
+    "family",
+    "city",
+    "country",
+    "the-country",
+    "state",
+    "group",
+    "organization",
+    "place",
+    "street",
 )
 
-HERE = Path(__file__).parent
-FREQUENCIES = HERE.parent / "words" / "english-3-frequencies.tsv"
-#: A capital at the start of a sentence does not tell these function words from names.
-NAME_LIKE = frozenset(["am", "can", "may", "us", "will"])
-#: Of the closed lists, the entries that are members only with a capital.
-CAPITALIZED = frozenset(["march", "may", "sat", "second", "sun", "wed"])
-GIVEN_OUTPUTS, FAMILY_OUTPUTS, CITY_OUTPUTS = 1_500, 2_500, 1_000
-CENSUS_FAMILY_NAMES, GIVEN_NAMES, FAMILY_NAMES, CITIES = 10_000, 8_000, 14_000, 20_500
-#: Share of the people of the census, in percent, from which a common word and a company's name are names too.
-COMMON_NAME, COMPANY_NAME = 0.02, 0.004
-#: Of words that English texts have more often than 90 times in a million words (`800 - 100 log10`, from 10**-8), those
-#: are not designations whose capital mostly starts a sentence: less than this share of them has one, or more than so
-#: many in a million words. But for these, which addresses are full of.
-FREQUENT, LEAST_CAPITALS, MOST_CAPITALS = 395, 0.03, 30e-6
-ADDRESS_WORDS = frozenset(["box", "road", "street", "unit"])
-#: From as many listed companies on, a word of their names is one that companies are called by.
-COMPANIES = 2
-#: From as many titles of industries on, a word of them is one that companies are called by.
-INDUSTRIES = 3
-#: A place's name is a place if nobody in the sources is called so, or by (people who live there, percent called so).
-PLACE_RULES = ((400_000, 0.03), (100_000, 0.004))
-OUTPUT_POPULATION = 200_000
 
-Marks = dict[str, str]  # entry -> its marks, joined by commas
+#: Folder of the lists that only the modes `words` and `all` read.
+TEMPLATE = "template"
 
 
-class Builder:
-    """Assign the words of the sources to the lists of entity types, one type after the other."""
-
-    def __init__(self) -> None:
-        """Read the sources."""
-        lines = FREQUENCIES.read_text("utf-8").splitlines()
-        self.frequent = frozenset(line.partition("\t")[0] for line in lines if line[:2] != "# ")
-        buckets = enumerate(importlib.import_module("wordfreq").get_frequency_list("en", "large"))
-        self.frequency = {entry: 800 - number for number, bucket in buckets for entry in bucket}
-        self.dictionary = importlib.import_module("spylls.hunspell").Dictionary.from_files("en_US")
-        self.functions, self.drop, self.names, self.people = (
-            frozenset(by_hand(name)[0]) for name in ("function-words", "drop", "names", "people")
-        )
-        self.given, self.family = census("dist.female.first", "dist.male.first"), census("dist.all.last")
-        self.given_abroad, self.family_abroad = names_abroad(self.frequency)
-        self.whole, self.part = places()
-        self.spelled = spelled()
-        self.places = frozenset([*by_hand("place")[0], *by_hand("city")[1]])
-        self.companies = frozenset(by_hand("organization")[0])
-        self.words: dict[str, bool] = {}
-        self.kinds: dict[str, Marks] = {}
-
-    def is_word(self, entry: str) -> bool:
-        """Return whether a dictionary has the entry without a capital, and it is not mostly used as a name."""
-        if entry not in self.words:
-            known = entry not in self.names and self.dictionary.lookup(entry)
-            self.words[entry] = entry in self.functions or known
-        return self.words[entry]
-
-    def is_common(self, entry: str) -> bool:
-        """Return whether the entry is a common word or a function word."""
-        return entry in self.functions or (entry in self.frequent and self.is_word(entry))
-
-    def is_place(self, entry: str) -> bool:
-        """Return whether a text more likely means a place than a person by the entry."""
-        if entry in self.places:
-            return True
-        people = 0 if entry in self.people else self.whole.get(entry, 0)
-        share = max(self.given.get(entry, 0) / 2, self.family.get(entry, 0))
-        called = share > 0 or entry in self.given_abroad or entry in self.family_abroad
-        return people > 0 and (not called or any(people >= least and share < most for least, most in PLACE_RULES))
-
-    def is_name(self, entry: str, share: float) -> bool:
-        """Return whether a name is on a list of names, given the percentage of persons with that name."""
-        if len(entry) == 1 or entry in self.drop or self.is_place(entry):
-            return False
-        return share >= (COMMON_NAME if self.is_common(entry) else COMPANY_NAME if entry in self.companies else 0)
-
-    def add(
-        self, kind: str, outputs: Iterable[str], only: Iterable[str], common: Callable[[str], bool] | None = None
-    ) -> None:
-        """Add a type: skip entries of earlier types, and accept common words only with a capital."""
-        marks: Marks = {}
-        for entries, mark in ((outputs, ""), (only, "member-only")):
-            for entry in entries:
-                if not any(entry in earlier for earlier in self.kinds.values()):
-                    marks.setdefault(entry, "capitalized,member-only" if (common or self.is_common)(entry) else mark)
-        self.kinds[kind] = marks
-
-    def free(self, entries: Iterable[str]) -> list[str]:
-        """Return the entries that no list contains so far, each once."""
-        return [entry for entry in dict.fromkeys(entries) if not any(entry in kind for kind in self.kinds.values())]
-
-    def add_names(self) -> None:
-        """Add the given names and the family names, the most frequent ones first."""
-        order = sorted(self.given, key=lambda e: (-self.given[e], e))
-        order += sorted(self.given_abroad, key=lambda e: (-self.given_abroad[e], e))
-        given = [
-            entry
-            for entry in self.free(order)
-            if self.is_name(entry, self.given.get(entry, 0))
-            and self.family.get(entry, 0) <= self.given.get(entry, 0) / 2  # shares of women or of men
-        ][:GIVEN_NAMES]
-        outputs = [e for e in given if e in self.given and len(e) > 2 and not self.is_common(e)]
-        self.add("given-name", outputs[:GIVEN_OUTPUTS], [*by_hand("given-name")[0], *given])
-        order = sorted(self.family, key=lambda e: (-self.family[e], e))[:CENSUS_FAMILY_NAMES]
-        order += sorted(self.family_abroad, key=lambda e: (-self.family_abroad[e], e))
-        family = [e for e in self.free(order) if self.is_name(e, self.family.get(e, 0))][:FAMILY_NAMES]
-        outputs = [e for e in family if e in self.family and len(e) > 2 and not self.is_common(e)]
-        self.add("family-name", outputs[:FAMILY_OUTPUTS], [*by_hand("family-name")[0], *family])
-
-    def add_places(self) -> None:
-        """Add the cities, the largest first; the ones most frequent in English texts are the surrogates."""
-        size = {e: max(self.whole.get(e, 0), self.part.get(e, 0)) for e in {*self.whole, *self.part}}
-        order = self.free(sorted(size, key=lambda e: (-size[e], e)))
-        cities = [e for e in order if len(e) > (2 if e in self.whole else 3) and not self.is_word(e)]
-        cities = [e for e in cities if e not in self.drop and e not in self.companies][:CITIES]
-        large = [
-            e for e in cities if self.whole.get(e, 0) >= OUTPUT_POPULATION and e.isascii() and e not in self.people
-        ]
-        outputs = sorted(large, key=lambda e: (-self.frequency.get(e, 0), e))[:CITY_OUTPUTS]
-        self.add("city", outputs, [*sorted(self.places), *cities])
-
-    def is_designation(self, entry: str) -> bool:
-        """Return whether a capital on this entry means more than the start of a sentence.
-
-        Entries of two letters are rejected: too often they are something else (DR, CT, CO).
-        """
-        if len(entry) <= 2 or entry in ADDRESS_WORDS or self.frequency.get(entry, 0) < FREQUENT:
-            return len(entry) > 2
-        capitals = self.spelled.get(entry.title(), 0) + self.spelled.get(entry.upper(), 0)
-        share = capitals / (capitals + self.spelled.get(entry, 0))
-        return share >= LEAST_CAPITALS and capitals <= MOST_CAPITALS
-
-    def add_designations(self, kind: str, outputs: Iterable[str], only: Iterable[str]) -> None:
-        """Add words for parts of addresses, institutions or firms; they are members only with a capital.
-
-        In lower case they are ordinary words. No member replaces a lower-case word, so a surrogate of such a type
-        may be a common word.
-        """
-
-        def chosen(entries: Iterable[str]) -> list[str]:
-            return self.free(filter(self.is_designation, entries))
-
-        marks = dict.fromkeys(chosen(outputs), "capitalized")
-        self.kinds[kind] = marks | dict.fromkeys(set(chosen(only)) - marks.keys(), "capitalized,member-only")
-
-    def build(self) -> dict[str, Marks]:
-        """Build the lists and return the marks of each entry, by entity type."""
-        for kind in ("weekday", "month", "number-word", "ordinal"):
-            outputs, only = by_hand(kind)
-            self.add(kind, outputs, only, common=CAPITALIZED.__contains__)
-        peoples, more_peoples = by_hand("nationality")
-        single, parts = countries()
-        no_country = self.drop.union(by_hand("no-country")[0], peoples, more_peoples)
-        parts = [*by_hand("country")[1], *(part for part in parts if not self.is_word(part))]
-        self.add("country", (e for e in single if e not in no_country), (e for e in parts if e not in no_country))
-        self.add("nationality", peoples, more_peoples)
-        self.add_names()
-        self.add_places()
-        known, more = by_hand("organization")
-        named = companies()
-        listed = [e for e in sorted(named) if e not in self.drop and not self.is_word(e)]
-        self.add("organization", known, [*more, *listed])
-        for kind in ("street-word", "unit-word", "place-word", "institution-word"):
-            self.add_designations(kind, *by_hand(kind))
-        outputs, only = by_hand("organization-word")
-        no_output = {*by_hand("no-organization-word")[0], *self.functions, *only}
-        shared = [e for e, n in named.items() if n >= COMPANIES] + [
-            e for e, n in industries().items() if n >= INDUSTRIES
-        ]
-        self.add_designations("organization-word", [*outputs, *sorted(set(shared) - no_output)], only)
-        return self.kinds
-
-
-def shapes() -> dict[str, list[str]]:
-    """Return the surrogates of types that are recognized by shape, such as e-mail addresses.
-
-    All are reserved for examples and fiction, or have no meaning.
-    """
-    names = (
-        "anna ben carla david emma felix greta hugo ida jonas karen leo mia nina oscar paula ruth simon tina".split()
-    )
-    things = "archive books garden guide help history index letters library maps music news notes photos plans".split()
-    local_parts = [*names, *(f"{name}.{thing}" for name in names for thing in things[:4])]
-    days = [f"{month:02}-{day:02}" for month in range(1, 13) for day in range(1, 29)]
-    thousands = [f"{a},{b}00" for a in range(1, 100, 7) for b in "0258"]
-    decimals = [f"{a}.{b}" for a in range(1, 40) for b in (2, 5, 7)]
-    letters = "bcdfghjkmnpqrtvwxz"
-    endings = {1: "st", 2: "nd", 3: "rd"}
+def files(scowl: Path) -> dict[str, str]:
+    """Return the content of every file by its path."""
+    src.check_versions()
+    common = words.Common(scowl, entity_lists.any_case())
+    for_words = surrogate_pools.for_words(common)
+    common.reserve({word for pool in for_words.values() for word in pool})
+    by_list = entity_lists.by_list(common.words)
+    drawn = surrogate_pools.pools(common, by_list) | for_words
+    of_kinds = by_list | entity_lists.classes(common.words)
+    of_kinds["given-abroad"] = first_names.choose_first_names(set(common.words), of_kinds)
+    capitals = src.by_hand("kept-capitals")[0]
+    parts = {src.fold(part) for kind in CAPITALIZED for name in drawn[kind] for part in name.split()}
+    parts -= set(src.by_hand("first-word")[0])  # a class of their own, shown by what follows
+    marks = common.marks(parts)
+    shown = {word: "" for word, held in marks.items() if "name" in held.split(",")}
+    lists = shared_lists.mark_lists(of_kinds, set(common.words))
     return {
-        "email": [f"{part}@example.{end}" for part in local_parts for end in ("com", "net", "org")],
-        "url": [f"https://example.org/{thing}/{page}" for thing in things for page in range(1, 21)],
-        "handle": [f"@{name}{n}" for name in names for n in range(10, 100, 7)],
-        "path": [f"/srv/{thing}/{name}.txt" for thing in things for name in names],
-        "date": [f"{year}-{day}" for year in (2019, 2021) for day in days],
-        "time": [f"{hour}:{minute:02}" for hour in range(1, 13) for minute in range(0, 60, 5)],
-        "phone": [f"{area}-555-{line:04}" for area in (202, 303, 404) for line in range(100, 200)],
-        "year": [str(year) for year in range(1900, 2031)],
-        "number": [*(str(n) for n in range(2, 1000)), *thousands, *decimals],
-        "ordinal-number": [f"{n}{'th' if n in (11, 12, 13) else endings.get(n % 10, 'th')}" for n in range(2, 102)],
-        "other": [f"{a}{d}-{b}" for i, a in enumerate(letters) for d in range(2, 10) for b in letters[i % 3 :: 3]],
+        "common-words.txt": _text(marks),
+        SHOWN_NAMES: _text(shown),
+        "kept-capitals.txt": _text(dict.fromkeys(capitals, "")),
+        "kept-symbols.txt": _text(dict.fromkeys(symbols(), "")),
+        **{f"entity.{name}.txt": _text(lists[name]) for name in of_kinds},
+        **{f"surrogates.{kind}.txt": "".join(f"{name}\n" for name in pool) for kind, pool in drawn.items()},
+        f"{TEMPLATE}/function-words.txt": _text(template_lists.list_function_words()),
+        **{f"{TEMPLATE}/entity.{name}.txt": _text(lists[name]) for name in shared_lists.list_own_names(of_kinds)},
+        **{
+            f"{TEMPLATE}/shape.{shape}.txt": _text(dict.fromkeys(pool, ""))
+            for shape, pool in template_lists.list_shape_pools().items()
+        },
     }
 
 
-def files() -> dict[str, str]:
-    """Return the content of every file by its name.
-
-    Raises:
-        ValueError: A package of requirements.txt is installed in another version.
-    """
-    check_versions(HERE)
-    functions = {entry: "name-like" if entry in NAME_LIKE else "" for entry in by_hand("function-words")[0]}
-    kinds = Builder().build() | {name: dict.fromkeys(entries, "") for name, entries in shapes().items()}
-    return {"function-words.txt": _text(functions)} | {
-        f"template.{name}.txt": _text(kinds[name]) for name in sorted(kinds)
-    }
+def symbols() -> list[str]:
+    """Return the symbols that are shown: single code points, no persons, flags, tones or parts of sequences."""
+    lines = (src.HERE / "by_hand" / "kept-symbols.txt").read_text("utf-8").splitlines()
+    return sorted({symbol for line in lines if line[:1] != "#" for symbol in line.split()})
 
 
-def _text(entries: Marks) -> str:
+def _text(entries: dict[str, str]) -> str:
     return "".join(f"{entry}\t{marks}\n" if marks else f"{entry}\n" for entry, marks in sorted(entries.items()))
 
 
-if __name__ == "__main__":
-    for name, text in files().items():
-        (HERE / name).write_bytes(text.encode())
+def main() -> None:
+    """Write the files."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scowl", type=Path, default=SCOWL, help="folder of SCOWL's files")
+    parser.add_argument("folder", type=Path, help="folder for the lists")
+    options = parser.parse_args()
+    (options.folder / TEMPLATE).mkdir(parents=True, exist_ok=True)
+    shutil.copy(src.HERE / "README.md", options.folder)
+    for name, text in files(options.scowl).items():
+        folder = src.HERE if name == SHOWN_NAMES else options.folder
+        (folder / name).write_bytes(text.encode())
         print(len(text.splitlines()), len(text.encode()), name)
+
+
+if __name__ == "__main__":
+    main()

@@ -245,11 +245,9 @@ def _staircase_source(bundle: TextBundle, *, kinds: bool, drawn: bool) -> str:
             for lower in (False, True)
         )
     arrays = [*((table.neighbors, table.base) if drawn else ()), table.roles & roles]
-    named = [
-        name
-        for name in law["files"]
-        if name == law["template"]["function_words"] or (kinds and name.startswith("template."))
-    ]
+    template = law["template"]
+    files = [file for entity_type in template["entity_types"] for file in entity_type["files"]]
+    named = [template["function_words"], *(files if kinds else [])]
     decided = [[law["files"][name] for name in (layout.VOCABULARY, *named)], law["staircase"]]
     digest = hashlib.sha256(json.dumps(decided, sort_keys=True).encode())
     for array in arrays:

@@ -253,10 +253,8 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=5)
     parser.add_argument("--only", nargs="*", default=list(WAYS), choices=WAYS)
     given = parser.parse_args()
-    cities = [city.title() for city in read_list("names.entity.city.txt") if city.isascii() and city.isalpha()]
-    pools = {
-        word for path in _LISTS.glob("names.surrogates.*") for entry in read_list(path.name) for word in entry.split()
-    }
+    cities = [city.title() for city in read_list("entity.city.txt") if city.isascii() and city.isalpha()]
+    pools = {word for path in _LISTS.glob("surrogates.*") for entry in read_list(path.name) for word in entry.split()}
     sanitizer = Sanitizer.load()
     for name in given.only:
         hits = in_clear = 0

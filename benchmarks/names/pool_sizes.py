@@ -36,7 +36,7 @@ def with_pools_of(size: int) -> Sanitizer:
     assert names is not None
 
     def cut(name: str, content: bytes) -> bytes:
-        is_cut = name.startswith("names.surrogates.") and not name.startswith("names.surrogates.word")
+        is_cut = name.startswith("surrogates.") and not name.startswith("surrogates.word")
         return b"".join(content.splitlines(keepends=True)[:size]) if is_cut else content
 
     contents = {name: cut(name, content) for name, content in names.contents.items()}

@@ -26,8 +26,10 @@ def entries(path: Path) -> frozenset[str]:
 #: Function words that the list has in two parts, *did* and *n't*.
 _CONTRACTIONS = "aren't couldn't didn't doesn't don't hadn't hasn't haven't isn't mightn't mustn't needn't shouldn't"
 _CONTRACTIONS += " wasn't weren't wouldn't"
-FUNCTION_WORDS = entries(ROOT / "artifacts" / "lists" / "function-words.txt") | frozenset(WORD.findall(_CONTRACTIONS))
-NUMBER_WORDS = entries(ROOT / "artifacts" / "lists" / "template.number-word.txt")
+LISTS = ROOT / "artifacts" / "english-v4"
+FUNCTION_WORDS = entries(LISTS / "function-words.txt") | frozenset(WORD.findall(_CONTRACTIONS))
+#: Without *half*, *once* and others whose main use is another one.
+NUMBER_WORDS = entries(LISTS / "entity.number-word.txt") - frozenset("first second third half once twice".split())
 
 
 def is_content(word: str) -> bool:

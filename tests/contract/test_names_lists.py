@@ -1,5 +1,6 @@
 """The public lists of the mode `names` keep the rules of their README."""
 
+import json
 import unicodedata
 from pathlib import Path
 
@@ -11,7 +12,7 @@ LISTS = ROOT / "artifacts" / "english-v4"
 NEVER = ROOT / "export" / "src" / "textveil_export" / "lists" / "never_output.txt"
 MARKS = {"strict", "start", "emphasis", "opener", "name", "function", "rare"}
 #: Kinds of single words: a word is on one of their lists only.
-BY_LIST = load_script("artifacts/names-lists/kinds.py").ORDER
+BY_LIST = load_script("artifacts/lists/entity_lists.py").ORDER
 CLOSED = set("the-country state unit particle title office month weekday number-word".split())
 SENTENCE = "given family city country state group organization place street acronym".split()
 KEPT_APART = ("word", *(f"word-{end}" for end in ("ing", "ed", "s", "ly")))
@@ -23,7 +24,7 @@ def read(name: str, folder: Path = LISTS) -> dict[str, set[str]]:
 
 
 def pool(kind: str) -> list[str]:
-    return (LISTS / f"names.surrogates.{kind}.txt").read_text("utf-8").splitlines()
+    return (LISTS / f"surrogates.{kind}.txt").read_text("utf-8").splitlines()
 
 
 def fold(text: str) -> str:
@@ -31,13 +32,12 @@ def fold(text: str) -> str:
 
 
 COMMON = read("common-words")
-KINDS = {
-    file.stem.removeprefix("names.entity."): read(file.name[:-4]) for file in sorted(LISTS.glob("names.entity.*.txt"))
-}
-POOLS = sorted(file.stem.removeprefix("names.surrogates.") for file in LISTS.glob("names.surrogates.*.txt"))
+DEFINITION = json.loads((LISTS / "mechanism.json").read_text("utf-8"))
+KINDS = {kind: read(f"entity.{kind}") for kind in DEFINITION["names"]["entity_types"]}
+POOLS = sorted(file.stem.removeprefix("surrogates.") for file in LISTS.glob("surrogates.*.txt"))
 
 
-@pytest.mark.parametrize("name", ["common-words", *(f"names.entity.{kind}" for kind in KINDS)])
+@pytest.mark.parametrize("name", ["common-words", *(f"entity.{kind}" for kind in KINDS)])
 def test_entries_are_folded_and_in_order(name: str) -> None:
     entries = [line.partition("\t")[0] for line in (LISTS / f"{name}.txt").read_text("utf-8").splitlines()]
     assert entries == sorted(set(entries))
@@ -47,7 +47,7 @@ def test_entries_are_folded_and_in_order(name: str) -> None:
 def test_common_words_have_known_marks() -> None:
     assert 55_000 <= len(COMMON) <= 65_000
     assert set().union(*COMMON.values()) == MARKS
-    functions = (ROOT / "artifacts" / "lists" / "function-words.txt").read_text("utf-8").splitlines()
+    functions = (LISTS / "function-words.txt").read_text("utf-8").splitlines()
     assert {line.partition("\t")[0] for line in functions} == {w for w, marks in COMMON.items() if "function" in marks}
     assert all("start" in marks for marks in COMMON.values() if "opener" in marks)
     assert all("start" in marks for marks in COMMON.values() if "rare" in marks)
@@ -55,7 +55,7 @@ def test_common_words_have_known_marks() -> None:
 
 
 def test_the_overlap_is_published() -> None:
-    shown = list(read("kept-names", ROOT / "artifacts" / "names-lists"))
+    shown = list(read("kept-names", ROOT / "artifacts" / "lists"))
     assert shown == sorted(word for word, marks in COMMON.items() if "name" in marks)
 
 
@@ -65,12 +65,24 @@ def test_no_key_is_on_two_lists_of_kinds() -> None:
 
 
 @pytest.mark.parametrize("kind", BY_LIST)
-def test_members_that_are_common_need_a_capital(kind: str) -> None:
-    assert all((key in COMMON) == ("capitalized" in marks) for key, marks in KINDS[kind].items())
+def test_members_that_are_common_are_kept_in_lower_case_alone(kind: str) -> None:
+    if kind in ("weekday", "month", "group"):
+        assert all("capitalized" in marks for key, marks in KINDS[kind].items() if key in COMMON)
     if kind in ("given", "family", "city", "country", "state", "place"):
         assert not [
             key for key in KINDS[kind] if "opener" not in COMMON.get(key, ()) and "start" in COMMON.get(key, ())
         ]
+
+
+def test_months_titles_and_number_words_are_those_of_the_rules() -> None:
+    rules = json.loads((ROOT / "runtime" / "src" / "textveil" / "data" / "rules.json").read_text("utf-8"))
+    months, numbers = rules["months"], rules["numbers"]
+    full = [month.lower() for month in months["names"]]
+    assert set(KINDS["month"]) == {*full, *(month[:3] for month in full), *months["short"]}
+    assert pool("month") == sorted(months["names"], key=lambda month: month.lower() in months["also_words"])
+    digits = set(numbers["digits"]["words"]) - set(numbers["weak"])
+    assert digits | set(numbers["scales"]["words"]) <= KINDS["number-word"].keys()
+    assert {word for title in rules["names"]["titles"].values() for word in title["words"]} <= KINDS["title"].keys()
 
 
 def test_first_names_abroad_are_on_no_list_that_says_something_else() -> None:

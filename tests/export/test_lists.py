@@ -1,5 +1,6 @@
-"""The public lists behind the skeleton: what is on them, their marks and what they were made from."""
+"""The lists of the modes `words` and `all`: what is on them, their marks and what they were made from."""
 
+import json
 import re
 
 import pytest
@@ -7,10 +8,11 @@ from scripts import ROOT, load_script
 from textveil_export.text.template_lists import read_english_template
 
 build_lists = load_script("artifacts/lists/build.py")
-read_lists = load_script("artifacts/lists/readers.py")
+template_lists = load_script("artifacts/lists/template_lists.py")
+sources = load_script("artifacts/lists/sources.py")
 
-LISTS = ROOT / "artifacts" / "lists"
-BY_LIST = "weekday month number-word ordinal country nationality given-name family-name city organization".split()
+LISTS, BUILDER = ROOT / "artifacts" / "english-v4", ROOT / "artifacts" / "lists"
+BY_LIST = "weekday month ordinal number-word country group given-name family-name city organization".split()
 #: The kinds by shape in their order, with the shape of their outputs.
 SHAPES = {
     "email": r"[a-z.]+@example\.(com|net|org)",
@@ -29,7 +31,8 @@ SHAPES = {
 DESIGNATIONS = "street-word unit-word place-word institution-word organization-word".split()
 BY_LIST += DESIGNATIONS
 CLOSED = {"weekday", "month", "number-word", "ordinal", *DESIGNATIONS}
-NAMES = ["function-words", *(f"template.{kind}" for kind in (*SHAPES, *BY_LIST))]
+TYPES = json.loads((LISTS / "mechanism.json").read_text("utf-8"))["template"]["entity_types"]
+NAMES = ["function-words", *(name.removesuffix(".txt") for kind in TYPES for name in kind["files"])]
 
 #: Entries at least, and outputs at least.
 SIZES = {
@@ -38,7 +41,7 @@ SIZES = {
     "city": (20_000, 500),
     "organization": (1_000, 200),
     "country": (200, 100),
-    "nationality": (300, 100),
+    "group": (300, 100),
     "number": (500, 500),
     "year": (131, 131),
     "date": (365, 365),
@@ -60,11 +63,15 @@ def read(name: str) -> list[tuple[str, str]]:
 
 
 FILES = {name: read(name) for name in NAMES}
+#: Words by type; phrases, which only the mode `names` finds, are left out.
 KINDS = {
-    name.removeprefix("template."): dict(entries) for name, entries in FILES.items() if name.startswith("template.")
+    kind["name"]: {
+        entry: marks for name in kind["files"] for entry, marks in FILES[name.removesuffix(".txt")] if " " not in entry
+    }
+    for kind in TYPES
 }
 FUNCTION_WORDS = dict(FILES["function-words"])
-README = (LISTS / "README.md").read_text("utf-8")
+README = (BUILDER / "README.md").read_text("utf-8")
 
 
 def outputs(kind: str) -> list[str]:
@@ -82,9 +89,11 @@ def clashes(kinds: dict[str, dict[str, str]], function_words: dict[str, str]) ->
     return found
 
 
-def test_the_folder_has_these_lists_and_no_more():
-    assert {path.stem for path in LISTS.glob("*.txt")} == {*NAMES, "requirements"}
-    assert sum((LISTS / f"{name}.txt").stat().st_size for name in NAMES) < 900_000
+def test_every_list_of_the_bundle_is_there_once_and_small() -> None:
+    assert len(set(NAMES)) == len(NAMES)
+    assert sum((LISTS / f"{name}.txt").stat().st_size for name in NAMES) < 1_100_000
+    assert {kind["name"] for kind in TYPES} == {*SHAPES, *BY_LIST}
+    assert not list(BUILDER.glob("entity.*"))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -92,7 +101,7 @@ def test_entries_are_in_order(name: str):
     """That each is folded, a word or of its shape, and there once, is what every reader of a list asks for."""
     entries = [entry for entry, _ in FILES[name]]
     assert entries == sorted(entries)
-    assert min(map(len, entries)) > (name.removeprefix("template.") in BY_LIST)
+    assert min(map(len, entries)) > name.startswith("entity.")
 
 
 def test_the_lists_are_those_of_the_exporter():
@@ -101,14 +110,18 @@ def test_the_lists_are_those_of_the_exporter():
     assert {kind.name for kind in lists.kinds.entity_types} == {*SHAPES, *BY_LIST}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_lists_have_known_flags_only(name: str):
-    allowed = {"", "name-like"} if name == "function-words" else {"", "member-only", "capitalized,member-only"}
-    if (
-        name.removeprefix("template.") in DESIGNATIONS
-    ):  # no member has a lower-case slot, so outputs may be common words
+@pytest.mark.parametrize("kind", BY_LIST)
+def test_lists_have_known_flags_only(kind: str):
+    allowed = {"", "member-only", "capitalized,member-only"}
+    if kind in DESIGNATIONS:  # no member has a lower-case slot, so outputs may be common words
         allowed = {"capitalized", "capitalized,member-only"}
-    assert {marks for _, marks in FILES[name]} <= allowed
+    assert set(KINDS[kind].values()) <= allowed
+    assert {marks for _, marks in FILES["function-words"]} <= {"", "name-like"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_phrase_is_no_output(name: str):
+    assert {marks for entry, marks in FILES[name] if " " in entry} <= {"member-only"}
 
 
 @pytest.mark.parametrize(("kind", "entries", "drawn"), [(kind, *sizes) for kind, sizes in SIZES.items()])
@@ -131,9 +144,18 @@ def test_outputs_by_shape_have_their_shape_and_no_earlier_one(kind: str):
         assert not any(re.fullmatch(pattern, entry) for pattern in earlier)
 
 
-def test_no_string_is_on_two_lists_and_no_function_word_is_a_member_without_a_capital():
-    assert clashes({kind: KINDS[kind] for kind in BY_LIST}, FUNCTION_WORDS) == []
-    assert FUNCTION_WORDS.keys() & {entry for kind in BY_LIST for entry in KINDS[kind]} == {"may", "us", "will"}
+def test_no_name_is_on_two_lists_and_no_function_word_is_a_member_without_a_capital():
+    closed = {*DESIGNATIONS, "number-word"}  # classes of words, which the mode `names` reads too
+    assert clashes({kind: KINDS[kind] for kind in BY_LIST if kind not in closed}, FUNCTION_WORDS) == []
+    on_lists = FUNCTION_WORDS.keys() & {entry for kind in BY_LIST for entry in KINDS[kind]}
+    assert on_lists == {"half", "may", "once", "us", "will"}
+    assert all("capitalized" in KINDS[kind][word] for word in on_lists for kind in BY_LIST if word in KINDS[kind])
+
+
+@pytest.mark.parametrize("kind", BY_LIST)
+def test_an_output_is_of_its_own_kind_when_it_is_read_again(kind: str):
+    earlier = {entry for other in BY_LIST[: BY_LIST.index(kind)] for entry in KINDS[other]}
+    assert kind in DESIGNATIONS or earlier.isdisjoint(outputs(kind))
 
 
 def test_a_planted_clash_is_found():
@@ -144,8 +166,9 @@ def test_a_planted_clash_is_found():
 def test_function_words_are_closed_classes():
     assert 260 <= len(FUNCTION_WORDS) <= 300
     assert {"'s", "n't", "'m", "'d", "'re", "'ve", "'ll", "wo", "ca", "sha"} <= FUNCTION_WORDS.keys()
-    assert {word for word, mark in FUNCTION_WORDS.items() if mark} == build_lists.NAME_LIKE
-    assert not FUNCTION_WORDS.keys() & {*KINDS["number-word"], *KINDS["ordinal"], "say", "make", "time", "good"}
+    assert {word for word, mark in FUNCTION_WORDS.items() if mark} == template_lists.NAME_LIKE
+    others = {*KINDS["number-word"], *KINDS["ordinal"], "say", "make", "time", "good"}
+    assert FUNCTION_WORDS.keys() & others == {"half", "once"}
 
 
 #: Members, by the marks of their kind: without one in any case, the others with a capital only.
@@ -154,8 +177,8 @@ MEMBERS = {
         "given-name": "john david mary jack peter robin maria sally",
         "family-name": "smith johnson obama o'brien wright martin khan",
         "city": "london paris washington houston york shanghai vegas",
-        "country": "france china iraq japan usa u.s zealand",
-        "nationality": "american french iraqi chinese russian",
+        "country": "france china iraq japan usa u.s zealand hong netherlands",
+        "group": "american french iraqi chinese russian catholic gay",
         "organization": "microsoft toyota reuters unicef harvard nokia yahoo",
         "month": "january august sept",
         "weekday": "monday tue",
@@ -164,10 +187,10 @@ MEMBERS = {
     },
     "capitalized,member-only": {
         "given-name": "will hope bill rose mark grace faith",
-        "family-name": "king hill green young long brown white",
+        "family-name": "king hill young long",
         "city": "reading nice bath mobile",
         "country": "us turkey guinea",
-        "nationality": "polish",
+        "group": "polish white conservative",
         "organization": "apple target shell oracle",
         "month": "may march",
         "weekday": "sat sun wed",
@@ -176,7 +199,7 @@ MEMBERS = {
         "unit-word": "apt rms",
         "place-word": "kingdom republic",
         "institution-word": "hospitals clubs",
-        "organization-word": "inc corp sons",
+        "organization-word": "inc corp sons u.n",
     },
     "capitalized": {
         "street-word": "street avenue road",
@@ -196,7 +219,7 @@ def test_well_known_entries_are_members_in_any_case_or_with_a_capital_only(marks
 
 def test_plain_words_are_on_no_list():
     members = {entry for kind in BY_LIST for entry in KINDS[kind]}
-    plain = "good best new day house city movie funny the united state see many way place lot work world"
+    plain = "good best new day house city movie funny the united state see many work world"
     assert not members & set(plain.split())
 
 
@@ -205,8 +228,8 @@ def test_plain_words_are_on_no_list():
 )
 def test_a_frequent_word_is_a_designation_by_its_capitals(capitals: int, others: int, chosen: bool):
     """In a million words: at most 30 with a capital, and at least 3 % of the word."""
-    builder = object.__new__(build_lists.Builder)
-    builder.frequency = {"word": build_lists.FREQUENT, "rare": build_lists.FREQUENT - 1}
+    builder = object.__new__(template_lists.TemplateBuilder)
+    builder.frequency = {"word": template_lists.FREQUENT, "rare": template_lists.FREQUENT - 1}
     builder.spelled = {"word": others * 1e-6, "Word": (capitals - 1) * 1e-6, "WORD": 1e-6}
     assert builder.is_designation("word") is chosen
     assert builder.is_designation("rare")
@@ -215,9 +238,9 @@ def test_a_frequent_word_is_a_designation_by_its_capitals(capitals: int, others:
 
 
 def test_words_of_a_name_are_cut_and_folded():
-    assert read_lists.tokens("Saint-Étienne") == ["saint", "étienne", "etienne"]
-    assert read_lists.tokens("O’Fallon") == ["o'fallon"]
-    assert read_lists.tokens("Łódź") == ["łódź", "lodz"]
+    assert sources.tokens("Saint-Étienne") == ["saint", "étienne", "etienne"]
+    assert sources.tokens("O’Fallon") == ["o'fallon"]
+    assert sources.tokens("Łódź") == ["łódź", "lodz"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -226,12 +249,12 @@ def test_the_readme_names_size_source_and_license(name: str):
     assert row is not None
     assert int(row[1].replace(",", "")) == len(FILES[name])
     if name != "function-words":
-        assert int(row[2].replace(",", "")) == len(outputs(name.removeprefix("template.")))
+        assert int(row[2].replace(",", "")) == sum("member-only" not in marks for _, marks in FILES[name])
 
 
 def test_every_source_is_credited():
-    license_text = (LISTS / "LICENSE.md").read_text("utf-8")
-    for line in (LISTS / "requirements.txt").read_text().split():
+    license_text = (BUILDER / "LICENSE.md").read_text("utf-8")
+    for line in (BUILDER / "requirements.txt").read_text().split():
         package, _, version = line.partition("==")
         assert f"`{package}` {version}" in license_text
         assert package in README
@@ -239,9 +262,9 @@ def test_every_source_is_credited():
 
 def test_a_rebuild_gives_the_same_lists():
     try:
-        rebuilt = build_lists.files()
+        rebuilt = build_lists.files(build_lists.SCOWL)
     except (ImportError, ValueError) as error:
         pytest.skip(f"the sources of the lists are not installed (artifacts/lists/requirements.txt): {error}")
-    assert rebuilt.keys() == {f"{name}.txt" for name in NAMES}
-    for name, content in rebuilt.items():
-        assert (LISTS / name).read_bytes() == content.encode()
+    for path, content in rebuilt.items():
+        folder = BUILDER if path == build_lists.SHOWN_NAMES else LISTS
+        assert (folder / path.removeprefix("template/")).read_bytes() == content.encode()

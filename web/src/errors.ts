@@ -3,7 +3,7 @@
  * compares both).
  */
 
-export const DEFAULT_BUNDLE_ID = "0f64cee658b1adfb3123c879fc871cbefea86c0cd80eb5259b876da8dce9ff61";
+export const DEFAULT_BUNDLE_ID = "48a22936793240c2af54e5b465e1c1a24554c92380c6c586fb117fddbe9e285a";
 export const DEFAULT_ENCODER_ID = "fc94e8ad9143461a58e5ae291f24e812f7f6f70220ff72e8f6fba4acbbdcf5ad";
 /** Base of all named errors. `code` is stable across versions and safe to log. */
 export class TextveilError extends Error {

@@ -101,7 +101,7 @@ def test_lists_and_dictionaries_of_texts(engine: AnonymizerEngine) -> None:
     [
         ("PERSON", ["given-name", "family-name", "family-name"]),
         ("LOCATION", ["city"] * 3),
-        ("NRP", ["nationality"] * 3),
+        ("NRP", ["group"] * 3),
         ("ORGANIZATION", ["organization"] * 3),
     ],
 )

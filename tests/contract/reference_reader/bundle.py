@@ -74,11 +74,12 @@ def check_parts(law: dict[str, Any], hashes: dict[str, str]) -> None:
         check(law["token_type"] == "word", "mechanism.json: a staircase of pieces")
         check(set(law["template"]) == {"function_words", "entity_types"}, "mechanism.json: template")
         kinds = law["template"]["entity_types"]
-        check(all(set(kind) == {"name", "shape", "file"} for kind in kinds), "mechanism.json: a kind")
+        check(all(set(kind) == {"name", "shape", "files"} for kind in kinds), "mechanism.json: a kind")
         named += ["staircase.safetensors", law["template"]["function_words"]]
-        named += [kind["file"] for kind in kinds]
+        check(all(kind["files"] for kind in kinds), "mechanism.json: a kind without a file")
+        named += [file for kind in kinds for file in kind["files"]]
     if "names" in law:
-        named += names_files(law["names"])
+        named += [file for file in names_files(law["names"]) if file not in named]
     check(len(set(named)) == len(named), "mechanism.json: a file is named twice")
     check(law["files"] == {name: hashes[name] for name in named}, "mechanism.json: hashes")
 

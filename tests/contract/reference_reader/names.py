@@ -20,20 +20,18 @@ def names_files(entry: dict[str, Any]) -> list[str]:
         check(isinstance(kinds, list) and len(set(kinds)) == len(kinds), "mechanism.json: a kind twice")
         check(all(regex.fullmatch("[a-z]+(-[a-z]+)*", kind) for kind in kinds), "mechanism.json: the name of a kind")
     files = ["common-words.txt", "kept-capitals.txt", "kept-symbols.txt"]
-    files += [f"names.entity.{kind}.txt" for kind in entry["entity_types"]]
-    files += [f"names.surrogates.{kind}.txt" for kind in entry["surrogate_pools"]]
-    return files + [f"names.facts.{name}.txt" for name in entry.get("facts", [])]
+    files += [f"entity.{kind}.txt" for kind in entry["entity_types"]]
+    files += [f"surrogates.{kind}.txt" for kind in entry["surrogate_pools"]]
+    return files + [f"facts.{name}.txt" for name in entry.get("facts", [])]
 
 
 def read_names(entry: dict[str, Any], data: dict[str, bytes]) -> dict[str, Any]:
     """Return the checked lists: common words with their marks, capitals, symbols, types with marks, pools."""
     common = marked(data, "common-words.txt", MARKS)
-    kinds = {
-        kind: marked(data, f"names.entity.{kind}.txt", {"capitalized", "common"}) for kind in entry["entity_types"]
-    }
+    kinds = {kind: marked(data, f"entity.{kind}.txt", {"capitalized", "member-only"}) for kind in entry["entity_types"]}
     for kind in CLOSED:
         for member, marks in kinds.get(kind, {}).items():
-            check(marks or member not in common, "a common word of a closed kind")
+            check("capitalized" in marks or member not in common, "a common word of a closed kind")
     symbols = in_order(entries(data, "kept-symbols.txt"))
     check(all(len(symbol) == 1 and not NO_SYMBOL.match(symbol) for symbol in symbols), "a symbol")
     return {
@@ -41,7 +39,7 @@ def read_names(entry: dict[str, Any], data: dict[str, bytes]) -> dict[str, Any]:
         "capitals": in_order(entries(data, "kept-capitals.txt")),
         "symbols": symbols,
         "kinds": kinds,
-        "pools": {kind: entries(data, f"names.surrogates.{kind}.txt") for kind in entry["surrogate_pools"]},
+        "pools": {kind: entries(data, f"surrogates.{kind}.txt") for kind in entry["surrogate_pools"]},
     }
 
 

@@ -82,14 +82,18 @@ def is_address(string: str) -> bool:
         dot = string.rfind(".")
         if signs[0] < dot < len(string) - 1:
             return True
-    places = range(2, len(string) - 3)
-    return any(string[i : i + 2] == "at" and string[i - 1] in OPENING and string[i + 2] in CLOSING for i in places)
+    first = next((i for i, c in enumerate(string) if c in OPENING + CLOSING), 0)
+    at, closing = string[first + 1 : first + 3], string[first + 3 : first + 4]
+    return 0 < first < len(string) - 4 and string[first] in OPENING and at.lower() == "at" and closing in CLOSING
 
 
 def is_time(bare: str) -> bool:
     """Whether it is a time of day; digits are "0"."""
     ending = next((e for e in ("a.m", "p.m", "am", "pm") if bare.endswith(e)), "")
-    parts = bare.removesuffix(ending).split(":")
+    clock = bare.removesuffix(ending)
+    if ending and clock in ("0.00", "00.00"):
+        return True
+    parts = clock.split(":")
     return (
         all(set(part) == {"0"} for part in parts)
         and len(parts[0]) <= 2
@@ -106,8 +110,10 @@ def is_ordinal(bare: str) -> bool:
 
 
 def is_path(string: str) -> bool:
-    """Whether it starts as a path does."""
-    if string[0] in "/\\":
+    """Whether it starts as a path does, has a backslash, or has three parts or more between single slashes."""
+    if string[0] in "/~" or "\\" in string:
         return True
-    root = 1 if string[0] == "~" else 2 if string[0] in ASCII_LETTERS and string[1:2] == ":" else 0
-    return root > 0 and string[root : root + 1] in ("/", "\\")
+    if string[0] in ASCII_LETTERS and string[1:3] == ":/":
+        return True
+    parts = string.removesuffix("/").split("/")
+    return len(parts) > 2 and all(parts)

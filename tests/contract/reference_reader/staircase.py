@@ -72,7 +72,12 @@ def read_staircase(law: dict[str, Any], data: dict[str, bytes]) -> Staircase:
     shapes = [kind["shape"] for kind in described if kind["shape"] is not None]
     check(len(set(shapes)) == len(shapes), "a shape is repeated")
     marks = {"capitalized", "member-only"}
-    kinds = {kind["name"]: (kind["shape"], read_list(data[kind["file"]], marks)) for kind in described}
+    kinds = {}
+    for kind in described:
+        lists = [read_list(data[file], marks) for file in kind["files"]]
+        together = {entry: given for one in lists for entry, given in one.items()}
+        check(len(together) == sum(map(len, lists)), "a kind: an entry is on two lists")
+        kinds[kind["name"]] = kind["shape"], together
     check(len(kinds) == len(described), "a kind is repeated")
     words = read_list(data[law["template"]["function_words"]], {"name-like"})
     return Staircase(levels, defaults, neighbors.rows(), base.values, roles.values, words, kinds)

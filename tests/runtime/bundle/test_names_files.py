@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from damaged import JSON, refused, sign
 from small_names import CAPITALS, COMMON, KINDS, POOLS, SYMBOLS, listed, names_lists, write_names
+from small_staircase import KINDS as STAIRCASE_KINDS
 from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.bundle import names_files, open_bundle
@@ -64,9 +65,12 @@ def test_a_bundle_without_them(tmp_path: Path) -> None:
         bundle.get_names_lists()
 
 
+SHARED_LIST = {"entity.weekday.txt": STAIRCASE_KINDS["weekday"][1]}
+
+
 def beside_a_staircase(folder: Path) -> Path:
-    """Return a bundle with both parts: the mechanism file of one with the files of the other."""
-    staircase, names = small_staircase(folder), write_names(folder.parent / "names")
+    """Return a bundle of both parts: one's mechanism file with the other's files; both read one list of weekdays."""
+    staircase, names = small_staircase(folder), write_names(folder.parent / "names", changed=SHARED_LIST)
     law = json.loads((staircase / "mechanism.json").read_text("utf-8"))
     manifest = json.loads((staircase / "manifest.json").read_text("utf-8"))
     of_names = json.loads((names / "mechanism.json").read_text("utf-8"))
@@ -83,19 +87,19 @@ def beside_a_staircase(folder: Path) -> Path:
 
 def test_beside_a_staircase_they_change_nothing_of_it(tmp_path: Path) -> None:
     bundle, alone = opened(beside_a_staircase(tmp_path / "both")), opened(small_staircase(tmp_path / "alone"))
-    assert bundle.get_names_lists() == opened(write_names(tmp_path / "n")).get_names_lists()
+    assert bundle.get_names_lists() == opened(write_names(tmp_path / "n", changed=SHARED_LIST)).get_names_lists()
     assert bundle.default_mechanism == "staircase"
     assert (bundle.vocabulary, bundle.template) == (alone.vocabulary, alone.template)
     assert Sanitizer(bundle).distribution("doctor") == Sanitizer(alone).distribution("doctor")
 
 
 def test_opening_hashes_the_lists_and_reads_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = write_names(tmp_path / "b", changed={"names.entity.city.txt": "Boston\n"})
+    folder = write_names(tmp_path / "b", changed={"entity.city.txt": "Boston\n"})
     bundle = opened(folder)  # what is malformed is found when the mode is first used
     with pytest.raises(BundleDamaged):
         bundle.get_names_lists()
-    (folder / "names.entity.city.txt").write_text("boston\n", "utf-8")
-    assert refused(folder) == "names.entity.city.txt: its hash differs from the hash in manifest.json"
+    (folder / "entity.city.txt").write_text("boston\n", "utf-8")
+    assert refused(folder) == "entity.city.txt: its hash differs from the hash in manifest.json"
 
     def parsed(*_: object) -> None:
         raise AssertionError("a list was read")
@@ -108,7 +112,7 @@ def test_optional_lists_of_facts_are_hashed_and_change_no_output(tmp_path: Path)
     plain = opened(write_names(tmp_path / "plain"))
     folder = write_names(
         tmp_path / "facts",
-        changed={"names.facts.units.txt": "km\n"},
+        changed={"facts.units.txt": "km\n"},
         law=lambda law: law["names"].update(facts=["units"]),
     )
     bundle = opened(folder)
@@ -116,8 +120,8 @@ def test_optional_lists_of_facts_are_hashed_and_change_no_output(tmp_path: Path)
         plain.get_names_lists().common_words,
         False,
     )
-    (folder / "names.facts.units.txt").write_text("mi\n", "utf-8")
-    assert refused(folder) == "names.facts.units.txt: its hash differs from the hash in manifest.json"
+    (folder / "facts.units.txt").write_text("mi\n", "utf-8")
+    assert refused(folder) == "facts.units.txt: its hash differs from the hash in manifest.json"
 
 
 # --- malformed parts -----------------------------------------------------------------------------------------------
@@ -149,15 +153,13 @@ def test_a_law_that_is_none(tmp_path: Path, change: Callable[[JSON], object]) ->
     refused(write_names(tmp_path / "b", law=change))
 
 
-@pytest.mark.parametrize(
-    "name", ["common-words.txt", "kept-symbols.txt", "names.entity.city.txt", "names.surrogates.city.txt"]
-)
+@pytest.mark.parametrize("name", ["common-words.txt", "kept-symbols.txt", "entity.city.txt", "surrogates.city.txt"])
 def test_a_file_that_is_not_listed(tmp_path: Path, name: str) -> None:
     folder = write_names(tmp_path / "b", manifest=lambda manifest: manifest["files"].pop(name))
     assert refused(folder) == f"manifest.json: does not list '{name}'"
 
 
-CITY, POOL = "names.entity.city.txt", "names.surrogates.city.txt"
+CITY, POOL = "entity.city.txt", "surrogates.city.txt"
 LISTS = {
     # file, its content, the line that is named, and what is said of it
     "common: double": ("common-words.txt", "a\nbed\nbed\n", 3, "occurs twice, or is not in alphabetical order"),
@@ -181,7 +183,7 @@ LISTS = {
     "members: double": (CITY, "boston\nboston\n", 2, "occurs twice, or is not in alphabetical order"),
     "members: unsorted": (CITY, "london\nboston\n", 2, "occurs twice, or is not in alphabetical order"),
     "members: not folded": (CITY, "boston\nnew York\n", 2, "lower case"),
-    "members: no mark": (CITY, "boston\tmember-only\n", 1, "unknown mark"),
+    "members: no mark": (CITY, "boston\tcommon\n", 1, "unknown mark"),
     "members: an empty mark": (CITY, "boston\t\n", 1, "unknown mark"),
     "members: two tabs": (CITY, "boston\tcapitalized\t\n", 1, "cannot be printed"),
     "outputs: a tab": (POOL, "Oslo\tcapitalized\n", 1, "cannot be printed"),
@@ -251,8 +253,13 @@ def test_a_member_of_a_closed_kind_with_a_capital_only(tmp_path: Path) -> None:
     """Such a one may be a common word: it is shown in lower case."""
     common, months = names_lists()["common-words.txt"].splitlines(), KINDS["month"].split("|")
     changed = {"common-words.txt": listed([*common, "march\tname,strict"])}
-    for mark, sound in (("\tcapitalized", True), ("\tcommon", True), ("", False)):
-        changed["names.entity.month.txt"] = listed([*months, f"march{mark}"])
+    for mark, sound in (
+        ("\tcapitalized", True),
+        ("\tcapitalized,member-only", True),
+        ("\tmember-only", False),
+        ("", False),
+    ):
+        changed["entity.month.txt"] = listed([*months, f"march{mark}"])
         bundle = opened(write_names(tmp_path / "b", changed=changed))
         if sound:
             lists = bundle.get_names_lists()

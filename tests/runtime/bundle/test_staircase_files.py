@@ -42,7 +42,7 @@ def test_a_bundle_with_a_staircase_alone(tmp_path: Path) -> None:
             Sanitizer(bundle).sanitize("the doctor", mechanism=mechanism)
 
 
-@pytest.mark.parametrize("name", ["function-words.txt", "template.weekday.txt", "staircase.safetensors"])
+@pytest.mark.parametrize("name", ["function-words.txt", "entity.weekday.txt", "staircase.safetensors"])
 def test_a_file_that_is_not_listed(tmp_path: Path, name: str) -> None:
     """The manifest, or ``mechanism.json``, lacks what the other names."""
     folder = small_staircase(tmp_path / "b", manifest=lambda manifest: manifest["files"].pop(name))
@@ -87,7 +87,7 @@ def test_a_missing_array(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     "content", [b"\xff\n", b"", b"the\nthe\n", b"The\n", b"the\tlater\n", b"two words\n", b"\x1b[2J\n"]
 )
-@pytest.mark.parametrize("name", ["function-words.txt", "template.weekday.txt", "template.number.txt"])
+@pytest.mark.parametrize("name", ["function-words.txt", "entity.weekday.txt", "shape.number.txt"])
 def test_a_list_that_is_none(tmp_path: Path, name: str, content: bytes) -> None:
     """Refused when the bundle is opened or when the lists are first read, before anything is drawn."""
     folder = small_staircase(tmp_path / "b")
@@ -104,7 +104,7 @@ def test_names_outside_the_folder(tmp_path: Path) -> None:
 
     def law(law: JSON) -> None:
         law["files"]["../outside.txt"] = entry["sha256"]
-        del law["files"]["template.weekday.txt"]
+        del law["files"]["entity.weekday.txt"]
         law["template"]["entity_types"][-2]["file"] = "../outside.txt"
 
     folder = small_staircase(

@@ -5,6 +5,7 @@ import { types } from "../data.js";
 import { BundleDamaged } from "../errors.js";
 import { M, N } from "../text/segmentation/characterClasses.js";
 import type { Segmenter } from "../text/segmentation/segments.js";
+import { CAPITALIZED } from "../text/skeleton/rule.js";
 import type { BundleBase } from "./open.js";
 import { ENGLISH, RULES_FILE, type Rules, readRules } from "./rules.js";
 import { checkFolded, checkOrder, checkTrimmed, makeLineError, parseFlagged, readLines } from "./wordLists.js";
@@ -12,8 +13,8 @@ import { checkFolded, checkOrder, checkTrimmed, makeLineError, parseFlagged, rea
 const COMMON = "common-words.txt";
 const CAPITALS = "kept-capitals.txt";
 const SYMBOLS = "kept-symbols.txt";
-const nameTypeFile = (entityType: string): string => `names.entity.${entityType}.txt`;
-const namePoolFile = (entityType: string): string => `names.surrogates.${entityType}.txt`;
+const nameTypeFile = (entityType: string): string => `entity.${entityType}.txt`;
+const namePoolFile = (entityType: string): string => `surrogates.${entityType}.txt`;
 const NON_SYMBOL = /[\p{L}\p{M}\p{N}\p{Z}\p{Cc}\p{Cf}\p{Co}\u{1F1E6}-\u{1F1FF}\u{1F3FB}-\u{1F3FF}]/u;
 
 const getFlag = (name: (typeof COMMON_WORD_FLAGS)[number]): number => 1 << COMMON_WORD_FLAGS.indexOf(name);
@@ -36,7 +37,7 @@ export interface NamesEntry {
 
 /** List the files that the entry `names` of the mechanism file implies. */
 export function listNamesFiles({ entityTypes, poolTypes, facts }: NamesEntry): string[] {
-  const factFiles = facts.map((name) => `names.facts.${name}.txt`);
+  const factFiles = facts.map((name) => `facts.${name}.txt`);
   return [COMMON, CAPITALS, SYMBOLS, ...entityTypes.map(nameTypeFile), ...poolTypes.map(namePoolFile), ...factFiles];
 }
 
@@ -63,12 +64,15 @@ export class NamesLists {
     this.commonWords = new Map(common.entries.map((word, index) => [word, common.flags[index] ?? 0]));
     for (const entityType of entry.entityTypes) {
       const name = nameTypeFile(entityType);
-      const { entries, flags } = parseFlagged(opened, name, ["capitalized", "common"]);
+      const { entries, flags } = parseFlagged(opened, name, ["capitalized", "member-only"]);
       checkOrder(name, entries);
       checkFolded(name, entries);
       this.#membersByType.set(entityType, new Set(entries));
       const isClosed = types.closed.includes(entityType);
-      if (isClosed && entries.some((word, index) => flags[index] === 0 && this.commonWords.has(word))) {
+      if (
+        isClosed &&
+        entries.some((word, index) => !((flags[index] ?? 0) & CAPITALIZED) && this.commonWords.has(word))
+      ) {
         throw new BundleDamaged(`${COMMON}: a word is a ${entityType}, which is never kept`);
       }
     }

@@ -18,7 +18,7 @@ import { type StaircaseLevel, type StaircaseTable, UNIT } from "../mechanisms/st
 import { CharacterClasses } from "../text/segmentation/characterClasses.js";
 import { GAP, Segmenter, STRING, WORD } from "../text/segmentation/segments.js";
 import { foldWord, isAscii } from "../text/segmentation/words.js";
-import { EntityTypes } from "../text/skeleton/rule.js";
+import { EntityTypes, RECOGNIZED_ONLY } from "../text/skeleton/rule.js";
 import { classifyShape } from "../text/skeleton/shapes.js";
 import {
   type Json,
@@ -102,7 +102,9 @@ export class TextBundle {
     if (hasSanText) mechanismFiles.push("table.safetensors", "embeddings.safetensors");
     if (hasStaircase) mechanismFiles.push(STAIRCASE);
     if (namesEntry !== undefined) {
-      mechanismFiles.push(...listNamesFiles(namesEntry), ...(opened.hashes.has(RULES_FILE) ? [RULES_FILE] : []));
+      // Lists of an entity type may be in the template too.
+      mechanismFiles.push(...listNamesFiles(namesEntry).filter((name) => !wordFiles.includes(name)));
+      if (opened.hashes.has(RULES_FILE)) mechanismFiles.push(RULES_FILE);
     } else if (opened.hashes.has(RULES_FILE)) {
       throw new BundleDamaged(`${MANIFEST}: lists rules.json, but not the lists of the mode names`);
     }
@@ -175,12 +177,13 @@ function parseNamesEntry(entry: Json | undefined): NamesEntry {
 
 function listTemplateFiles(template: Json | undefined): string[] {
   const entry = parseRecord(template, ["function_words", "entity_types"], MECHANISM_FILE);
-  const entityTypes = parseArray(entry.get("entity_types"), MECHANISM_FILE, MAX_ENTITY_TYPES).map((entityType) =>
-    parseRecord(entityType, ["name", "shape", "file"], MECHANISM_FILE),
-  );
-  return [entry.get("function_words"), ...entityTypes.map((entityType) => entityType.get("file"))].map((name) =>
-    parseText(name, MECHANISM_FILE),
-  );
+  const files = parseArray(entry.get("entity_types"), MECHANISM_FILE, MAX_ENTITY_TYPES).flatMap((entityType) => {
+    const names = parseRecord(entityType, ["name", "shape", "files"], MECHANISM_FILE).get("files");
+    const listed = parseArray(names, MECHANISM_FILE, MAX_ENTITY_TYPES);
+    if (listed.length === 0) throw new BundleDamaged(`${MECHANISM_FILE}: an entity type without a file`);
+    return listed;
+  });
+  return [entry.get("function_words"), ...files].map((name) => parseText(name, MECHANISM_FILE));
 }
 
 /** Check that the mechanism file lists all files of its mechanisms with the hashes of the manifest. */
@@ -311,26 +314,36 @@ function parseStaircaseLevels(entry: Json | undefined, sum: bigint): StaircaseLe
 }
 
 function parseTemplateLists(opened: BundleBase, template: JsonObject, segmenter: Segmenter): EntityTypes {
-  const name = template.get("function_words") as string;
-  const words = parseFlagged(opened, name, ["name-like"]);
+  const functionWords = template.get("function_words") as string;
+  const words = parseFlagged(opened, functionWords, ["name-like"]);
   words.entries.forEach((word, index) => {
     if (!(ENGLISH.clitics as readonly string[]).includes(word) && !isFunctionWord(word, segmenter)) {
-      throw makeLineError(name, index, "is not a word");
+      throw makeLineError(functionWords, index, "is not a word");
     }
   });
   const listedTypes = (template.get("entity_types") as JsonObject[]).map((entry) => {
-    const file = entry.get("file") as string;
+    const name = parseText(entry.get("name"), MECHANISM_FILE, NAME);
     const shape = entry.get("shape") === null ? null : parseText(entry.get("shape"), MECHANISM_FILE, NAME);
     if (shape !== null && !(SHAPES as readonly string[]).includes(shape)) {
       throw new BundleDamaged("an entity type has an unknown pattern");
     }
-    const { entries, flags } = parseFlagged(opened, file, shape === null ? ["capitalized", "member-only"] : []);
-    const invalid = entries.findIndex((listed) =>
-      shape === null ? !isListable(listed, segmenter) : !isSurrogate(listed, shape, segmenter),
-    );
-    if (invalid >= 0) throw makeLineError(file, invalid, "is not a valid entry (entries must be in lower case)");
-    if (flags.every((flag) => flag & 2)) throw new BundleDamaged("an entity type has no surrogates");
-    return { name: parseText(entry.get("name"), MECHANISM_FILE, NAME), shape, entries, flags };
+    const entries: string[] = [];
+    const flags: number[] = [];
+    for (const file of entry.get("files") as string[]) {
+      const list = parseFlagged(opened, file, shape === null ? ["capitalized", "member-only"] : []);
+      const invalid = list.entries.findIndex((listed, index) => {
+        if (shape !== null) return !isSurrogate(listed, shape, segmenter);
+        // A phrase, which only the mode `names` finds, must not be a surrogate.
+        const isPhrase = listed.includes(" ") && (list.flags[index] as number) & RECOGNIZED_ONLY;
+        return isPhrase ? !isPhraseOfWords(listed) : !isListable(listed, segmenter);
+      });
+      if (invalid >= 0) throw makeLineError(file, invalid, "is not a valid entry (entries must be in lower case)");
+      for (const listed of list.entries) entries.push(listed);
+      for (const flag of list.flags) flags.push(flag);
+    }
+    if (new Set(entries).size < entries.length) throw new BundleDamaged(`an entry of ${name} occurs twice`);
+    if (flags.every((flag) => flag & RECOGNIZED_ONLY)) throw new BundleDamaged("an entity type has no surrogates");
+    return { name, shape, entries, flags };
   });
   const shapes = listedTypes.flatMap((entityType) => (entityType.shape === null ? [] : [entityType.shape]));
   if (
@@ -362,6 +375,10 @@ function isListable(entry: string, segmenter: Segmenter): boolean {
     isSingleSegment(entry, WORD, segmenter) &&
     !ENGLISH.clitics.some((clitic) => entry.endsWith(clitic) && entry !== clitic)
   );
+}
+
+function isPhraseOfWords(entry: string): boolean {
+  return entry.split(" ").every((word) => word !== "") && foldWord(entry) === entry;
 }
 
 function isSurrogate(entry: string, shape: string, segmenter: Segmenter): boolean {

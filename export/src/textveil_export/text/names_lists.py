@@ -2,11 +2,12 @@
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from textveil import __version__
-from textveil.bundle import TextBundle, layout, parse_tensors
+from textveil.bundle import TextBundle, layout, open_bundle, parse_tensors
 
 from textveil_export.errors import ExportError, SourceError
 from textveil_export.text.contents import (
@@ -47,21 +48,19 @@ def read_names_lists(folder: Path) -> NamesListFiles:
     """Read a folder of lists: common words, capitals, symbols, entity types, surrogate pools.
 
     Files of entity types are named ``entity.TYPE.txt`` and ``surrogates.TYPE.txt``; ``README.md`` has the sources. A
-    bundle is accepted too: its files are named ``names.entity.TYPE.txt`` and ``names.surrogates.TYPE.txt``. The content
-    of the lists is checked when the new bundle is written.
+    bundle is accepted too, and only the lists of its mode ``names`` are read. The content of the lists is checked when
+    the new bundle is written.
 
     Raises:
         SourceError: A file is missing or is not UTF-8, there is no pool, or ``README.md`` has no section on sources.
     """
     texts = {name: read_text(folder / name) for name in (layout.COMMON_WORDS, layout.KEPT_CAPITALS, layout.SYMBOLS)}
     names_of_role: dict[str, list[str]] = {"entity": [], "surrogates": []}
-    patterns = {"entity": layout.ENTITY_LIST, "surrogates": layout.SURROGATE_POOL}
-    prefix = "names." if (folder / layout.MANIFEST).is_file() else ""
-    for path in sorted(folder.glob(f"{prefix}*.txt")):
-        if match := _LIST_FILE.fullmatch(path.name.removeprefix(prefix)):
-            role, kind = match[1], match[2]
-            names_of_role[role].append(kind)
-            texts[patterns[role].format(kind)] = read_text(path)
+    of_bundle = _list_bundle_files(folder) if (folder / layout.MANIFEST).is_file() else None
+    for path in sorted(folder.glob("*.txt")):
+        if (match := _LIST_FILE.fullmatch(path.name)) and (of_bundle is None or path.name in of_bundle):
+            names_of_role[match[1]].append(match[2])
+            texts[path.name] = read_text(path)
     if not names_of_role["surrogates"]:
         raise SourceError(f"{folder.name}: a surrogate pool is missing, add files surrogates.TYPE.txt")
     sources = _SOURCES_SECTION.search(read_text(folder / "README.md"))
@@ -71,6 +70,12 @@ def read_names_lists(folder: Path) -> NamesListFiles:
     return NamesListFiles(
         texts=texts, kinds=tuple(names_of_role["entity"]), pools=tuple(names_of_role["surrogates"]), sources=card
     )
+
+
+def _list_bundle_files(folder: Path) -> set[str]:
+    """Return the file names of a bundle's lists of the mode ``names``; other lists belong to its template alone."""
+    bundle = open_bundle(folder, TextBundle)
+    return set() if bundle.names_files is None else set(bundle.names_files.contents)
 
 
 def make_names_contents(lists: NamesListFiles, name: str, license: str) -> TextContents:
@@ -94,7 +99,13 @@ def make_names_contents(lists: NamesListFiles, name: str, license: str) -> TextC
 
 
 def add_names_lists(contents: TextContents, lists: NamesListFiles) -> TextContents:
-    """Return a copy of a bundle with the lists added."""
+    """Return a copy of a bundle with the lists added.
+
+    The outputs of a staircase depend on the lists of its template. So if its list of a type differs from the added one,
+    the staircase keeps its own under another name.
+    """
+    taken = {name for name, text in lists.texts.items() if contents.texts.get(name, text) != text}
+    contents = _rename_template_lists(contents, {name: f"template.{name}" for name in taken})
     return replace(
         contents,
         texts={**contents.texts, **lists.texts},
@@ -102,6 +113,18 @@ def add_names_lists(contents: TextContents, lists: NamesListFiles) -> TextConten
         manifest={**contents.manifest, "attribution": add_credits(contents.manifest["attribution"], NAMES_CREDIT)},
         statistics={**contents.statistics, "names_sources": lists.sources},
     )
+
+
+def _rename_template_lists(contents: TextContents, new_names: Mapping[str, str]) -> TextContents:
+    """Return a copy of a bundle with other names of some lists of its template."""
+    if not new_names:
+        return contents
+    texts = {new_names.get(name, name): text for name, text in contents.texts.items()}
+    template = contents.law["template"]
+    entity_types = [
+        {**kind, "files": [new_names.get(name, name) for name in kind["files"]]} for kind in template["entity_types"]
+    ]
+    return replace(contents, texts=texts, law={**contents.law, "template": {**template, "entity_types": entity_types}})
 
 
 def read_staircase_contents(bundle: TextBundle) -> TextContents:
@@ -116,7 +139,9 @@ def read_staircase_contents(bundle: TextBundle) -> TextContents:
         raise ExportError("--beside needs a bundle that has a staircase and no SanText")
     law = json.loads((bundle.path / layout.MECHANISM_FILE).read_bytes())
     law.pop("names", None)
+    assert bundle.template is not None
     of_names = set() if bundle.names_files is None else set(bundle.names_files.contents)
+    of_names -= {name for kind in bundle.template.entity_types for name in kind.files}
     files = {name: (bundle.path / name).read_bytes() for name in law.pop("files") if name not in of_names}
     tensors = {name: parse_tensors(data, name) for name, data in files.items() if name.endswith(".safetensors")}
     texts = {name: data.decode("utf-8") for name, data in files.items() if name not in tensors}

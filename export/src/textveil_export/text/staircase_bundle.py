@@ -1,6 +1,6 @@
 """Build the staircase of a text bundle: arrays, levels and lists of the template."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from textveil import __version__
 from textveil.bundle import TextBundle, layout
 from textveil.mechanisms.staircase import StaircaseLevel, compute_output_role
-from textveil.text import TemplateRule
 
 from textveil_export.errors import ExportError
 from textveil_export.parallel import BlockRunner, run_blocks
@@ -23,7 +22,7 @@ from textveil_export.text.contents import (
     summarize_vocabulary,
 )
 from textveil_export.text.staircase_tables import MisleadingWords, StaircaseSettings, make_staircase_arrays
-from textveil_export.text.template_lists import FUNCTION_WORDS, TemplateLists
+from textveil_export.text.template_lists import TemplateLists
 from textveil_export.text.word_vectors import WordVectors
 
 #: Levels of a staircase, named by epsilon per word, with their share ``h`` of the base (docs/levels.md explains them).
@@ -100,17 +99,7 @@ def build_staircase(
     if recipe.vectors is not None:
         source = _replace_vectors(source, recipe.vectors)
     arrays = make_staircase_arrays(source, recipe.per_billion, recipe.settings, progress, run, recipe.misleading)
-    roles = np.zeros(len(source.words), dtype=np.uint8)
-    for visible in (True, False):
-        rule = recipe.lists.make_rule(visible=visible)
-        for lower in (False, True):
-            role = np.uint8(compute_output_role(function_words_kept=visible, lower=lower))
-            roles |= role * _find_allowed_outputs(source, rule, recipe, lower=lower)
-        progress("choosing outputs", 2 - visible, 2)
-    files = {kind.name: f"template.{kind.name}.txt" for kind in recipe.lists.files.entity_types}
-    kinds_law = [
-        {"name": kind.name, "shape": kind.shape, "file": files[kind.name]} for kind in recipe.lists.files.entity_types
-    ]
+    roles = compute_roles(source.words, recipe.lists, recipe.never_output, progress)
     levels = [
         {
             "name": level.name,
@@ -121,14 +110,8 @@ def build_staircase(
     ]
     return StaircaseContents(
         tensors={**arrays, "roles": roles},
-        texts={
-            FUNCTION_WORDS: recipe.lists.files.function_words,
-            **{files[kind.name]: kind.utf_8.decode() for kind in recipe.lists.files.entity_types},
-        },
-        law={
-            "staircase": {"levels": levels},
-            "template": {"function_words": FUNCTION_WORDS, "entity_types": kinds_law},
-        },
+        texts=recipe.lists.list_texts(),
+        law={"staircase": {"levels": levels}, "template": recipe.lists.describe()},
         defaults={"level": recipe.default_level, "mode": "words"},
     )
 
@@ -148,12 +131,26 @@ def _replace_vectors(source: WordVectors, vectors: WordVectors) -> WordVectors:
     return replace(source, vectors=vectors.vectors[[place[word] for word in source.words]])
 
 
-def _find_allowed_outputs(
-    source: WordVectors, rule: TemplateRule, recipe: StaircaseRecipe, *, lower: bool
+def compute_roles(
+    words: Sequence[str], lists: TemplateLists, never_output: frozenset[str], progress: Progress = ignore_progress
 ) -> NDArray[np.uint8]:
-    """Return 1 for each word that the template rule allows as an output, 0 for others."""
-    allowed = (word not in recipe.never_output and rule.is_output_allowed(word, lower=lower) for word in source.words)
-    return np.fromiter(allowed, dtype=np.uint8, count=len(source.words))
+    """Return the array ``roles`` of ``staircase.safetensors``: where each word may be an output.
+
+    Args:
+        words: The vocabulary.
+        lists: Lists of the template.
+        never_output: Words that are never outputs.
+        progress: Called as stages advance.
+    """
+    roles = np.zeros(len(words), dtype=np.uint8)
+    for visible in (True, False):
+        rule = lists.make_rule(visible=visible)
+        for lower in (False, True):
+            allowed = (word not in never_output and rule.is_output_allowed(word, lower=lower) for word in words)
+            role = np.uint8(compute_output_role(function_words_kept=visible, lower=lower))
+            roles |= role * np.fromiter(allowed, dtype=np.uint8, count=len(words))
+        progress("choosing outputs", 2 - visible, 2)
+    return roles
 
 
 def build_staircase_bundle(

@@ -5,36 +5,18 @@ The template of a text is the part that its output may depend on: function words
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
-from textveil.bundle import EntityTypeFile, TemplateFiles
+from textveil.bundle import DEFAULT_BUNDLE, EntityTypeFile, TemplateFiles, TextBundle, layout, open_bundle
 from textveil.errors import BundleDamaged
-from textveil.text import SHAPES, EntityTypes, TemplateRule, parse_entity_type, parse_function_words
+from textveil.text import EntityTypes, TemplateRule, parse_entity_type, parse_function_words
 
 from textveil_export.errors import SourceError
-from textveil_export.text.word_roles import LISTS
 from textveil_export.text.word_vectors import read_text
 
-TEMPLATE_FOLDER = LISTS / "template"
 FUNCTION_WORDS = "function-words.txt"
-#: Entity types defined by lists. The first one wins for a string on two lists; types defined by shape precede all.
-ENGLISH_KINDS = (
-    "weekday",
-    "month",
-    "number-word",
-    "ordinal",
-    "country",
-    "nationality",
-    "given-name",
-    "family-name",
-    "city",
-    "organization",
-    "street-word",
-    "unit-word",
-    "place-word",
-    "institution-word",
-    "organization-word",
-)
 
 
 @dataclass(frozen=True)
@@ -55,45 +37,72 @@ class TemplateLists:
         """Return the template rule, with function words kept or not."""
         return TemplateRule(function_words=self.words, listed_types=self.kinds, keeps_function_words=visible)
 
+    def list_texts(self) -> dict[str, str]:
+        """Return the content of every list by file name."""
+        lists = {name: content.decode() for kind in self.files.entity_types for name, content in kind.files.items()}
+        return {FUNCTION_WORDS: self.files.function_words, **lists}
+
+    def describe(self) -> dict[str, Any]:
+        """Return the entry ``template`` of ``mechanism.json``."""
+        entity_types = [
+            {"name": kind.name, "shape": kind.shape, "files": list(kind.files)} for kind in self.files.entity_types
+        ]
+        return {"function_words": FUNCTION_WORDS, "entity_types": entity_types}
+
+
+@cache
+def _open_built_in() -> TemplateFiles:
+    """Return the template of the built-in bundle, the only place that keeps the English lists."""
+    template = open_bundle(DEFAULT_BUNDLE, TextBundle).template
+    assert template is not None
+    return template
+
 
 def read_english_template() -> TemplateLists:
-    """Read the built-in English lists (artifacts/lists)."""
-    return read_template_lists(
-        TEMPLATE_FOLDER / FUNCTION_WORDS, [(name, _find_built_in(name)) for name in ENGLISH_KINDS]
-    )
+    """Read the English lists, those of the built-in bundle (artifacts/lists has their sources)."""
+    return check_template_lists(_open_built_in())
 
 
 def read_template_lists(words: Path, kinds: Sequence[tuple[str, Path]]) -> TemplateLists:
     """Read the lists of a template.
 
-    Entity types defined by shape, such as numbers, are always built in.
+    Entity types defined by shape, such as numbers, are those of the built-in bundle.
 
     Args:
-        words: Function words, one per line (docs/format-staircase.md, "Lists of the skeleton").
+        words: Function words, one per line (docs/format-staircase.md, "The lists of the template").
         kinds: Name and file of each entity type, in order of precedence.
 
     Raises:
         SourceError: A file cannot be read or is malformed; the message contains its name and the line.
     """
-    files = [EntityTypeFile(shape, shape, read_text(_find_built_in(shape)).encode()) for shape in SHAPES]
-    files += [EntityTypeFile(name, None, read_text(path).encode()) for name, path in kinds]
-    content = read_text(words)
+    shapes = [kind for kind in _open_built_in().entity_types if kind.shape is not None]
+    lists = [
+        EntityTypeFile(name, None, {layout.ENTITY_LIST.format(name): read_text(path).encode()}) for name, path in kinds
+    ]
+    return check_template_lists(TemplateFiles(read_text(words), (*shapes, *lists)), words.name)
+
+
+def check_template_lists(files: TemplateFiles, function_words: str = FUNCTION_WORDS) -> TemplateLists:
+    """Parse and check the lists of a template.
+
+    Args:
+        files: The lists.
+        function_words: Name of the file of function words, for errors.
+
+    Raises:
+        SourceError: A list is malformed; the message contains its name and the line.
+    """
     try:
-        parsed_words = parse_function_words(content)
+        parsed_words = parse_function_words(files.function_words)
     except BundleDamaged as error:
-        raise SourceError(f"{words.name}: {error}") from error
+        raise SourceError(f"{function_words}: {error}") from error
     parsed = []
-    for file in files:
+    for file in files.entity_types:
         try:
             parsed.append(parse_entity_type(file.name, file.shape, file.utf_8))
         except BundleDamaged as error:
             raise SourceError(f"entity type {file.name}: {error}") from error
     try:
-        return TemplateLists(TemplateFiles(content, tuple(files)), parsed_words, EntityTypes(parsed))
+        return TemplateLists(files, parsed_words, EntityTypes(parsed))
     except BundleDamaged as error:
         raise SourceError(str(error)) from error
-
-
-def _find_built_in(name: str) -> Path:
-    """Return the path of a built-in list."""
-    return TEMPLATE_FOLDER / f"template.{name}.txt"

@@ -37,16 +37,22 @@ _TYPE_NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 
 
 class EntityTypeFile(NamedTuple):
-    """One entity type of the template: name, shape (``None`` for a list), and bytes of its file.
+    """One entity type of the template: name, shape (``None`` for a list), content of each of its files by name.
 
     Example:
-        >>> EntityTypeFile("city", None, b"leeds vienna").utf_8.split()
-        [b'leeds', b'vienna']
+        >>> files = {"entity.city.txt": b"leeds\\n", "entity.state.txt": b"ohio\\n"}
+        >>> EntityTypeFile("city", None, files).utf_8.split()
+        [b'leeds', b'ohio']
     """
 
     name: str
     shape: str | None
-    utf_8: bytes
+    files: Mapping[str, bytes]
+
+    @property
+    def utf_8(self) -> bytes:
+        """The lines of all files, one file after the other, each with a line feed at its end."""
+        return b"".join(content if content.endswith(b"\n") else content + b"\n" for content in self.files.values())
 
 
 class TemplateFiles(NamedTuple):

@@ -9,13 +9,15 @@ MANIFEST, SIGNATURE, CARD = "manifest.json", "manifest.json.sig", "README.md"
 MECHANISM_FILE, VOCABULARY, CHARACTERS = "mechanism.json", "vocabulary.tsv", "characters.json"
 STAIRCASE = "staircase.safetensors"
 TABLE, EMBEDDINGS = "table.safetensors", "embeddings.safetensors"
-#: Lists of the mode ``names``, patterns of file names per entity type, and flags of common words in the order of bits.
+#: Lists of the mode ``names``, and flags of common words in the order of bits (``COMMON_WORD_FLAGS``).
 COMMON_WORDS, KEPT_CAPITALS, SYMBOLS = "common-words.txt", "kept-capitals.txt", "kept-symbols.txt"
 #: Rules of the language of the mode ``names``; a bundle without this file has those of English.
 RULES = "rules.json"
-ENTITY_LIST, SURROGATE_POOL = "names.entity.{}.txt", "names.surrogates.{}.txt"
+#: Words of an entity type, which all modes read; surrogates of a type in the mode ``names``; surrogates of a shape in
+#: the modes ``words`` and ``all``.
+ENTITY_LIST, SURROGATE_POOL, SHAPE_POOL = "entity.{}.txt", "surrogates.{}.txt", "shape.{}.txt"
 #: Optional lists of public facts, such as terms of a field; this release verifies their hashes and does not use them.
-FACT_LIST = "names.facts.{}.txt"
+FACT_LIST = "facts.{}.txt"
 COMMON_WORD_FLAGS = ("strict", "start", "emphasis", "opener", "name", "function", "rare")
 CERTIFICATE, CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "certificate.json", "textveil-certificate", 3
 STATISTICS, STATISTICS_FORMAT, STATISTICS_VERSION = "statistics.json", "textveil-statistics", 2

@@ -30,8 +30,8 @@ STRICT, START, EMPHASIS, OPENER, NAME, FUNCTION, RARE = (1 << bit for bit in ran
 CLOSED_TYPES = tuple(load_data(ENTITY_TYPES)["closed"])
 
 _FLAG_BITS = {mark: 1 << bit for bit, mark in enumerate(COMMON_WORD_FLAGS)}
-#: Flags of a member that is also a common word, in lists of names and in word lists of rules.
-_MEMBER_FLAGS = frozenset({"capitalized", "common"})
+#: Flags of a member: it is also a common word; the modes ``words`` and ``all`` never write it.
+_MEMBER_FLAGS = frozenset({"capitalized", "member-only"})
 #: Flag letters (regional indicators) and skin tones: symbols that reveal personal information.
 _FLAGS_AND_TONES = frozenset(map(chr, (*range(0x1F1E6, 0x1F200), *range(0x1F3FB, 0x1F400))))
 
@@ -82,7 +82,7 @@ def parse_names_lists(
     common = _parse_common_words(contents)
     members = {kind: _parse_flagged(contents, ENTITY_LIST.format(kind), _MEMBER_FLAGS) for kind in entity_types}
     for kind in CLOSED_TYPES:
-        unflagged = {entry for entry, marks in members.get(kind, {}).items() if not marks}
+        unflagged = {entry for entry, marks in members.get(kind, {}).items() if "capitalized" not in marks}
         if conflicts := unflagged.intersection(common):
             raise _make_line_error(
                 COMMON_WORDS, list(common).index(min(conflicts)) + 1, f"is a {kind}, and the mode names never keeps one"

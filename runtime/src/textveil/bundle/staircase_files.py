@@ -27,13 +27,13 @@ def list_template_files(template: object) -> list[str]:
         template: The entry ``template`` of ``mechanism.json``.
     """
     entry = parse_record(template, {"function_words", "entity_types"}, MECHANISM_FILE)
-    entity_types = (
-        parse_record(kind, {"name", "shape", "file"}, MECHANISM_FILE)
-        for kind in parse_array(entry["entity_types"], MECHANISM_FILE, MAX_ENTITY_TYPES)
-    )
-    return [
-        parse_text(name, MECHANISM_FILE) for name in (entry["function_words"], *(kind["file"] for kind in entity_types))
-    ]
+    names = [entry["function_words"]]
+    for kind in parse_array(entry["entity_types"], MECHANISM_FILE, MAX_ENTITY_TYPES):
+        files = parse_record(kind, {"name", "shape", "files"}, MECHANISM_FILE)["files"]
+        if not parse_array(files, MECHANISM_FILE, MAX_ENTITY_TYPES):
+            raise BundleDamaged(f"{MECHANISM_FILE}: an entity type without a file")
+        names += files
+    return [parse_text(name, MECHANISM_FILE) for name in names]
 
 
 def parse_staircase(contents: Mapping[str, bytes], definition: dict[str, Any]) -> StaircaseComponent:
@@ -112,5 +112,5 @@ def _parse_entity_type(contents: Mapping[str, bytes], entry: dict[str, Any]) -> 
     return EntityTypeFile(
         parse_text(entry["name"], MECHANISM_FILE, _NAME),
         None if shape is None else parse_text(shape, MECHANISM_FILE, _NAME),
-        contents[entry["file"]],
+        {name: contents[name] for name in entry["files"]},
     )

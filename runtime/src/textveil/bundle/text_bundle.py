@@ -264,7 +264,9 @@ def _check_mechanism_files(definition: dict[str, Any], word_files: list[str], ma
     if definition["staircase"] is not None:
         required += [STAIRCASE]
     if "names" in definition:
-        required += [*list_names_files(definition["names"]), *([RULES] if RULES in manifest_files else [])]
+        # Lists of an entity type may be in the template too.
+        names_files = [name for name in list_names_files(definition["names"]) if name not in word_files]
+        required += [*names_files, *([RULES] if RULES in manifest_files else [])]
     elif RULES in manifest_files:
         raise BundleDamaged(f"{MANIFEST}: lists rules.json, but not the lists of the mode names")
     for name in required:

@@ -73,10 +73,7 @@ def make_word_pattern(c: CharacterClasses) -> str:
 
 #: Searches backward for the last break before a position.
 BREAK_BEFORE = LazyPattern(regex.compile, rf"(?r)[\p{{White_Space}}{HARD_BREAKS}{SOFT_BREAKS}]")
-#: Years, and ordinals in digits.
 _ENGLISH = load_data(RULES)
-YEAR = LazyPattern(re.compile, _ENGLISH["patterns"]["year"]["text"])
-ORDINAL = LazyPattern(re.compile, r"\d+(?:,\d{3})*(?:st|nd|rd|th)", re.IGNORECASE)
 #: A longer word counts as a string of no special type, because its look-up key may be 18 times as long as the word.
 MAX_WORD_LENGTH = 1000
 #: Domains that make a dotted name a URL. No common English word is among them: texts often lack the space after a full
@@ -184,17 +181,3 @@ def _check_patterns(compiled: StringPatterns, known: tuple[tuple[str, str, str],
         if "|".join(compiled.word_or_gap.findall(text)) != segments or "|".join(matches) != strings:
             raise EngineFailed("the regular expressions of this Python misread a known text: update Python or regex")
     return compiled
-
-
-def make_date_pattern(marks: str) -> LazyPattern:
-    """Return the pattern of a date: three numbers, with the same separator twice.
-
-    Args:
-        marks: The permitted separators, as the inside of a character class; a hyphen must be the first.
-    """
-    return LazyPattern(re.compile, rf"\d\d?([{marks}])\d\d?\1(?:\d\d|\d{{4}})|\d{{4}}([{marks}])\d\d?\2\d\d?")
-
-
-def make_time_pattern() -> LazyPattern:
-    """Return the pattern of a time: hours with a colon and minutes, or with ``am`` or ``pm``."""
-    return LazyPattern(re.compile, r"\d{1,2}:\d\d(?::\d\d)?(?:[ap]\.?m)?|\d{1,2}[ap]\.?m", re.IGNORECASE)

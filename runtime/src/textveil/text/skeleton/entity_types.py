@@ -20,10 +20,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from textveil.bundle.rules import english_rules
 from textveil.errors import BundleDamaged
 from textveil.lazy import LazyPattern
 from textveil.text import segmentation
-from textveil.text.segmentation import LOWER, patterns, segments
+from textveil.text.segmentation import LOWER, segments
 
 #: Flags of a list entry: the entry counts in Title case and ALL CAPS only; the entry is recognized but is no surrogate.
 #: ``list_surrogates`` recognizes the second flag by its last letter and by the tab or comma before it, since no other
@@ -39,9 +40,8 @@ _TAB, _LINE_FEED = b"\t\n"
 #: Number of entries that are checked together. Larger batches are faster, but need more memory.
 _CHECKED_ENTRIES = 1 << 8
 
-_EMAIL = LazyPattern(re.compile, r"[^@＠﹫]+[@＠﹫][^@＠﹫]*\.[^@＠﹫.]+|.+[(\[{]at[)\]}].+", re.DOTALL)
-_PATH = LazyPattern(re.compile, r"(?:/|~[/\\]|[A-Za-z]:[/\\]|\\)", re.DOTALL)
-_TIME, _DATE = patterns.make_time_pattern(), patterns.make_date_pattern("-/.‐‑–")
+#: Patterns of English, which decide the types of strings in the mode ``names`` too.
+_PATTERNS = english_rules().patterns
 _YEARS = LazyPattern(re.compile, r"\d{4}[-/‐‑–]\d{4}")
 _PHONE = LazyPattern(re.compile, r"\+?[\d(][\d() \u00a0\u2009\u202f./‐‑–-]*\d")
 _GROUPED = LazyPattern(re.compile, r"[+() \u00a0\u2009\u202f‐‑–-]|[./].*[./]")
@@ -57,12 +57,18 @@ def classify_shape(string: str) -> str:
         return "url"
     if segments.is_emoticon(string):
         return "other"
-    if _EMAIL.fullmatch(string):
+    if _PATTERNS.email.fullmatch(string):
         return "email"
-    for name, pattern in (("time", _TIME), ("ordinal-number", patterns.ORDINAL)):
-        if pattern.fullmatch(string):
+    digits = _write_ascii_digits(string)
+    for name, pattern in (("time", _PATTERNS.time), ("ordinal-number", _PATTERNS.ordinal)):
+        if pattern.fullmatch(digits):
             return name
-    return "path" if _PATH.match(string) else "other"
+    return "path" if _PATTERNS.path.fullmatch(string) else "other"
+
+
+def _write_ascii_digits(string: str) -> str:
+    """Replace each decimal digit of other scripts by a zero: no pattern of a date or a time depends on its value."""
+    return string if string.isascii() else "".join("0" if c.isdecimal() and not c.isascii() else c for c in string)
 
 
 def _classify_numeric_shape(string: str) -> str:
@@ -70,9 +76,9 @@ def _classify_numeric_shape(string: str) -> str:
 
     Numbers in groups have no other shape than these, because only numbers are joined with their neighbors.
     """
-    if patterns.YEAR.fullmatch(string):
+    if _PATTERNS.year.fullmatch(string):
         return "year"
-    if _DATE.fullmatch(string):
+    if _PATTERNS.date.fullmatch(_write_ascii_digits(string)):
         return "date"
     digits = sum(map(str.isdecimal, string))
     if 7 <= digits <= 15 and _PHONE.fullmatch(string) and _GROUPED.search(string) and not _YEARS.fullmatch(string):
@@ -151,12 +157,12 @@ class EntityTypes:
 
 
 def parse_entity_type(name: str, shape: str | None, utf_8: bytes, *, is_checked: bool = False) -> EntityType:
-    """Parse the content of ``template.NAME.txt``, the list of an entity type.
+    """Parse the content of the files of an entity type.
 
     Args:
         name: Name of the type.
         shape: Its shape; ``None`` for a type of listed words.
-        utf_8: Content of the file: one entry per line, optionally followed by a tab and its flags.
+        utf_8: Lines of all files: one entry per line, optionally followed by a tab and its flags.
         is_checked: Whether the checks of the entries are skipped. They are for the built-in bundle: its content hash
             identifies it, and the tests of this package have checked its lists.
 
@@ -184,7 +190,7 @@ def _check_lines(lines: Sequence[str], shape: str | None) -> None:
     for number, (line, entry) in enumerate(zip(lines, entries, strict=True), 1):
         if line[len(entry) :] not in known:
             raise BundleDamaged(f"line {number} of an entity type has an unknown flag")
-    wrong = _find_first_invalid(entries, shape)
+    wrong = _find_first_invalid(lines, entries, shape)
     if wrong is None and len(set(entries)) < len(entries):
         first = {entry: n for n, entry in reversed([*enumerate(entries)])}
         wrong = next(n for n, entry in enumerate(entries) if first[entry] < n)
@@ -194,19 +200,23 @@ def _check_lines(lines: Sequence[str], shape: str | None) -> None:
         )
 
 
-def _find_first_invalid(entries: Sequence[str], shape: str | None) -> int | None:
+def _find_first_invalid(lines: Sequence[str], entries: Sequence[str], shape: str | None) -> int | None:
     """Return the index of the first invalid entry; ``None`` if all are valid.
 
+    A phrase, which only the mode ``names`` finds, must not be a surrogate.
+
     Args:
-        entries: Entries of a list.
-        shape: The shape that the entries must have; ``None`` for a list of words.
+        lines: Lines of the lists of a type.
+        entries: The entry of each line.
+        shape: The shape that the entries must have; ``None`` for lists of words.
     """
     if shape is not None:
         return next((n for n, entry in enumerate(entries) if not _is_surrogate(entry, shape)), None)
     for start in range(0, len(entries), _CHECKED_ENTRIES):
         block = entries[start : start + _CHECKED_ENTRIES]
         for n in _find_suspicious(block):
-            if not _is_listable(block[n]):
+            is_phrase = " " in block[n] and lines[start + n].endswith(RECOGNIZED_ONLY)
+            if not (_is_phrase(block[n]) if is_phrase else _is_listable(block[n])):
                 return start + n
     return None
 
@@ -235,6 +245,11 @@ def _is_listable(entry: str) -> bool:
     if segmentation.split_text(entry) != [entry]:
         return False
     return not (segments.is_string(entry) or segments.is_gap(entry)) and segmentation.split_clitic(entry) is None
+
+
+def _is_phrase(entry: str) -> bool:
+    """Return whether an entry consists of folded words with single blanks between them."""
+    return all(entry.split(" ")) and segmentation.fold_word(entry) == entry
 
 
 def _is_surrogate(entry: str, shape: str) -> bool:

@@ -1,0 +1,154 @@
+"""Make the pools: what is drawn in place of a hidden word or run, in the spelling it is printed in, the best first.
+
+No pool depends on a protected text. Made-up organizations and places belong to nobody; for persons and cities, the
+most frequent names are taken.
+"""
+
+from itertools import product
+
+import common_words as words
+import sources as src
+import template_lists
+
+GIVEN, FAMILY, CITIES, WORDS, MADE_UP = 300, 400, 240, 200, 240
+#: Words that stand for unlisted ones are known to a dictionary of this size, and of this frequency.
+WORD_SIZE, LEAST, MOST = 55, 80e-9, 1500e-9
+#: So many of the most frequent words of wordfreq stay common.
+STAY = 20_000
+SENSITIVE = (
+    "family",
+    "health",
+    "identity",
+    "justice",
+    "money",
+    "politics",
+    "religion",
+    "places",
+    "given_names",
+    "surnames",
+)
+
+
+def _base_forms(word: str, ending: str) -> list[str]:
+    stem = word[: -len(ending)]
+    doubled = [stem[:-1]] if len(stem) > 2 and stem[-1] == stem[-2] else []
+    return [stem, f"{stem}e", *doubled]
+
+
+def ending(word: str, known: dict[str, int]) -> str:
+    """Return the class of a word by its ending (ing, ed, ly, s or other), or "" if none fits well."""
+    for end in ("ing", "ed"):
+        if word.endswith(end):
+            return end if any(base in known for base in _base_forms(word, end)) else ""
+    if word.endswith("ly"):
+        return "ly" if word[:-2] in known or word[:-3] + "le" in known else ""
+    verb = {"s": word[:-1]}.get(word[-1], word)
+    bases = (verb, verb[:-1], verb + verb[-1])
+    has_verb = any(f"{base}{end}" in known for base in bases for end in ("ing", "ed", "er", "est"))
+    if word.endswith("s"):
+        return "s" if word[:-1] in known and not word.endswith(("ss", "us", "is")) and not has_verb else ""
+    return "other" if f"{word}s" in known and not has_verb and not word.endswith("ic") else ""
+
+
+def for_words(common: words.Common) -> dict[str, list[str]]:
+    """Return the pools of unlisted lower-case words by ending: plain words that are taken out of the common ones."""
+    alarming = src.sensitive(*SENSITIVE) | set(src.by_hand("never-pool")[0])
+    roots = {word[:5] for word in src.sensitive("health", "justice", "identity") if len(word) >= 6}
+    stay = set(list(src.wordfreq_words("en", "large"))[:STAY])
+    found: dict[str, list[str]] = {end: [] for end in ("ing", "ed", "ly", "s", "other")}
+    for word in sorted(common.words, key=lambda w: (-common.spelled.get(w, 0.0), w)):
+        fits = LEAST <= common.spelled.get(word, 0.0) <= MOST and 4 < len(word) <= 12 and word.isascii()
+        plain = word.isalpha() and common.scowl.get(word, 99) <= WORD_SIZE and word not in common.listed
+        if not (fits and plain) or word in stay or common.share(word) < words.SHARE_START or word[:5] in roots:
+            continue
+        singular = word[:-1] if word[-1] == "s" else word
+        end = ending(word, common.scowl)
+        if end and word not in alarming and singular not in alarming and len(found[end]) < WORDS:
+            found[end].append(word)
+    return {f"word-{end}" if end != "other" else "word": pool for end, pool in found.items()}
+
+
+def _stems(kind: str) -> list[str]:
+    lines = [line.partition(": ") for line in (src.HERE / "by_hand" / "stems.txt").read_text().splitlines()]
+    parts = {name: rest.split() for name, _, rest in lines}
+    pairs = product(parts[f"{kind}-first"], parts[f"{kind}-last"])
+    return [f"{first} {last}" for first, last in pairs]
+
+
+def _spread(entries: list[str], most: int) -> list[str]:
+    """Return `most` entries in regular steps over the list, so that neighbors have different first parts."""
+    step = next(step for step in (7, 11, 13, 17) if len(entries) % step)
+    return [entries[i * step % len(entries)] for i in range(len(entries))][:most]
+
+
+def _title(name: str) -> str:
+    return (
+        name.replace("mc", "Mc", 1).replace("Mc" + name[2:3], "Mc" + name[2:3].upper(), 1)
+        if name[:2] == "mc"
+        else name.title()
+    )
+
+
+def _persons(kinds: dict[str, dict[str, str]]) -> dict[str, list[str]]:
+    given = src.census("dist.female.first", "dist.male.first")
+    family = src.census("dist.all.last")
+
+    def most(counts: dict[str, float], kind: str, number: int) -> list[str]:
+        held = (name for name in counts if kinds[kind].get(name) == "" and len(name) > 2)
+        return [_title(name) for name in sorted(held, key=lambda n: (-counts[n], n))[:number]]
+
+    return {"given": most(given, "given", GIVEN), "family": most(family, "family", FAMILY)}
+
+
+def _cities(kinds: dict[str, dict[str, str]], spelled: dict[str, float]) -> list[str]:
+    outputs = {name for name, marks in template_lists.get_marked_entries("city").items() if not marks}
+    held = [name for name in outputs if kinds["city"].get(name) == ""]
+    single = [n.title() for n in sorted(held, key=lambda n: (-spelled.get(n.title(), 0.0), n))[:CITIES]]
+    two = src.phrases("city-two")[0]
+    mixed = [name for pair in zip(single, two, strict=False) for name in pair]
+    return mixed + single[len(two) :]
+
+
+def _by_hand(spelled: dict[str, float], kinds: dict[str, dict[str, str]]) -> dict[str, list[str]]:
+    lands = [
+        name
+        for name, marks in template_lists.get_marked_entries("country").items()
+        if not marks and kinds["country"].get(name) == ""
+    ]
+    lands.sort(key=lambda n: (-spelled.get(n.title(), 0.0), n))
+    peoples = [
+        n
+        for n, marks in template_lists.get_marked_entries("nationality").items()
+        if not marks and kinds["group"].get(n) == ""
+    ]
+    peoples += src.by_hand("people-pool")[0]
+    peoples.sort(key=lambda n: (-spelled.get(n.title(), 0.0), n))
+    states = [str(state["name"]) for state in src.geonames("us_states.json")]
+    return {
+        "country": [name.title() for name in lands] + src.phrases("country-two")[0],
+        "the-country": src.phrases("the-country")[0],
+        "state": [name for name in states if src.fold(name) in kinds["state"] and name != "District of Columbia"],
+        "group": [name.title() for name in peoples],
+        "title": src.by_hand("titles")[0],
+        "office": "President Governor Mayor Senator Judge Director Chairman Minister Secretary Commissioner".split(),
+        "month": [name.title() for name in src.by_hand("month")[0]] + ["March", "May"],
+        "weekday": [name.title() for name in src.by_hand("weekday")[0]],
+        "number-word": [n for n in src.by_hand("number-word")[0] if n not in src.by_hand("number-word-shown")[0]],
+        "unit": "room unit suite apartment floor box building office".split(),
+        "particle": ["de", "van", "von", "la"],
+    }
+
+
+def pools(common: words.Common, kinds: dict[str, dict[str, str]]) -> dict[str, list[str]]:
+    """Return all pools except those for unlisted lower-case words."""
+    known = {entry for marks in kinds.values() for entry in marks} | common.words
+    bodies, places = ([n for n in _stems(of) if src.fold(n) not in known] for of in ("organization", "place"))
+    found = _persons(kinds) | _by_hand(common.spelled, kinds)
+    found["street"] = [name for name in src.by_hand("street")[0] if not common.starts(src.fold(name))]
+    found |= {
+        "city": _cities(kinds, common.spelled),
+        "organization": _spread(bodies, len(bodies)),
+        "place": _spread(places, MADE_UP),
+        "acronym": [name for name in src.by_hand("acronym")[0] if src.fold(name) not in known],
+    }
+    return {kind: list(dict.fromkeys(pool)) for kind, pool in found.items()}
