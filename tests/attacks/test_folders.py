@@ -16,7 +16,8 @@ from small_index import write_index
 from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.bundle import MAX_BUNDLE_BYTES, TextBundle, open_bundle
-from textveil.bundle.files import MAX_JSON_BYTES, is_printable, read_file
+from textveil.bundle.files import read_file
+from textveil.bundle.parsers import MAX_JSON_BYTES, is_printable
 from textveil.errors import BundleDamaged, BundleError, BundleNotFound, BundleTooLarge
 
 #: What writes a bundle of each kind, and the largest of its files.

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from textveil import Sanitizer, errors
-from textveil.bundle import base, components, defaults, files, label_bundle, layout, rules, word_lists
+from textveil.bundle import components, defaults, files, label_bundle, layout, parsers, rules, word_lists
 from textveil.lazy import load_data
 from textveil.mechanisms import integer_sampling
 from textveil.mechanisms.staircase import staircase
@@ -32,9 +32,9 @@ InputError DocumentTooLong RestoredNotJson EntropyFailed""".split()
 CONSTANTS = {
     "FORMAT": layout.FORMAT,
     "FORMAT_VERSION": layout.FORMAT_VERSION,
-    "MAX_BUNDLE_BYTES": base.MAX_BUNDLE_BYTES,
-    "MAX_JSON_BYTES": files.MAX_JSON_BYTES,
-    "MAX_JSON_VALUES": files.MAX_JSON_VALUES,
+    "MAX_BUNDLE_BYTES": files.MAX_BUNDLE_BYTES,
+    "MAX_JSON_BYTES": parsers.MAX_JSON_BYTES,
+    "MAX_JSON_VALUES": parsers.MAX_JSON_VALUES,
     "MAX_RULES_BYTES": rules.MAX_RULES_BYTES,
     "MAX_RULE_WORDS": rules.MAX_RULE_WORDS,
     "MAX_RULE_TEXT": rules.MAX_RULE_TEXT,

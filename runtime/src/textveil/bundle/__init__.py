@@ -10,11 +10,11 @@ from textveil.lazy import AttributeGetter, make_lazy_getattr
 if TYPE_CHECKING:
     from textveil.bundle.components import EntityTypeFile, TemplateFiles
     from textveil.bundle.defaults import DEFAULT_BUNDLE, find_artifact
-    from textveil.bundle.files import MAX_BUNDLE_BYTES, ExpectedBundle, make_unique_dict, read_hashed_file
+    from textveil.bundle.files import MAX_BUNDLE_BYTES, ExpectedBundle, read_hashed_file
     from textveil.bundle.held_out import HeldOutCounts
     from textveil.bundle.label_bundle import LabelBundle, StaticExtractorData
     from textveil.bundle.open import open_bundle
-    from textveil.bundle.safetensors import FLOAT_TYPES, parse_tensors
+    from textveil.bundle.parsers import FLOAT_TYPES, make_unique_dict, parse_tensors
     from textveil.bundle.signer import make_signed_message
     from textveil.bundle.statistics import MeasuredEffects
     from textveil.bundle.text_bundle import TextBundle
@@ -48,7 +48,7 @@ __getattr__: AttributeGetter = make_lazy_getattr(
     # Modules with the fewest imports first: a text bundle opens without the modules for vectors.
     "defaults",
     "files",
-    "safetensors",
+    "parsers",
     "signer",
     "open",
     "components",

@@ -6,8 +6,8 @@ The classes are data of the bundle, so that all readers split text alike, whatev
 
 import re
 
-from textveil.bundle.files import parse_array, parse_integer, parse_json, parse_record, parse_text
 from textveil.bundle.layout import CHARACTER_CLASSES, CHARACTERS
+from textveil.bundle.parsers import parse_array, parse_integer, parse_json, parse_record, parse_text
 from textveil.errors import BundleDamaged
 
 _UNICODE_VERSION = re.compile(r"[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from textveil.bundle.files import BundleFiles, parse_array, parse_object, parse_record, parse_text
+from textveil.bundle.files import BundleFiles
 from textveil.bundle.layout import (
     COMMON_WORDS,
     ENTITY_LIST,
@@ -21,6 +21,7 @@ from textveil.bundle.layout import (
     SURROGATE_POOL,
     SYMBOLS,
 )
+from textveil.bundle.parsers import parse_array, parse_object, parse_record, parse_text
 from textveil.errors import BundleDamaged
 
 if TYPE_CHECKING:

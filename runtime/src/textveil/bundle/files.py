@@ -1,28 +1,23 @@
-"""Common parts of all kinds of bundles: their base class, the reader of their files, and checks of parsed JSON.
+"""Common parts of all kinds of bundles: their base class, and the reader of their files.
 
 A bundle is a folder whose manifest lists the size and hash of each file. No content is used before its hash is
 verified. Every file is opened once, must be a regular file of the folder, and is read into memory under a size limit.
 The same bytes are hashed and used, so changes of the folder in the meantime have no effect.
-
-A value of parsed JSON that has another type is an error of the bundle. So no reader need catch ``TypeError`` or
-``KeyError``, which would also hide its own defects.
 """
 
 import hashlib
-import json
-import math
 import os
 import re
 import stat
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TypedDict
 
 from textveil.bundle.defaults import DEFAULT_BUNDLE_ID
 from textveil.bundle.layout import MANIFEST
+from textveil.bundle.parsers import parse_integer, parse_object, parse_record, parse_text
 from textveil.errors import BundleDamaged, BundleTooLarge, OptionError
-from textveil.lazy import LazyPattern
 
 #: Default limit of the bytes of all files of a bundle together.
 MAX_BUNDLE_BYTES = 256_000_000
@@ -89,15 +84,9 @@ class BundleBase:
         return ExpectedBundle(expect_id=self.content_hash, max_bytes=self.max_bytes)
 
 
-#: Most bytes, and most values and keys, of one JSON file. A parsed empty list takes twenty times its bytes of memory.
-MAX_JSON_BYTES, MAX_JSON_VALUES = 2_000_000, 1 << 16
-
 _FILE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _MAX_FILE_BYTES = 1 << 62
-# Characters that a terminal executes or cannot print: control characters, line separators, marks that change the
-# direction of text, and surrogate code points.
-_UNPRINTABLE = LazyPattern(re.compile, "[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _OPEN_FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NOFOLLOW", 0)
@@ -235,170 +224,3 @@ def read_hashed_file(path: Path, digest: str, max_bytes: int = MAX_BUNDLE_BYTES)
     if hashlib.sha256(content).hexdigest() != digest:
         raise BundleDamaged(f"{path.name}: its hash differs from the hash in manifest.json")
     return content
-
-
-def parse_json(
-    content: bytes,
-    name: str,
-    *,
-    max_bytes: int = MAX_JSON_BYTES,
-    max_values: int = MAX_JSON_VALUES,
-    printable: bool = True,
-) -> dict[str, Any]:
-    """Parse a JSON object from bytes, with limits on size and content.
-
-    Args:
-        content: The whole file.
-        name: Name of the file in error messages.
-        max_bytes: Most bytes.
-        max_values: Most values and keys. It limits the number of ``[``, ``{``, ``,`` and ``:``, which is counted before
-            parsing.
-        printable: Whether to reject control characters, which a terminal would execute.
-
-    Raises:
-        BundleDamaged: The content is not a JSON object, repeats a key, or has a number that is NaN or infinite; or a
-            string has control characters.
-        BundleTooLarge: The content has more than ``max_bytes`` bytes or ``max_values`` values.
-    """
-    if len(content) > max_bytes:
-        raise BundleTooLarge(f"{name}: has more than {max_bytes:,} bytes")
-    if sum(map(content.count, (b"[", b"{", b",", b":"))) > max_values:
-        raise BundleTooLarge(f"{name}: has more than {max_values:,} values")
-    try:
-        parsed = json.loads(
-            content.decode("utf-8"),
-            object_pairs_hook=make_unique_dict,
-            parse_constant=_reject_constant,
-            parse_float=_parse_finite,
-        )
-        if printable:
-            _check_printable(parsed, name)
-    except (ValueError, RecursionError) as error:
-        raise BundleDamaged(f"{name}: is not readable JSON") from error
-    if not isinstance(parsed, dict):
-        raise BundleDamaged(f"{name}: is not a JSON object")
-    return parsed
-
-
-def make_unique_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build a dictionary and reject repeated keys; for ``object_pairs_hook`` of ``json.loads``.
-
-    Other JSON readers may take the first or the last value of a repeated key.
-
-    Raises:
-        ValueError: A key occurs twice.
-
-    Example:
-        >>> json.loads('{"epsilon": 8, "epsilon": 10}', object_pairs_hook=make_unique_dict)
-        Traceback (most recent call last):
-        ValueError: a name occurs twice
-    """
-    entries = dict(pairs)
-    if len(entries) != len(pairs):
-        raise ValueError("a name occurs twice")
-    return entries
-
-
-def is_printable(text: str) -> bool:
-    """Return whether a text has no control characters and none that change its direction."""
-    return text.isprintable() or _UNPRINTABLE.search(text) is None  # faster; implies the absence of these
-
-
-def _check_printable(value: Any, name: str) -> None:
-    if isinstance(value, str):
-        if not is_printable(value):
-            raise BundleDamaged(f"{name}: holds control characters")
-    elif isinstance(value, dict):
-        for key, entry in value.items():
-            _check_printable(key, name)
-            _check_printable(entry, name)
-    elif isinstance(value, list):
-        for entry in value:
-            _check_printable(entry, name)
-
-
-def _parse_finite(number: str) -> float:
-    value = float(number)
-    if not math.isfinite(value):
-        raise ValueError("a number is beyond all floating-point numbers")
-    return value
-
-
-def _reject_constant(constant: str) -> None:
-    raise ValueError("NaN and Infinity are not JSON")
-
-
-MAX_ARRAY_VALUES = 1 << 16
-
-
-def parse_record(value: object, keys: Collection[str], where: str) -> dict[str, Any]:
-    """Return an object that must have exactly the keys ``keys``.
-
-    Args:
-        value: Parsed JSON.
-        keys: The keys.
-        where: Place of the value in error messages, normally a file name.
-
-    Raises:
-        BundleDamaged: The value is something else, as in all functions of this module.
-    """
-    parsed = parse_object(value, where)
-    if parsed.keys() != set(keys):
-        raise BundleDamaged(f"{where}: unknown or missing keys")
-    return parsed
-
-
-def parse_object(value: object, where: str) -> dict[str, Any]:
-    """Return a value that must be an object, with any keys."""
-    if not isinstance(value, dict):
-        raise BundleDamaged(f"{where}: a value is not an object")
-    return value
-
-
-def parse_array(value: object, where: str, max_values: int = MAX_ARRAY_VALUES) -> list[Any]:
-    """Return a value that must be an array of at most ``max_values`` values."""
-    if not isinstance(value, list):
-        raise BundleDamaged(f"{where}: a value is not an array")
-    if len(value) > max_values:
-        raise BundleDamaged(f"{where}: an array has more than {max_values:,} values")
-    return value
-
-
-def parse_integer(value: object, minimum: int, maximum: int, where: str) -> int:
-    """Return a value that must be an integer from ``minimum`` to ``maximum``, and not a boolean."""
-    if type(value) is not int or not minimum <= value <= maximum:
-        raise BundleDamaged(f"{where}: a number is not an integer, or out of range")
-    return value
-
-
-def parse_boolean(value: object, where: str) -> bool:
-    """Return a value that must be a boolean."""
-    if type(value) is not bool:
-        raise BundleDamaged(f"{where}: a value is not a boolean")
-    return value
-
-
-def parse_text(value: object, where: str, pattern: re.Pattern[str] | None = None) -> str:
-    """Return a value that must be a string.
-
-    If there is a ``pattern``, it must match the whole string.
-    """
-    if not isinstance(value, str) or (pattern is not None and pattern.fullmatch(value) is None):
-        raise BundleDamaged(f"{where}: a value is not a string, or has the wrong form")
-    return value
-
-
-def parse_choice(value: object, allowed: Collection[str], where: str) -> str:
-    """Return a value that must be one of the strings ``allowed``."""
-    choice = parse_text(value, where)
-    if choice not in allowed:
-        raise BundleDamaged(f"{where}: a value is not supported")
-    return choice
-
-
-def parse_distinct_texts(value: object, where: str) -> tuple[str, ...]:
-    """Return a value that must be an array of distinct strings."""
-    texts = tuple(parse_text(entry, where) for entry in parse_array(value, where))
-    if len(set(texts)) != len(texts):
-        raise BundleDamaged(f"{where}: the same text occurs twice")
-    return texts

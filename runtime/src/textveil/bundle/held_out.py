@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.files import parse_array, parse_distinct_texts, parse_integer, parse_json, parse_record
 from textveil.bundle.layout import HELD_OUT
+from textveil.bundle.parsers import parse_array, parse_distinct_texts, parse_integer, parse_json, parse_record
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.staircase.label_staircase import MAX_LABELS
 

@@ -10,16 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.files import (
-    BundleBase,
-    parse_array,
-    parse_choice,
-    parse_distinct_texts,
-    parse_integer,
-    parse_object,
-    parse_record,
-    parse_text,
-)
+from textveil.bundle.files import BundleBase
 from textveil.bundle.held_out import HeldOutCounts, parse_held_out
 from textveil.bundle.layout import (
     CLASS_LABELS,
@@ -34,7 +25,18 @@ from textveil.bundle.layout import (
     STATIC,
     WORDS,
 )
-from textveil.bundle.safetensors import FLOAT_TYPES, INTEGER_TYPES, parse_tensors
+from textveil.bundle.parsers import (
+    FLOAT_TYPES,
+    INTEGER_TYPES,
+    parse_array,
+    parse_choice,
+    parse_distinct_texts,
+    parse_integer,
+    parse_object,
+    parse_record,
+    parse_tensors,
+    parse_text,
+)
 from textveil.bundle.vector_bundle import OnnxExtractorData, find_level, parse_onnx_extractor
 from textveil.bundle.word_lists import parse_entry_ids
 from textveil.errors import BundleDamaged, UnknownLevel

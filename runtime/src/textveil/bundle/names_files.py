@@ -7,7 +7,6 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 
-from textveil.bundle.files import is_printable
 from textveil.bundle.layout import (
     COMMON_WORD_FLAGS,
     COMMON_WORDS,
@@ -18,6 +17,7 @@ from textveil.bundle.layout import (
     SURROGATE_POOL,
     SYMBOLS,
 )
+from textveil.bundle.parsers import is_printable
 from textveil.bundle.rules import Rules, english_rules, fold, read_rules
 from textveil.errors import BundleDamaged, BundleTooLarge
 from textveil.lazy import ENTITY_TYPES, load_data

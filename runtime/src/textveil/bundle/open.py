@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
 from textveil.bundle.files import (
     MAX_BUNDLE_BYTES,
-    MAX_JSON_BYTES,
     BundleBase,
     BundleFiles,
     ExpectedBundle,
-    parse_json,
     read_bundle_files,
     read_file,
 )
 from textveil.bundle.layout import FORMAT, FORMAT_VERSION, MANIFEST
+from textveil.bundle.parsers import MAX_JSON_BYTES, parse_json
 from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, ContentHashMismatch, OptionError, WrongBundle
 from textveil.formatting import format_path_name
 

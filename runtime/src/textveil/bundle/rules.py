@@ -13,7 +13,8 @@ from math import prod
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from textveil.bundle.files import (
+from textveil.bundle.layout import RULES
+from textveil.bundle.parsers import (
     parse_array,
     parse_boolean,
     parse_integer,
@@ -22,7 +23,6 @@ from textveil.bundle.files import (
     parse_record,
     parse_text,
 )
-from textveil.bundle.layout import RULES
 from textveil.errors import BundleDamaged, BundleTooLarge
 from textveil.lazy import LazyPattern, load_data
 

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from textveil.bundle.components import MAX_LEVELS, SanTextComponent, SanTextLevel
-from textveil.bundle.files import parse_array, parse_choice, parse_integer, parse_record, parse_text
 from textveil.bundle.layout import EMBEDDINGS, MECHANISM_FILE, TABLE, TABLE_MECHANISMS
-from textveil.bundle.safetensors import parse_tensors
+from textveil.bundle.parsers import parse_array, parse_choice, parse_integer, parse_record, parse_tensors, parse_text
 from textveil.bundle.staircase_files import check_levels
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.baselines.table import LevelParameters, SanTextTable

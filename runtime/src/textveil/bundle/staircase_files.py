@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from textveil.bundle.components import MAX_ENTITY_TYPES, MAX_LEVELS, EntityTypeFile, StaircaseComponent, TemplateFiles
-from textveil.bundle.files import parse_array, parse_choice, parse_record, parse_text
 from textveil.bundle.layout import MECHANISM_FILE, STAIRCASE, STAIRCASE_MODES
-from textveil.bundle.safetensors import parse_tensors
+from textveil.bundle.parsers import parse_array, parse_choice, parse_record, parse_tensors, parse_text
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel, StaircaseTable
 

@@ -17,15 +17,7 @@ from textveil.bundle.components import (
     list_names_files,
     select_names_files,
 )
-from textveil.bundle.files import (
-    BundleBase,
-    BundleFiles,
-    parse_choice,
-    parse_integer,
-    parse_json,
-    parse_object,
-    parse_record,
-)
+from textveil.bundle.files import BundleBase, BundleFiles
 from textveil.bundle.layout import (
     CERTIFICATE,
     CERTIFICATE_FORMAT,
@@ -43,6 +35,7 @@ from textveil.bundle.layout import (
     TABLE_MECHANISMS,
     VOCABULARY,
 )
+from textveil.bundle.parsers import parse_choice, parse_integer, parse_json, parse_object, parse_record
 from textveil.bundle.staircase_files import list_template_files, parse_staircase
 from textveil.errors import BundleDamaged, BundleVersion, UnknownMechanism
 

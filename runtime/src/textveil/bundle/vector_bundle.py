@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar, TypeVar
 
-from textveil.bundle.files import BundleBase, parse_array, parse_boolean, parse_integer, parse_record, parse_text
+from textveil.bundle.files import BundleBase
 from textveil.bundle.layout import MANIFEST, MODEL, PIECES
 from textveil.bundle.onnx.model_check import ModelCounts, check_model
+from textveil.bundle.parsers import parse_array, parse_boolean, parse_integer, parse_record, parse_text
 from textveil.bundle.word_lists import parse_entry_ids
 from textveil.errors import BundleDamaged, OptionError, UnknownLevel
 from textveil.mechanisms.noise.parameters import ReleaseParameters

@@ -6,8 +6,8 @@ the file, and one wide character makes every character of its string take four b
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from textveil.bundle.files import is_printable
 from textveil.bundle.layout import MAX_LINE_BYTES
+from textveil.bundle.parsers import is_printable
 from textveil.errors import BundleDamaged, BundleTooLarge
 
 #: Most entries of all lists of a bundle together (entries end at a line feed or a tab), and most bytes. A bundle with

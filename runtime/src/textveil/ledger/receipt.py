@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from textveil.bundle.files import (
+from textveil.bundle.parsers import (
     parse_array,
     parse_choice,
     parse_integer,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from textveil.bundle.files import parse_json
+from textveil.bundle.parsers import parse_json
 from textveil.errors import BundleDamaged, BundleTooLarge, InputError
 from textveil.formatting import format_count
 from textveil.sequences import check_string

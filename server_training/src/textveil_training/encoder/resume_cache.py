@@ -107,5 +107,6 @@ class ResumeCache:
             raise ResumeError(
                 "the unfinished run of this bundle has other data or other settings: repeat its command, or start "
                 "again with --force: repeat its command, or start "
+                "again with --force: repeat its command, or start "
                 "again with --force"
             )

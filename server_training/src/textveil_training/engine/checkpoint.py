@@ -79,6 +79,7 @@ class CheckpointLayout:
         except OSError as error:
             raise CheckpointError(
                 f"the folder of the {self.noun} cannot be written: check its path and its permissions: check its "
+                "path and its permissions: check its "
                 "path and its permissions"
             ) from error
         for name, content in tensors.items():

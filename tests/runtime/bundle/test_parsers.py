@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save
-from textveil.bundle.safetensors import parse_tensors
+from textveil.bundle.parsers import parse_tensors
 from textveil.errors import BundleDamaged
 
 Header = dict[str, object] | str | bytes
