@@ -74,7 +74,9 @@ async def _ask_often(port: int, requests: int, texts: Iterator[str], look: Calla
     for number in range(requests):
         text = asked(port, next(texts))
         while (status := (await ask(reader, writer, text))[0]) == HTTPStatus.SERVICE_UNAVAILABLE:
-            await asyncio.sleep(1)  # the machine has other work
+            writer.close()  # the machine has other work; the server may end the connection
+            await asyncio.sleep(1)
+            reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 26)
         if status != HTTPStatus.OK:
             sys.exit(f"status {status}")
         if not number or number % 20 == 19:

@@ -7,6 +7,7 @@ best of --rounds.
 """
 
 import argparse
+import itertools
 import json
 import math
 import random
@@ -33,6 +34,11 @@ def _names(size: int) -> str:
     return " ".join("Q" + "".join(chance.choices("abcdefghij", k=6)) for _ in range(size // 8))
 
 
+def _short_words(size: int) -> str:
+    letters = "abcdefghijklmnopqrstuvwxyz\u00e9\u00fc\u00f6\u00e4\u00f1\u00e7\u00df\u00f8\u00e5\u00e6"
+    return " ".join(map("".join, itertools.islice(itertools.product(letters, repeat=4), size // 5)))
+
+
 #: What texts consist of.
 SHAPES: Mapping[str, Callable[[int], str]] = {
     "x y": _repeat("x y "),
@@ -47,6 +53,7 @@ SHAPES: Mapping[str, Callable[[int], str]] = {
     "capitals": _repeat("Anna "),
     "acronyms": _repeat("ABC DEF "),
     "names, all different": _names,
+    "short words, all different": _short_words,
     "brackets": _repeat("["),
     "tags": _repeat("[a 1] "),
     "quotation marks": _repeat('"'),

@@ -1,6 +1,7 @@
 """Work of the gateway runs in threads, waits in a bounded queue, and ends at its timeout or with its client."""
 
 import asyncio
+import itertools
 import threading
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -169,6 +170,13 @@ def test_different_words_count_more_than_equal_ones() -> None:
     names = b" ".join(b"Ab%04d" % number for number in range(1_000))
     assert estimate_memory(names) > 2 * estimate_memory(b"Ab0000 " * 1_000)
     assert estimate_memory(names) > 96 * len(names) > estimate_memory(b"Ab0000 " * 1_000)
+
+
+def test_the_estimate_is_above_what_short_words_take_that_all_differ() -> None:
+    """160 bytes for each byte of the text, most of it for the mapping (benchmarks/gateway/memory.py)."""
+    letters = "abcdefghijklmnopqrstuvwxyz\u00e9\u00fc\u00f6\u00e4\u00f1\u00e7\u00df\u00f8\u00e5\u00e6"
+    words = " ".join(map("".join, itertools.product(letters, repeat=3))).encode()
+    assert estimate_memory(words) > 165 * len(words)
 
 
 def test_work_behind_the_end_of_the_threads_is_refused() -> None:

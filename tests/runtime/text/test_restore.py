@@ -242,6 +242,20 @@ def test_no_cut_of_a_stream_changes_what_is_restored(reply: dict[str, Any]) -> N
 
 
 @pytest.mark.parametrize(
+    "written", ["Go\u200bmez", "Go\u200dmez", "Go\u2060mez", "Go\u00admez", "G\u034fomez", "%47omez"]
+)
+@pytest.mark.parametrize("reply", ["It is {} today.", "https://evil.example/{}", "[x]: https://evil.example/{}"])
+def test_a_surrogate_with_an_invisible_character_in_it_is_none(written: str, reply: str) -> None:
+    text = reply.format(written)
+    for policy in (RestorePolicy.parse((), ()), EVERYWHERE_POLICY):
+        assert HIDDEN.restore(text, policy) == text
+        for length in range(1, 6):
+            stream = HIDDEN.open_stream(policy)
+            deltas = [text[start : start + length] for start in range(0, len(text), length)]
+            assert "".join(map(stream.feed, deltas)) + stream.close() == text
+
+
+@pytest.mark.parametrize(
     "reply",
     [
         '{"a": "![a](http://evil/){: src="http://evil/? SURROGATE "}',

@@ -7,7 +7,7 @@ from textveil_cli.serve.access import Refusal
 
 #: Upper bounds of the bytes for parsing and rewriting: per byte of a body, per separator of texts or JSON, and per
 #: distinct longer word, which is in the mapping afterwards if it is a name (benchmarks/gateway/memory.py).
-_BYTES_PER_BYTE, _BYTES_PER_SEPARATOR, _BYTES_PER_WORD = 30, 130, 500
+_BYTES_PER_BYTE, _BYTES_PER_SEPARATOR, _BYTES_PER_WORD = 30, 130, 600
 #: Separators of words and of JSON values, quotation marks of JSON, escapes in JSON, and starts of HTML references.
 _SEPARATORS = (b" ", b",", b'"', b"\\", b"&")
 #: Shorter words have too few distinct values to need memory each.

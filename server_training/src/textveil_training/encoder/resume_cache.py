@@ -106,7 +106,5 @@ class ResumeCache:
         if found != self._key:
             raise ResumeError(
                 "the unfinished run of this bundle has other data or other settings: repeat its command, or start "
-                "again with --force: repeat its command, or start "
-                "again with --force: repeat its command, or start "
                 "again with --force"
             )

@@ -78,9 +78,7 @@ class CheckpointLayout:
                 self._write_encoder(folder, *encoder)
         except OSError as error:
             raise CheckpointError(
-                f"the folder of the {self.noun} cannot be written: check its path and its permissions: check its "
-                "path and its permissions: check its "
-                "path and its permissions"
+                f"the folder of the {self.noun} cannot be written: check its path and its permissions"
             ) from error
         for name, content in tensors.items():
             write_tensors(folder / name, content)
