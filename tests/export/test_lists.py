@@ -1,4 +1,4 @@
-"""The public lists behind the skeleton: what is on them, their marks and what they were made from."""
+"""The public lists of the template: entries, marks and sources."""
 
 import re
 
