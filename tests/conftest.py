@@ -1,4 +1,4 @@
-"""What all tests share: where builders are found, how many threads there are, and how hypothesis runs."""
+"""Settings of all tests: the path of builders, the number of threads, and profiles of hypothesis."""
 
 import os
 import signal

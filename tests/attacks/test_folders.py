@@ -1,4 +1,4 @@
-"""Folders that are made to hurt: what is not a plain file, what is too large, what changes while it is read."""
+"""Hostile bundle folders are refused: special files, too large files, files that change while they are read."""
 
 import hashlib
 import json
@@ -157,7 +157,7 @@ def test_thousands_of_levels(tmp_path: Path) -> None:
 
 
 def test_what_is_used_is_what_was_hashed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder that is another one right after each file is read, and overwritten in place at the end."""
+    """The folder is exchanged right after each file is read, and overwritten in place at the end."""
     reads: list[str] = []
 
     def changing(path: Path, most: int) -> bytes:

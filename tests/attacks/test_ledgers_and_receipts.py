@@ -1,4 +1,4 @@
-"""Ledgers that somebody wrote into, and receipts and signatures that were made to pass."""
+"""Manipulated ledgers, and forged receipts and signatures, are refused."""
 
 import json
 import sqlite3
@@ -39,7 +39,7 @@ SMALL_ORDER = [
     ids=lambda change: " ".join(change.split()[:2]),
 )
 def test_a_ledger_that_was_told_to_do_something_else_is_refused(tmp_path: Path, change: str) -> None:
-    """A trigger would take charges back as they are made, and no budget would ever be spent."""
+    """A trigger would undo spends as they are made, so that no budget would ever be used up."""
     ledger = Ledger(tmp_path / "ledger")
     ledger.record_spends([ENTRY])
     with sqlite3.connect(ledger.path) as other:
@@ -93,7 +93,7 @@ def test_a_receipt_is_not_signed_by_nobody(key: str) -> None:
     ids=str,
 )  # fmt: skip
 def test_a_receipt_that_its_owner_signed_is_still_looked_at(changes: dict[str, Any]) -> None:
-    """Anybody may sign; what is printed of it must make sense, and be no command to a terminal."""
+    """Anybody may sign; a printed receipt must be well formed, and contain no terminal commands."""
     pytest.importorskip("cryptography")
     assert read_receipt(signed(content()))[0].documents == 1
     with pytest.raises(ReceiptError):

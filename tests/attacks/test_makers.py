@@ -1,4 +1,4 @@
-"""Signatures of makers: whose bundle it is, and that a statement says what nobody vouches for."""
+"""A signature proves the signer of a bundle, and a statement reports if nobody vouches for it."""
 
 import json
 import shutil
@@ -128,7 +128,7 @@ def test_keys_that_do_not_sign(tmp_path: Path) -> None:
 
 
 def test_only_a_pinned_bundle_is_certified(golden_certified: Path) -> None:
-    """A certified epsilon is the word of whoever wrote the folder, unless the caller named the bundle or its signer."""
+    """Anybody can write a certified epsilon, so it counts only if the caller pins the bundle or its signer."""
     claims = "certificate not recomputed"
     unpinned = Sanitizer.load(golden_certified)
     statement = unpinned.sanitize("the doctor", mechanism="santext").statement

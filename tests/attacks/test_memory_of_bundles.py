@@ -1,4 +1,4 @@
-"""No bundle takes more memory than four times its size plus 100 MB, whatever its lists and its JSON hold.
+"""No bundle needs more memory than four times its size plus 100 MB, for any lists and JSON.
 
 Counted by ``tracemalloc``, which depends on no machine.
 """
@@ -151,7 +151,7 @@ def spoiled(files: Files, name: str, content: bytes) -> Files:
 def test_what_has_too_many_entries_is_counted_before_it_is_made(
     small: dict[str, Files], name: str, tmp_path: Path
 ) -> None:
-    """So much that the entries would be seen: a list of a megabyte took up to 27."""
+    """The entries would be measurable: a list of a megabyte once took 27."""
     use_nothing, _, _ = taken(tmp_path / "bundle", small[name])  # and what is imported late is there from now on
     use_nothing, _, _ = taken(tmp_path / "bundle", small[name])
     for file in each_file(small[name]):

@@ -1,4 +1,4 @@
-"""A few hundred mutants of small bundles; ``python tests/attacks/mutants.py`` makes as many as you like."""
+"""A few hundred mutants of small bundles are handled; ``python tests/attacks/mutants.py`` runs any number."""
 
 import sys
 from decimal import Decimal
@@ -49,7 +49,7 @@ def test_thousands_of_mutants(small: dict[str, Path], name: str) -> None:
 
 
 def test_a_promise_that_is_broken_is_seen() -> None:
-    """A neighbor that is stored twice breaks the bound; the reader refuses it, and the comparison sees it."""
+    """A neighbor that is stored twice breaks the bound; the reader refuses it, and the comparison detects it."""
     level = StaircaseLevel(name="l", epsilon=Decimal(4), share=Fraction(1, 4))
     everything = np.ones(len(BASE), dtype=bool)
     sound = StaircaseTable(NEIGHBORS, BASE, ROLES)
@@ -101,7 +101,7 @@ def _unchecked(cls, tensors, symbols):  # type: ignore[no-untyped-def]
 
 
 def test_files_are_read_in_one_place() -> None:
-    """Nothing in the package of bundles opens a file but the function that checks it."""
+    """In the package of bundles only the checking function opens a file of a bundle; others read outputs."""
     from textveil import bundle
 
     sources = {path.name: path.read_text() for path in Path(bundle.__file__ or "").parent.glob("*.py")}

@@ -1,4 +1,4 @@
-"""Makes the folders of benchmarks/ importable, as its scripts do, and runs the commands that stand there."""
+"""Make the folders of benchmarks/ importable, as its scripts do, and run its commands."""
 
 import sys
 from collections.abc import Callable

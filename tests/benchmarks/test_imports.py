@@ -1,7 +1,7 @@
-"""Benchmarks stand on the faces of packages, as a user does: no module inside a package is imported.
+"""Benchmarks import only public APIs of packages, as a user does: no module inside a package.
 
-Names of files in bundles are a part of the face of ``textveil.bundle``, gathered in a module. Each module of
-``textveil_cli.integrations`` is public: it is imported where its library is there.
+Names of files in bundles are a part of the public API of ``textveil.bundle``, gathered in a module. Each module of
+``textveil_cli.integrations`` is public: it is imported where its library is installed.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""How often an opposite stands in a word's place is computed from the bundle's integers, not drawn."""
+"""The probability that an opposite replaces a word is computed from the bundle's integers, not sampled."""
 
 from fractions import Fraction
 from pathlib import Path

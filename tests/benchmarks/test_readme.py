@@ -1,4 +1,4 @@
-"""The folder is obvious: its README names every command that stands in it."""
+"""The README of benchmarks/ lists every command in it."""
 
 from pathlib import Path
 

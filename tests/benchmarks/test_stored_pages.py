@@ -1,4 +1,4 @@
-"""The pages of docs/results say what the stored records say, and every picture on them can be drawn."""
+"""The pages of docs/results equal the stored records, and every picture on them can be drawn."""
 
 import re
 from collections.abc import Callable

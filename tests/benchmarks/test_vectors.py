@@ -1,4 +1,4 @@
-"""What released codes are worth is computed as the page says, and a yardstick draws what its epsilon allows."""
+"""The value of released codes is computed as the page describes, and PrivUnit keeps its epsilon."""
 
 import importlib.util
 from math import exp

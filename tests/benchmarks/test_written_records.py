@@ -1,4 +1,4 @@
-"""What each command writes is what the report reads: one run of each kind, as small as it can be."""
+"""The report can read the record of each command: one run of each kind, as small as possible."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Files in parts: together the parts are the file, cut where rows end, and each is rewritten by itself."""
+"""The shards of a file join to the file, end where rows end, and are rewritten independently."""
 
 import csv
 import gzip

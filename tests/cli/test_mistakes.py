@@ -1,4 +1,4 @@
-"""The mistakes in mistakes.md: each command gives the message that stands below it, and nothing is released.
+"""Each command in mistakes.md gives the message below it, and nothing is released.
 
 Run this file as a script to write the messages anew, then read every one of them as a user would.
 """

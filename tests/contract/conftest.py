@@ -1,4 +1,4 @@
-"""Makes the second reader importable, and gives it the classes of characters."""
+"""Make the second reader importable, and give it the classes of characters."""
 
 import sys
 from pathlib import Path

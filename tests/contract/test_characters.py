@@ -1,4 +1,4 @@
-"""The classes of characters that bundles carry: the runtime cuts by the same ones, for every code point."""
+"""The runtime classifies every code point by the classes in the bundles."""
 
 import sys
 from collections.abc import Iterator

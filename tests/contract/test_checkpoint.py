@@ -1,4 +1,4 @@
-"""What training writes is what export reads: the same vectors, the same decisions, from the files alone."""
+"""Export reads what training writes: the same vectors and decisions, from the files alone."""
 
 from pathlib import Path
 

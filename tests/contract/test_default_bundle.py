@@ -1,4 +1,4 @@
-"""The bundle that ships in the wheel: what the README and the card say of it, checked on its bytes."""
+"""The bytes of the built-in bundle satisfy the claims of the README and the card."""
 
 import hashlib
 import json
@@ -83,7 +83,7 @@ def test_the_certificate_of_the_staircase_holds(bundle):
 
 @pytest.mark.slow
 def test_no_word_stays_for_certain(bundle):
-    """A word stays for as long as its budget lasts; up to 10 nats that is never 19 draws of 20."""
+    """A word may stay itself; up to epsilon 10 that is never 19 samples of 20."""
     for protect in RUNGS:
         for level in summarize_staircase(bundle, protect=protect):
             most = 0.95 if level.epsilon <= 10 else 0.98

@@ -1,4 +1,4 @@
-"""A second implementation of docs/encoder-format.md, from the model's vector to the release, in plain Python."""
+"""A second implementation of docs/encoder-format.md, in plain Python, gives the runtime's releases."""
 
 import math
 from decimal import Decimal, localcontext

@@ -1,4 +1,4 @@
-"""The English tables of SanText, an artifact of the repository: what its card says of it, checked on its bytes."""
+"""The bytes of the English SanText bundle satisfy the claims of its card."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
-"""The golden vectors: a reader written from docs/format.md alone and the runtime give the same outputs, exactly.
+"""A reader written from docs/format.md alone and the runtime reproduce the golden vectors exactly.
 
-The reader shares no code with the runtime, so where they agree on random texts the document says what the runtime does.
+The reader shares no code with the runtime, so where they agree on random texts the document describes the runtime.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The golden vectors of an index: codes, lines, labels and corrected counts, from the device and from the document."""
+"""Runtime and second reader reproduce the golden vectors of class labels: codes, lines, labels and counts."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The golden vectors of the mode `names`: whole documents, from the product and from the document of the rule."""
+"""Runtime and second reader reproduce the golden vectors of the mode `names`, as whole documents."""
 
 import json
 from itertools import islice

@@ -1,4 +1,4 @@
-"""Segments that random texts never meet: very many numbers in brackets, and very long words.
+"""Segments of texts that random ones rarely contain: very many numbers in brackets, and very long words.
 
 The reader has each rule from the document alone and shares no code with the runtime.
 """

@@ -1,4 +1,4 @@
-"""The golden vectors of the staircase: whole texts, from the product and from the document."""
+"""Runtime and second reader reproduce the golden vectors of the staircase, as whole texts."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A reader written from docs/encoder-format.md alone, and the runtime, give the same indices from the same bytes."""
+"""A reader written from docs/encoder-format.md alone and the runtime give the same labels from the same bytes."""
 
 import math
 from decimal import Decimal, localcontext

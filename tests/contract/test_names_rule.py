@@ -1,4 +1,4 @@
-"""The rule of the mode `names`: the product and a reader of docs/names-rule.md read every text alike."""
+"""The runtime and a reader written from docs/names-rule.md give every text the same template."""
 
 import json
 import random

@@ -1,7 +1,7 @@
-"""The bundles that ship draw by the integers they always had, through every change of their format.
+"""The shipped bundles keep their integers through every change of their format.
 
-What is compared was hashed from the bundles of format version 3, and decides every exact fraction. The built-in one was
-hashed anew when its rows and levels changed, and its lists when all modes began to read the same ones.
+The hashes are those of the bundles of format version 3, and cover every exact fraction. The built-in one was hashed
+anew when its rows and levels changed, and its lists when all modes began to read the same ones.
 """
 
 import hashlib

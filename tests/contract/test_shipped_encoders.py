@@ -1,4 +1,4 @@
-"""The encoders that lie in the repository: what their cards say, and four classes that are four."""
+"""The shipped encoders satisfy their cards, and release each of their four classes."""
 
 import json
 import re

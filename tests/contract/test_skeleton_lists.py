@@ -1,4 +1,4 @@
-"""The lists of the skeleton: product and reader refuse the same entries."""
+"""Runtime and second reader refuse the same entries of the template's lists."""
 
 from pathlib import Path
 

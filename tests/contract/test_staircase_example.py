@@ -1,4 +1,4 @@
-"""The worked example of docs/format-staircase.md, number by number, by the reader that was written from the page."""
+"""The second reader reproduces the worked example of docs/format-staircase.md, number by number."""
 
 import itertools
 import re

@@ -1,4 +1,4 @@
-"""The rows and the draws of a staircase, by the reader written from docs/format.md and by the runtime."""
+"""The second reader, written from docs/format.md, and the runtime agree on rows and samples of a staircase."""
 
 import hashlib
 from collections.abc import Callable

@@ -1,7 +1,7 @@
-"""Whole texts under the staircase: the product, and a reader that has its skeleton from docs/format-staircase.md alone.
+"""Whole texts under the staircase: the runtime agrees with a reader written from docs/format-staircase.md alone.
 
-Both have the same random words, so where they agree the document says what becomes of every token. Where it leaves the
-order of draws to a reader, there is one random word for all of them.
+Both get the same random words, so where they agree the document describes the output of every token. Where it leaves
+the order of samples open, there is one random word for all of them.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""The examples in docstrings of the exporter run and print what they show."""
+"""The examples in docstrings of the exporter run and print their shown output."""
 
 import doctest
 import importlib

@@ -1,4 +1,4 @@
-"""The lists of the modes `words` and `all`: what is on them, their marks and what they were made from."""
+"""The public lists of the template: entries, marks and sources."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What Ray is told before it starts, and what is left of it: with a stand-in. tests/export/cluster has the real Ray."""
+"""Settings of Ray before its start, and cleanup after it, with a fake; tests/export/cluster uses the real Ray."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The audit of the installed sampler: a sound one passes, and planted faults are seen with the power that is stated."""
+"""The audit of the installed sampler passes a sound one, and detects planted faults with the stated power."""
 
 import math
 import os

@@ -1,6 +1,6 @@
-"""Nothing beyond its kind: a listed name, a place or a number leaves its kind and its case, in every way out.
+"""A listed name, a place or a number reveals only its type and its case, on every path of output.
 
-Two texts that differ in members of kinds alone must come out the same from one stream of random words. They have
+Two texts that differ only in members of types must have equal outputs under one stream of random words. They have
 members of every list of the built-in bundle, the shortest and the longest ones first, and strings of every shape.
 """
 

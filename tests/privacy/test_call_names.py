@@ -1,4 +1,4 @@
-"""Names and identifiers of calls test no more strings than arguments do: a client writes them into its errors."""
+"""Names and identifiers of calls test no more strings than arguments do; clients quote them in errors."""
 
 import json
 import random
@@ -96,7 +96,7 @@ def test_no_identifier_is_a_test_of_a_code(sanitizer: Sanitizer, secret: str) ->
 
 
 def test_names_of_tools_are_tests_within_the_budget_alone(sanitizer: Sanitizer) -> None:
-    """A name that the user did not declare is a string of the model's, beside those of the arguments."""
+    """A name that the user did not declare counts as a string of the model, with those of the arguments."""
     assert count_hits(sanitizer, [("call_1", SECRET)], "{} is not there.") == 1
     for towns, hits in (('["Alba", "Berlo"]', 1), ('["Alba", "Berlo", "Corti"]', 0)):
         arguments = f'{{"q": {towns}}}'

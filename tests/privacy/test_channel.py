@@ -1,7 +1,7 @@
-"""``Randomizer`` is the distribution that draws have: equal to the sampler's rows, to the definition, and to itself.
+"""``Randomizer`` computes the sampler's output distribution, equal to the definition.
 
-Rows, columns, pairs and logs are held against plain loops over the definition in Python's integers, for every mechanism
-with weights, with and without SanText+'s coin.
+Rows, columns, pairs and logs are compared with plain loops over the definition in Python's integers, for every
+mechanism with weights, with and without SanText+'s coin.
 """
 
 import math

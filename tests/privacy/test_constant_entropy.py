@@ -1,4 +1,4 @@
-"""A source that gives the same byte for ever: every sampler ends, with a draw or with the error ``entropy``."""
+"""With a source that repeats one byte, every sampler ends: with a sample or with the error ``entropy``."""
 
 import math
 import os
@@ -73,7 +73,7 @@ def test_integers_below_a_total(source: int, total: int) -> None:
 
 
 def test_vectors_and_decisions_end(source: int, tmp_path: Path) -> None:
-    """One word for one value: no source makes them fail."""
+    """They use one random word per value, so no source makes them fail."""
     encoder = load_encoder(write_encoder(tmp_path / "encoder"))
     assert ends(lambda: encoder.encode("hello world", epsilon=4, word_dropout="0.5"))
     index = TextLabelEncoder.load(write_index(tmp_path / "index", files=sentences_of()))
@@ -116,7 +116,7 @@ def test_the_last_round_of_a_thinned_draw_counts(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_true_source_never_meets_the_bounds(english: Sanitizer) -> None:
-    """What docs/proofs/santext.md says of the default bundle: all words, levels and both mechanisms."""
+    """docs/proofs/santext.md states this for the default bundle: all words, levels and both mechanisms."""
     assert 4**-MAX_WORDS <= 2**-256
     bundle: TextBundle = english.bundle
     for level in bundle.santext_levels:

@@ -1,7 +1,7 @@
-"""Conversations in the mode ``names``: what goes out is a function of the skeletons and of earlier draws.
+"""In a conversation of the mode ``names`` the outputs are a function of the templates and of earlier samples.
 
 docs/proofs/names.md has the paragraph. Each conversation has another with other members in all slots, equal ones in
-equal slots; under one stream of entropy both give the same bytes.
+equal slots; under one stream of entropy both have the same outputs, byte for byte.
 """
 
 import json

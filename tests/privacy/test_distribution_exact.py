@@ -1,10 +1,10 @@
-"""What is drawn is what is stored: the sampler deals every integer to the output that owns it, and no other.
+"""Samplers follow the stored weights exactly: each integer selects the output that owns it, and no other.
 
-Small samplers are enumerated whole. ``select`` is run over every uniform integer of a row, ``uniform_below`` over
+Small samplers are enumerated completely. ``select`` runs over every uniform integer of a row, ``uniform_below`` over
 every word of a few bits and every second word after a rejected one, and ``Sanitizer`` over texts whose random words
-are all the integers of a row in turn. What could go wrong is one boundary: an integer too many for one word and too
-few for the next changes no text that anybody would notice, and breaks the guarantee for good where it takes a
-word's last integer. Each check is therefore also run on copies of the code with one such fault, and must fail.
+are all the integers of a row in turn. The risk is one boundary: an integer too many for one word and too few for the
+next changes no text visibly, and breaks the guarantee where it takes a word's last integer. Each check therefore also
+runs on copies of the code with one such fault, and must fail.
 """
 
 import itertools
@@ -102,10 +102,10 @@ def test_every_integer_of_every_row(geometry: str, k: int | None) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("geometry", "k"), CASES)
 def test_every_boundary_of_the_weights_that_ship(geometry: str, k: int | None) -> None:
-    """At full width the integers are too many; here it is the first and the last that each word owns.
+    """At full width the integers are too many; the test tries the first and the last integer of each word.
 
     The order of the blocks is that of docs/format-santext.md: stored words first, nearest first, then one block of
-    ``tail`` for every output by id. In between the answer cannot change: it is a count of sums that are at most ``u``.
+    ``tail`` for every output by id. In between the result cannot change: it is a count of sums that are at most ``u``.
     """
     for rows, weights in laws(geometry, k, None):
         assert rows.totals.tolist() == [sum(row) for row in weights]
@@ -134,7 +134,7 @@ def test_a_fault_in_select_is_seen(fault: str) -> None:
 
 @given(st.data())
 def test_any_rows(data: st.DataObject) -> None:
-    """Rows no exporter would write: zero excess anywhere, repeated stored words, gaps in the base measure."""
+    """Rows that no exporter writes: zero excess anywhere, repeated stored words, gaps in the base measure."""
     symbols = data.draw(st.integers(1, 9))
     k = data.draw(st.integers(1, 9))
     count = data.draw(st.integers(1, 3))

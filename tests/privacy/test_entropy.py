@@ -1,4 +1,4 @@
-"""Chance comes from the operating system: without it nothing is released, and the same bytes give the same text."""
+"""Randomness comes from the operating system: without it nothing is released, and equal bytes give equal texts."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ def test_words_are_the_bytes_of_the_system(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_short_read_releases_nothing(
     bundle: TextBundle, monkeypatch: pytest.MonkeyPatch, given: object, mechanism: str
 ) -> None:
-    """Eight bytes for many words would be spread over all of them: every token would become the same word."""
+    """Eight bytes for many words would be repeated for all of them: every token would become the same word."""
     monkeypatch.setattr(os, "urandom", lambda count: given[:20] if isinstance(given, bytearray) else given)
     epsilon: dict[str, Any] = {"epsilon": 4} if mechanism in ("krr", "fbdd") else {}
     with pytest.raises(EntropyFailed) as caught:
@@ -35,7 +35,7 @@ def test_a_short_read_releases_nothing(
     "error", [OSError(5, "secret"), ValueError("secret"), MemoryError(), NotImplementedError("no source")], ids=repr
 )
 def test_an_error_of_the_source_is_named(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-    """Where the system has no generator, nothing takes its place."""
+    """If the system has no generator, no other source replaces it."""
 
     def failing(count: int) -> bytes:
         raise error
@@ -62,7 +62,7 @@ for options in (*calls, {"mechanism": "krr", "epsilon": 3}, {"mechanism": "rando
 
 
 def test_the_same_bytes_give_the_same_text_in_every_process(bundle: TextBundle) -> None:
-    """Two processes with other hash seeds: no set, no dictionary of hashes and no address decides anything."""
+    """Two processes have different hash seeds: the output depends on no order of sets and on no address."""
     printed = [
         subprocess.run(
             [sys.executable, "-c", _CHILD, str(bundle.path)],

@@ -62,7 +62,7 @@ def test_words_in_fixed_numbers(bundle: TextBundle, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_long_text_takes_every_word_once(bundle: TextBundle, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A text drawn in several batches asks for one word per token where no word is rejected, as below ``2**62``."""
+    """A text processed in several batches requests one word per token if no word is rejected, as below ``2**62``."""
     count = 300_000
     asked: list[int] = []
     chance = np.random.default_rng(5)
@@ -78,7 +78,7 @@ def test_a_long_text_takes_every_word_once(bundle: TextBundle, monkeypatch: pyte
 
 
 def test_words_are_never_used_twice(bundle: TextBundle, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between two calls nothing is kept back: the second starts with the first byte that the first left."""
+    """A call keeps no bytes for the next: the second starts with the first unread byte."""
     sensitive = [bundle.vocabulary[y] for y in outputs(bundle, "santext+")]
     stream = list(islice(mixed_words(9), 500))
 

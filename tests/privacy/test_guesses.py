@@ -1,6 +1,6 @@
-"""An upstream that answers on purpose: what it sees is the same whether its guess is a hidden string or not.
+"""The input of a hostile upstream is the same whether its guess equals a hidden string or not.
 
-docs/proofs/names.md has the rules. Two users have one secret each, of one skeleton. The upstream guesses the first.
+docs/proofs/names.md has the rules. Two users have one secret each, of one template. The upstream guesses the first.
 Under one stream of entropy it gets the same bytes from both, whatever it answers and whatever their clients send again.
 """
 
@@ -168,7 +168,7 @@ def test_six_thousand_guesses_go_out_as_they_were_written(sanitizer: Sanitizer, 
 
 
 def test_two_replies_at_one_place_show_nothing(sanitizer: Sanitizer) -> None:
-    """The client asks again, and sends either of them."""
+    """The client repeats its request, and sends either reply."""
 
     def seen(secret: str) -> str:
         patch = pytest.MonkeyPatch()
@@ -236,7 +236,7 @@ def test_each_message_with_a_mapping_of_its_own_shows_no_equality(sanitizer: San
 
 
 def test_a_client_that_keeps_the_first_message_and_drops_the_next_tests_three_texts(sanitizer: Sanitizer) -> None:
-    """At the place of the first reply other replies stand by and by: after three texts nothing is compared there."""
+    """Other replies take the place of the first reply in turn: after three texts no text is compared there."""
     conversation = Conversation(sanitizer)
     first = user("We met in Zqxwgrad")
     history: list[Message] = []

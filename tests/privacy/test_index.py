@@ -1,7 +1,7 @@
-"""An index is drawn as its definition says, to the last integer, and tells no more of a text than is stated.
+"""A class label is sampled exactly by its definition, and reveals no more of a text than is stated.
 
-Small channels are enumerated whole, and copies with a planted fault must be seen. What a hostile bundle may hold is
-refused, or keeps the bound.
+Small channels are enumerated completely, and copies with a planted fault must be detected. A hostile bundle is refused,
+or keeps the bound.
 """
 
 from collections import Counter

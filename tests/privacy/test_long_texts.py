@@ -1,7 +1,7 @@
-"""What is drawn of a long text, and what is charged, is a function of its skeleton: how it is cut does not show.
+"""Output and spend of a long text are functions of its template: its division into chunks has no effect.
 
-Where it is cut depends on hidden words, by their length. So every text is drawn in chunks of many sizes and at once,
-with draws that are a function of all that decides their law, and must come out the same.
+The division depends on hidden words, by their length. So every text is processed in chunks of many sizes and in one
+piece, with samples that are a function of everything that decides their distribution; the outputs must be equal.
 """
 
 from collections.abc import Callable, Iterator
@@ -137,7 +137,7 @@ SHORT_AND_LONG: list[dict[str, Any]] = [
 def test_the_length_of_hidden_words_does_not_show(
     toy: Sanitizer, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
 ) -> None:
-    """One of the two texts is drawn at once, the other one in two chunks."""
+    """One of the two texts is processed in one piece, the other one in two chunks."""
     monkeypatch.setattr(entropy, "random_uint64", lambda size: np.full(size, 3**40, np.uint64))
     unknown = [f"{a}{b}" for a in "qxz" for b in "bcdfghjklm"] * 100
     sentences = "{0} {1} doctor, the flu. {1}: John {0} nurse "

@@ -1,4 +1,4 @@
-"""Changes of the code that once no test noticed: each has a test of its own here, which is why it exists."""
+"""Each change of the code here once passed all tests, and now has a test of its own."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -15,7 +15,7 @@ from textveil.mechanisms.noise.discrete import NoiseTable
 
 
 def test_the_check_that_a_look_up_does_not_increase_is_left_out() -> None:
-    """One step up by 1 is within rounding of every exponent, so no other check sees it."""
+    """An increase by 1 is within rounding of every exponent, so no other check detects it."""
     built = coarse(contents(scattered(24, 3, seed=1), k=5, exponents=("0.25",)), 13)
     name = next(name for name in built.tensors[TABLE] if name.startswith("weights."))
     weights = built.tensors[TABLE][name]

@@ -1,9 +1,9 @@
-"""What comes out for a token is a function of its symbol or kind, its case pattern and fresh randomness.
+"""The output for a token is a function of its symbol or type, its case pattern and fresh randomness.
 
-With a fixed stream in the place of the entropy, texts that differ in spellings alone must come out the same. With all
-of the uniform integers enumerated, words must come out by the exact law, independently. Each check is also run with
-the faults that a developer is likely to plant, and must fail. What whole texts become, equal words, caps and statements
-among it, is compared with the second reader (``tests/contract/test_whole_texts.py``).
+With a fixed stream in place of the entropy, texts that differ only in spellings must have equal outputs. With all
+uniform integers enumerated, words must have their exact distribution, independently. Each check also runs with likely
+faults planted, and must fail. Outputs of whole texts, equal words, caps and statements are compared with the second
+reader (``tests/contract/test_whole_texts.py``).
 """
 
 from collections.abc import Callable
@@ -130,7 +130,7 @@ def test_what_was_sanitized_keeps_its_skeleton(
 
 @pytest.mark.slow
 def test_the_skeleton_with_its_case_does_not_tell_inputs_apart(cased: Sanitizer, drawing: Callable[..., Any]) -> None:
-    """Drawn words of one case may stand for each other: one stream gives one text, of unknown words too."""
+    """Randomized words of one case can replace each other, unknown words included: one stream gives one text."""
     check_spellings(cased, drawing)
 
 

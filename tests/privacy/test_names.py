@@ -1,7 +1,7 @@
-"""The mode ``names``: texts of one skeleton have one law, and members of kinds leave the skeleton as it is.
+"""In the mode ``names`` texts of one template have one output distribution, and members keep the template.
 
-docs/proofs/names.md has the theorem. Texts here are a soup of shown words, names, strings and marks: what people write
-has fewer odd places.
+docs/proofs/names.md has the theorem. Texts here are random mixtures of kept words, names, strings and marks, which have
+more unusual places than real texts.
 """
 
 from pathlib import Path
@@ -83,7 +83,7 @@ def test_nothing_of_what_is_replaced_comes_out(plans: NamesPlanFactory, keep: li
     ],
 )
 def test_what_is_kept_is_on_a_list_and_nobodys_name(keep: str, text: str) -> None:
-    """Between low lines stands what is replaced."""
+    """Low lines enclose the parts that must be replaced."""
     given = text.replace("_", "")
     read = Sanitizer.load().names_plan(protect="names", keep=keep.split()).make_reader().read_texts([given])[0]
     assert "".join(e if isinstance(e, str) else f"_{e.span.text}_" for e in read.elements) == text
@@ -101,7 +101,7 @@ def test_breaks_that_were_found(plans: NamesPlanFactory, text: str, other: str) 
 
 
 def test_a_denied_stem_is_replaced_and_an_allowed_form_shown(plans: NamesPlanFactory) -> None:
-    """With its clitic; a form that is allowed is shown as it is, and its stem alone is not."""
+    """The stem is replaced with its clitic; an allowed form is kept, and its stem alone is not."""
 
     def shown(options: dict[str, list[str]], text: str) -> str:
         (read,) = plans.make_plan(options).make_reader().read_texts([text])
@@ -113,7 +113,7 @@ def test_a_denied_stem_is_replaced_and_an_allowed_form_shown(plans: NamesPlanFac
 
 
 def test_no_letter_is_spelled_beside_its_listed_form(plans: NamesPlanFactory) -> None:
-    """A clitic, a whole word or a mark by number that is written with other code points is not a word of a list."""
+    """A clitic, a whole word or a numbered mark in other code points is not a word of a list."""
     plan = plans.make_plan({})
     for text in ("he saw Novak'𝓼 house", "he has an e-boo\u212a now", "he is &#74;&#111;hn now"):
         shown = "".join(entry for entry in plan.make_reader().read_texts([text])[0].elements if isinstance(entry, str))

@@ -1,4 +1,4 @@
-"""Words of a public list that the mode ``names`` draws: what bounds them, and that nothing beside them tells which."""
+"""Words of a public list that the mode ``names`` randomizes: their bound holds, and nothing else reveals them."""
 
 import random
 from collections.abc import Iterator
@@ -103,7 +103,7 @@ def test_all_pairs_of_words_keep_to_the_bound(level: StaircaseLevel) -> None:
 
 
 def test_what_comes_out_is_what_the_staircase_draws(plans: NamesPlanFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each mention is one input, in order, and its output stands in its place."""
+    """Each mention is one input, in order, and its output replaces it."""
     plan = plans.make_plan({"randomize": LIST})
     given: list[list[int]] = []
 
@@ -124,7 +124,7 @@ def test_what_comes_out_is_what_the_staircase_draws(plans: NamesPlanFactory, mon
 
 
 def test_equal_words_are_drawn_apart(plans: NamesPlanFactory) -> None:
-    """Which drawn words are equal is not in the skeleton: two texts that differ in that have the same outputs."""
+    """The template does not contain which randomized words are equal, so the outputs do not depend on that."""
     plan = plans.make_plan({"randomize": LIST, "epsilon": 4})
     word = LIST[7]
     out = [texts[0].split() for texts, *_ in plan.make_rewriter().rewrite([[f"{word} {word}"]] * 40)]

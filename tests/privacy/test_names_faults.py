@@ -1,4 +1,4 @@
-"""The mode ``names``: a fault of the reader or of the draw is found (docs/proofs/names.md)."""
+"""Every planted fault of the reader or of the sampling in the mode ``names`` is detected (docs/proofs/names.md)."""
 
 from pathlib import Path
 from typing import Any

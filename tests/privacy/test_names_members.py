@@ -1,8 +1,8 @@
-"""The mode ``names``: every member of a list is as one of it, in every case pattern (docs/proofs/names.md).
+"""Every member of a list has the same effect as any other, in every case pattern (docs/proofs/names.md).
 
-Equality is transitive, so any two are alike. Both what is read and what comes out are compared, each of an equal draw.
-Outside the fiber are words that are always shown with their capitals, and, where marks of common words are asked for,
-members with a common word.
+Equality is transitive, so each member is compared with one. Both the template and the output of an equal sample are
+compared. Outside the fiber are words that are always kept with their capitals, and, where marks of common words
+matter, members with a common word.
 """
 
 import random
@@ -111,7 +111,7 @@ def in_frames(plan: NamesPlan, frames: Iterable[str]) -> list[tuple[str, str]]:
 @pytest.mark.full
 @pytest.mark.parametrize("case", [title, str.upper], ids=["Title", "UPPER"])
 def test_every_name_in_a_sentence_is_as_any_other(plan: NamesPlan, case: Callable[[str], str]) -> None:
-    """Common words, and names with an apostrophe or an initial, too."""
+    """This includes common words, and names with an apostrophe or an initial."""
     for kind, found in names(plan):
         if case is str.upper:
             found = [member for member in found if not loud(plan, member)]
@@ -129,7 +129,7 @@ def test_every_name_is_as_any_other_in_all_frames(plan: NamesPlan) -> None:
 
 @pytest.mark.full
 def test_every_name_is_as_the_first_of_its_kind_between_random_neighbors(plan: NamesPlan) -> None:
-    """Words that a name joins to a run make another run, and neighbors that are one of the two an equal pair."""
+    """Words that a name joins to a run make another run, and neighbors that equal one of the two make an equal pair."""
     chance, reader = random.Random(7), plan.make_reader()
     for kind, every in names(plan):
         found = plain(plan, every)
@@ -144,7 +144,7 @@ def test_every_name_is_as_the_first_of_its_kind_between_random_neighbors(plan: N
 
 @pytest.mark.full
 def test_every_name_in_lower_case_is_as_any_other(plan: NamesPlan) -> None:
-    """In a text without a capital a name of one word has the kind of its list."""
+    """In a text without a capital a name of one word has the type of its list."""
     for kind, found in names(plan):
         single = [name for name in plain(plan, found) if name.isalpha()]
         assert all(are_alike(plan, frame, single) for frame in LOWER), kind

@@ -1,4 +1,4 @@
-"""The mode ``names``: slots exchanged between odd texts leave the template, but for the rows of the proof's table."""
+"""Slots exchanged between unusual texts leave the template unchanged, except in the rows of the proof's table."""
 
 from collections import Counter
 from pathlib import Path
@@ -43,7 +43,7 @@ def test_the_same_of_many_pairs(plan: NamesPlan) -> None:
 
 
 def test_a_fault_of_a_rare_string_is_found(names: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A name that ends before its last letters."""
+    """Planted fault: a name ends before its last letters."""
     change = ("start, end = len(chunk)", 'chunk = chunk.replace("lax", "la.")\n        start, end = len(chunk)')
     monkeypatch.setattr(ChunkTokenizer, "_find_core", planted(ChunkTokenizer._find_core, change))
     assert unexplained(NamesPlanFactory(Sanitizer.load(names).bundle).make_plan({}), 2, 12_000)[0] != []

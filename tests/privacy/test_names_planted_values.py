@@ -1,4 +1,4 @@
-"""Values planted in texts and keys: phones in words, spelled names, plates and login names. What stays is counted."""
+"""Values planted in texts and keys are replaced up to a counted rest: spelled numbers and names, plates, logins."""
 
 import random
 import re
@@ -95,7 +95,7 @@ def test_keys_of_login_names(plan: NamesPlan, fields: FieldNames) -> None:
 
 
 def test_keys_that_are_one_first_name(plan: NamesPlan, fields: FieldNames) -> None:
-    """A name that is a word of fields stays in lower case, where no other key is a name."""
+    """A first name that is also a field word stays in lower case if no other key is a name."""
     given, words = plan.lists.members_by_type["given"], load_field_words()
     assert [name for name in given if fields.find_fields([name.title()])] == []
     stay = {name for name in given if fields.find_fields([name])}

@@ -1,4 +1,4 @@
-"""Finished noise tables against the distributions they stand for, value by value, in intervals around the truth."""
+"""Noise tables equal the distributions that define them, value by value, in intervals around the truth."""
 
 import hashlib
 import math
@@ -101,7 +101,7 @@ def test_laplace_noise_has_no_excess(parameters: ReleaseParameters) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("parameters", [L1[10], L1[20], L1[35], BOX[4], BOX[8]], ids=named)
 def test_laplace_counts_are_the_ideal_ones_from_below(parameters: ReleaseParameters) -> None:
-    """No single count is above the ideal one; what they lack is far below what a test of chance could see."""
+    """No count is above the ideal one; the difference is far too small for a test of samples."""
     table = build_noise(parameters).table
     ideal = laplace(table, parameters.scale)
     for count, wanted in zip(table.counts[:-1], ideal[:-1], strict=True):
@@ -126,7 +126,7 @@ def test_gaussian_counts_are_within_the_stated_variation(parameters: ReleasePara
 
 @pytest.mark.parametrize("variance", [Fraction(1), Fraction(7, 3), Fraction(50)])
 def test_gaussian_noise_of_a_few_steps(variance: Fraction) -> None:
-    """Where Poisson's correction of the normalizer matters most."""
+    """Here Poisson's correction of the normalizer matters most."""
     table = make_discrete_gaussian(variance, 7)
     total = sum(math.exp(-(n**2) / (2 * variance)) for n in range(-60, 61))
     for n in range(7):
@@ -137,7 +137,7 @@ def test_gaussian_noise_of_a_few_steps(variance: Fraction) -> None:
 
 
 def test_noise_that_is_too_small_has_an_excess() -> None:
-    """A scale smaller by a part in a million is seen by the exact audit."""
+    """The exact audit detects a scale smaller by a part in a million."""
     parameters = L1[20]
     made = build_noise(parameters)
     smaller = make_discrete_laplace(parameters.scale * (1 - Fraction(1, 10**6)), made.table.reach)
@@ -146,7 +146,7 @@ def test_noise_that_is_too_small_has_an_excess() -> None:
 
 
 def test_rounding_to_nearest_has_an_excess() -> None:
-    """What the construction avoids: counts rounded one by one are too steep somewhere far out."""
+    """Counts rounded one by one, which the construction avoids, are too steep somewhere far out."""
     parameters = L1[35]
     made = build_noise(parameters)
     counts = [int(value.mid + 0.5) for value in laplace(made.table, parameters.scale)]
@@ -174,7 +174,7 @@ def test_a_step_anywhere_in_the_table_is_audited() -> None:
 
 
 def test_an_empty_cell_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A table that would leave a value out is not made: 40 scales out there is no word left."""
+    """A table without some value is not built: at 40 scales no word is left."""
     with pytest.raises(OptionError, match="use a larger epsilon or a coarser grid"):
         make_discrete_laplace(Fraction(8), 400)
     with pytest.raises(OptionError, match="use a larger epsilon or a coarser grid"):
@@ -185,7 +185,7 @@ def test_an_empty_cell_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_cell_of_one_word_is_enough() -> None:
-    """Of 2**8 words the value 3 is named by one, the value 4 by none."""
+    """Of 2**8 words one selects the value 3, and none the value 4."""
     assert make_discrete_gaussian(Fraction(1), 4, bits=8).counts == (102, 61, 13, 1, 2)
     with pytest.raises(OptionError, match="use a larger epsilon or a coarser grid"):
         make_discrete_gaussian(Fraction(1), 5, bits=8)

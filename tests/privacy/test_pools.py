@@ -1,4 +1,4 @@
-"""Draws of a conversation from one pool: exactly uniform among unused members, and cheap once they are used up."""
+"""Samples of a conversation from one pool are uniform among unused surrogates, and cheap once these are used up."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -117,7 +117,7 @@ def test_words_to_skip_never_come_out(plan: NamesPlan) -> None:
 
 @pytest.mark.parametrize("draws", [2, 3])
 def test_draws_that_are_left_over_stay_uniform(plan: NamesPlan, draws: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are uniform below an earlier, larger number, and those above the present one are passed over."""
+    """They are uniform below an earlier, larger number, and those at or above the present one are skipped."""
     monkeypatch.setattr(conversation_state, "_DRAWS_PER_CALL", draws)
     assert distribution(plan, "111", False) == expected("111", False)
 
@@ -145,7 +145,7 @@ def test_planted_faults(plan: NamesPlan, fault: str, monkeypatch: pytest.MonkeyP
 def test_a_mention_of_a_used_up_pool_costs_the_same_as_any_other(
     plan: NamesPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Counted: calls that draw, and spellings that are looked at."""
+    """The test counts sampling calls and compared spellings."""
     monkeypatch.undo()
     sanitizer, counts = Sanitizer.load(), {"draws": 0, "spellings": 0}
     draw, take = conversation_state._sample_all_below, ConversationDraws._mark_used

@@ -1,7 +1,7 @@
-"""``krr`` and ``random`` keep to their promise in integers: no ratio of two inputs is above ``e**epsilon``.
+"""``krr`` and ``random`` keep their promise in integers: no ratio of two inputs is above ``e**epsilon``.
 
-Checked with interval arithmetic, also a hair below the epsilons where one more integer would be one too many. Copies of
-the code that make one such integer must fail.
+Checked with interval arithmetic, also slightly below the epsilons at which one more integer would be too many. Copies
+of the code with one such integer must fail.
 """
 
 from collections.abc import Callable
@@ -109,7 +109,7 @@ def test_a_fault_in_krr_is_seen(bundle: TextBundle, fault: str) -> None:
 
 
 def test_random_is_uniform(bundle: TextBundle) -> None:
-    """Every input, ``<unk>`` and words that are never an output included, has the same law: one integer a word."""
+    """Every input, with ``<unk>`` and words that are never an output, has one distribution: one integer per word."""
     allowed = outputs(bundle, "santext")
     rows = RandomizedResponse.make_uniform(bundle.table).compute_rows(np.arange(bundle.symbol_count + 1))
     for row in range(bundle.symbol_count + 1):

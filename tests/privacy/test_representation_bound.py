@@ -1,4 +1,4 @@
-"""Into the ball whatever comes in, and out of it in fixed form: the integer bound, and the fixed point."""
+"""Every vector is mapped into the ball in fixed point: the integer bound holds for any input."""
 
 import math
 from typing import Any
@@ -127,7 +127,7 @@ def test_a_fault_of_the_bound_leaves_the_ball(mode: str, fault: str, monkeypatch
 
 @EVERY_MODE
 def test_the_largest_numbers_do_not_overflow(parameters: ReleaseParameters) -> None:
-    """As many coordinates, as fine a grid and as large numbers as there can be."""
+    """The test uses the largest permitted dimension, grid and numbers."""
     grid = 16 if parameters.mode == "box" else MAX_GRID
     widest = ReleaseParameters(
         mode=parameters.mode, dimension=MAX_DIMENSION, grid=grid, epsilon="8", delta=parameters.delta

@@ -1,7 +1,7 @@
 """Whole releases of small vectors, enumerated: every pair of vectors and every output, in exact rationals.
 
-Vectors go through ``quantize``, noise through ``add_noise`` with every word of a small table. Nothing of the proofs is
-used: the ratio of every output is compared with what the statement says.
+Vectors go through ``quantize``, noise through ``add_noise`` with every word of a small table. The tests use nothing of
+the proofs: they compare the ratio of every output with the statement.
 """
 
 import math
@@ -139,7 +139,7 @@ def test_every_vector_of_the_ball_and_no_other_is_reached(tiny: Tiny) -> None:
 
 @pytest.mark.parametrize("tiny", TINY.values(), ids=TINY)
 def test_no_ratio_exceeds_the_statement(tiny: Tiny) -> None:
-    """At most what the audit of the table says, which is at most the nominal epsilon; and not far below it."""
+    """The ratio is at most the table's audit, which is at most the nominal epsilon, and close to it."""
     found = worst(tiny)
     assert found is not None
     assert found <= tiny.bound
@@ -174,7 +174,7 @@ def test_noise_ten_percent_too_small_is_seen(name: str) -> None:
 
 
 def test_an_empty_cell_is_seen() -> None:
-    """One value that is never drawn makes some output impossible under some vector."""
+    """A value that is never sampled makes some output impossible under some vector."""
     tiny = TINY["l1"]
     counts = list(tiny.table.counts)
     counts[0], counts[-1] = counts[0] + 2 * counts[-1], 0

@@ -1,4 +1,4 @@
-"""Guesses that a model writes into calls of tools: their results test no more of them than ``tool_guesses`` permits."""
+"""Results of tools test no more of a model's guesses in its calls than ``tool_guesses`` permits."""
 
 import json
 import os
@@ -74,7 +74,7 @@ def test_calls_with_few_guesses_are_tests_and_only_so_many(sanitizer: Sanitizer)
 
 
 def test_what_a_model_wrote_outside_of_calls_does_not_count(sanitizer: Sanitizer) -> None:
-    """Else the count would test ten thousand strings at once: whether one of them is in the result."""
+    """Otherwise the count would test ten thousand strings at once for their presence in the result."""
     assert tries(sanitizer, [["Vlombeck"]], lambda towns: "We met in Zqxwgrad", other=" ".join(GUESSES)) == [0]
 
 
@@ -110,7 +110,7 @@ def test_the_result_of_a_call_that_nobody_knows_tells_nothing(sanitizer: Sanitiz
 def test_what_was_restored_into_a_call_is_hidden_in_every_context(
     sanitizer: Sanitizer, secrets: tuple[str, str]
 ) -> None:
-    """``&#79;`` and ``<3`` are shown anywhere else, and other numbers there are not."""
+    """``&#79;`` and ``<3`` are kept anywhere else; other numbers in such contexts are not."""
 
     def seen(secret: str) -> str:
         patch = pytest.MonkeyPatch()
@@ -136,7 +136,7 @@ def test_what_was_restored_into_a_call_is_hidden_in_every_context(
 
 
 def test_a_planted_threshold_by_the_result(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A result that has more than three of all strings that the model ever wrote is read without the mapping."""
+    """Planted fault: a result with more than three of all the model's strings is read without the mapping."""
     real, allowed = MessagePreparer._prepare_tool_results, [True]
 
     def by_result(self: Any, message: Any, *others: Any) -> Any:

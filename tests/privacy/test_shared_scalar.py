@@ -1,9 +1,9 @@
-"""The published noise gives the clean vector away at every epsilon; a release of this project does not.
+"""The published noise reveals the clean vector at every epsilon; a release of this project does not.
 
 The code published with Lyu, He and Li (2020) scales a text's vector to ``[0, 1]^k`` by its smallest and largest
-coordinate, draws ONE Laplace number for the text and adds it to every coordinate. The smallest coordinate of the clean
-vector is 0, so that the smallest of what is released is the noise itself, and ``z - min(z)`` is the clean vector,
-whatever epsilon was.
+coordinate, samples ONE Laplace number for the text and adds it to every coordinate. The smallest coordinate of the
+clean vector is 0, so the smallest released number is the noise itself, and ``z - min(z)`` is the clean vector, for any
+epsilon.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""The package names one source of chance, ``os.urandom``; what takes chance and is not noise is listed."""
+"""The package has one source of randomness for noise, ``os.urandom``; other uses of randomness are listed."""
 
 import ast
 from pathlib import Path
@@ -57,7 +57,7 @@ NO_NOISE = {
 
 
 def test_the_package_names_one_source() -> None:
-    """``os.urandom``, once, in ``entropy.py``, for all that is drawn."""
+    """``os.urandom`` occurs once, in ``entropy.py``, for all samples."""
     assert len(SOURCES) > 10
     found = {_place(path): sources_of_chance(path.read_text(encoding="utf-8")) for path in SOURCES}
     assert {place: seen for place, seen in found.items() if seen} == {

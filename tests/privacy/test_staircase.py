@@ -1,7 +1,7 @@
-"""The staircase is what its definition says, to the last integer, and loses no more than it states.
+"""The staircase equals its definition, to the last integer, and loses no more than it states.
 
-Small staircases are enumerated whole: every pair of uniform integers, every pair of inputs, every output. Each check is
-also run on copies with a planted fault, and must fail.
+Small staircases are enumerated completely: every pair of uniform integers, every pair of inputs, every output. Each
+check also runs on copies with a planted fault, and must fail.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""The parts of a table of SanText against the plainest implementation of what they claim.
+"""The parts of a SanText table equal the plainest implementation of their definitions.
 
-Neighbors against a full sort, scores against ``math.isqrt``, distances against Python's integers, weights against 300
-bits. What could go wrong: ties that drop a neighbor, a float that rounds where an integer was promised.
+Neighbors are compared with a full sort, scores with ``math.isqrt``, distances with Python's integers, weights with 300
+bits. The risks are ties that drop a neighbor, and a float that rounds where an integer is promised.
 """
 
 import math
@@ -117,7 +117,7 @@ def test_squared_distances_at_the_limit_of_float32(dimension: int) -> None:
 
 
 def test_single_precision_beyond_its_limit_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same check on a copy that always uses float32 fails: the sums there are really needed."""
+    """The same check fails on a copy that always uses float32: the larger type is needed there."""
     rows = np.full((2, 3001), 127, dtype=np.int8)
     rows[1, 0] = 126
     ((_, right),) = metric.iterate_squared_distances(rows, rows)

@@ -1,4 +1,4 @@
-"""What a model writes into calls of tools counts as guesses, in whatever form a tool may bring it back."""
+"""Strings of a model in calls of tools count as guesses, in every form in which a tool may return them."""
 
 import html
 import json
@@ -204,7 +204,7 @@ SECRETS = {
 def test_a_tool_that_changes_an_original_shows_nothing_of_it(
     sanitizer: Sanitizer, kind: str, change: str, written: str
 ) -> None:
-    """Also where the model wrote words that an original may have: it would see which of them are hidden."""
+    """This holds too if the model wrote words of a possible original, which would reveal which of them are hidden."""
     template, secrets = SECRETS[kind]
     first, second = (view_of_result(sanitizer, secret, template, CHANGES[change], written) for secret in secrets)
     assert first == second

@@ -1,4 +1,4 @@
-"""The pictures of the architecture: what the script draws from the code, and nothing else."""
+"""The script draws the pictures of the architecture from the code alone."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The documents: every command exists and shows its output, and long sentences are found."""
+"""Every command in the documents exists and has its output, and long sentences are reported."""
 
 from pathlib import Path
 

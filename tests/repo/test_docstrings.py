@@ -1,4 +1,4 @@
-"""Docstrings of public functions and methods open with a verb, imperative or in the third person: what they do."""
+"""Docstrings of public functions and methods open with a verb that states their action."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""An encoder stays on the device: what encoding loads, opens and writes, seen by the interpreter and by the system."""
+"""An encoder stays on the device: the interpreter and the system record what encoding loads, opens and writes."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The page on the path of a text: its stops are functions of the code, and the script meets all of them."""
+"""The stops on the page about the path of a text are functions of the code, and the script meets all of them."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""The pages on how to add something: files and names that they tell you to change exist."""
+"""Files and names on the how-to-add pages exist."""
 
 import re
 import subprocess

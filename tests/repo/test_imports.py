@@ -1,4 +1,4 @@
-"""What importing and using ``textveil`` loads, opens and touches, seen from a process of its own."""
+"""Importing and using ``textveil`` loads, opens and changes only what it needs, in a process of its own."""
 
 import ast
 import importlib

@@ -1,4 +1,4 @@
-"""The notebooks in examples/ run, cell by cell, and have the outputs of such a run in them."""
+"""The notebooks in examples/ run, cell by cell, and contain the outputs of such a run."""
 
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""A proof is read again when a function it is about changes."""
+"""A proof must be read again when one of its functions changes."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What an index of packages would show of the four wheels: ``make wheels`` builds and checks them with twine."""
+"""The four wheels have correct metadata for a package index; ``make wheels`` builds and checks them with twine."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The documents keep their promises: two commands in the README, and links that lead somewhere."""
+"""The README's two commands exist, and all links of the documents have targets."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""An option that has one value is refused where it is given twice, in every command: the last would win in silence."""
+"""Every command refuses an option with one value that is given twice: the last would win silently."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,6 +1,6 @@
-"""Shapes that reading and calling rest on: records of four fields are made by name, faces of packages are small.
+"""Records of four or more fields are built by keyword, and public APIs of packages are small.
 
-That wheels use faces alone is a contract of lint-imports.
+A contract of lint-imports checks that wheels use public APIs alone.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""The pages of the site: which there are, and where their links lead (``make site`` checks all links)."""
+"""The pages of the site and the targets of their links (``make site`` checks all links)."""
 
 import json
 import re

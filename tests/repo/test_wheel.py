@@ -1,4 +1,4 @@
-"""What ships: the wheel and the sdist of the runtime, built from a copy, installed alone, used from an empty place."""
+"""Wheel and sdist of the runtime, built from a copy, work installed alone in an empty folder."""
 
 import hashlib
 import json

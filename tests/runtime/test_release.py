@@ -1,4 +1,4 @@
-"""Texts and vectors describe what they promise in one way, and no kind of loss is taken for another."""
+"""Texts and vectors describe their promise in one form, and types of loss are never confused."""
 
 from decimal import Decimal
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""Every door that takes several texts: what only looks like several is refused, in one line, and nothing is drawn."""
+"""Every function for several texts refuses a single string or mapping in one line, and samples nothing then."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""``verify``: what holds passes, and a planted fault is found and named."""
+"""``verify`` accepts sound bundles, and names planted faults."""
 
 from dataclasses import replace
 from decimal import Decimal

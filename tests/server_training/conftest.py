@@ -1,4 +1,4 @@
-"""What the tests of the server side share: files written on the spot, and the hunt for leaked text."""
+"""Fixtures of the server's tests: files written on the spot, and the search for leaked text."""
 
 import traceback
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""The examples in docstrings of training run and print what they show; every name at its top has one."""
+"""The examples in docstrings of training run and print their shown output; every public name has one."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The error tree of the server side."""
+"""The error classes of the server form one tree."""
 
 import inspect
 import pickle

@@ -1,4 +1,4 @@
-"""Channels that release a decision, and their figures. tests/benchmarks/bounds compares them with the best there is."""
+"""Channels that release a decision, and their figures. tests/benchmarks/bounds compares them with the optimum."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A bundle as a channel: which token became which, and how likely every input makes an output."""
+"""A bundle as a channel: the output of each token, and the probability of each output by input."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The traced size of a path: files, functions, changes of file and depth of a package with known calls."""
+"""The tracer counts files, functions, changes of file and depth correctly for a package with known calls."""
 
 import importlib
 import sys

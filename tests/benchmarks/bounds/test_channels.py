@@ -1,4 +1,4 @@
-"""The programs that bound what any private release can achieve, against other ways to the same numbers."""
+"""The programs that bound every private release give the same numbers as other methods."""
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -77,7 +77,7 @@ def test_for_equal_classes_randomized_response_is_the_ceiling(classes: int, epsi
 
 @pytest.mark.parametrize(("prior", "epsilon"), [(0.9, 1.0), (0.9, 3.0), (0.6, 0.2), (0.6, 2.0)])
 def test_two_unequal_classes(prior: float, epsilon: float) -> None:
-    """Always the larger class, or the coin: whichever is right more often."""
+    """The optimum is always the larger class, or the coin, whichever is right more often."""
     assert ceiling([prior, 1 - prior], epsilon) == pytest.approx(max(prior, 1 / (1 + exp(-epsilon))), abs=1e-9)
 
 

@@ -1,4 +1,4 @@
-"""The tables of private representations on made-up features: lines, bounds, resuming, and faults that must show."""
+"""Grids of private representations on made-up features: lines, bounds, resuming, and detected faults."""
 
 import json
 from dataclasses import replace
@@ -159,7 +159,7 @@ def test_too_little_noise_is_told(
     clean: RepresentationClassifier,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A release with a sixteenth of the noise is above the ceiling of its level, and its line says so."""
+    """A release with a sixteenth of the noise exceeds the ceiling of its level, and its line reports that."""
     chosen = replace_representation(
         recipe, levels=("1",), seed=3
     )  # with few passes not every head tells the classes apart

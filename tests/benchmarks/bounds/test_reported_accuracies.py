@@ -1,4 +1,4 @@
-"""No accuracy that this repository reports is above what its whole-text epsilon allows."""
+"""No accuracy that this repository reports exceeds the ceiling of its whole-text epsilon."""
 
 from functools import cache
 from pathlib import Path

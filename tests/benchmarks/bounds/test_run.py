@@ -1,4 +1,4 @@
-"""``bounds/run.py`` and the map of texts, with a tiny encoder."""
+"""``bounds/run.py`` and the map of texts work with a tiny encoder."""
 
 import json
 from collections.abc import Callable

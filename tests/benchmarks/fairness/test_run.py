@@ -1,4 +1,4 @@
-"""``fairness/run.py``: representations and classifiers of sanitized text, with a tiny encoder."""
+"""``fairness/run.py`` measures representations and classifiers of sanitized text, with a tiny encoder."""
 
 import json
 import shutil

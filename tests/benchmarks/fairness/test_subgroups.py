@@ -1,4 +1,4 @@
-"""Accuracy by subgroup: figures by hand, intervals that cover, differences that are there and those that are not."""
+"""Accuracy by subgroup equals figures by hand, its intervals cover, and only true gaps count as differences."""
 
 import math
 
@@ -95,7 +95,7 @@ def test_draws_of_one_text_are_not_many_texts() -> None:
 
 
 def test_a_gap_that_the_classes_make_is_none_within_them() -> None:
-    """Simpson's paradox, both ways: hard classes are commoner with the attribute, or hide what it does."""
+    """Simpson's paradox, both ways: hard classes are commoner with the attribute, or hide its effect."""
     generator = np.random.default_rng(6)
     classes = generator.integers(0, 2, 4000)
     having = generator.random(4000) < np.where(classes == 1, 0.8, 0.2)

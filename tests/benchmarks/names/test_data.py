@@ -1,4 +1,4 @@
-"""Readers of marked texts give spans that stand where the data set says, and halves do not share a row."""
+"""Readers of marked texts give the spans of the data set, and the two halves share no row."""
 
 import json
 from pathlib import Path

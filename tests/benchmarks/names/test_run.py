@@ -1,4 +1,4 @@
-"""Records go on where they were, stale figures are measured anew, and no record has a text in it."""
+"""Runs resume, stale figures are measured anew, and no record contains a text."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""What counts as staying and as changed, on a text that a person can count."""
+"""The score counts staying and changed words correctly on a text counted by hand."""
 
 import pytest
 from names.data import Row, Span

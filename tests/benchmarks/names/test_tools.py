@@ -1,4 +1,4 @@
-"""Baselines hide what they say, and pieces have to be the text."""
+"""Baselines hide the documented words, and the pieces of a tool must add up to the text."""
 
 from pathlib import Path
 

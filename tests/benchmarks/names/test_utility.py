@@ -1,4 +1,4 @@
-"""Quick learners learn, a rewriting that loses the classes is seen, and only whole sentences are kept."""
+"""Quick models learn, a rewriting that loses the classes scores lower, and only whole sentences are kept."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A variant changes what it says and its spans stand on the same words as before."""
+"""Each variant makes its documented change, and its spans mark the same words as before."""
 
 import pytest
 from names.data import Row, Span

@@ -1,4 +1,4 @@
-"""``VectorClassifier`` and ``textveil classify``: what a server makes of released vectors."""
+"""``VectorClassifier`` and ``textveil classify`` classify released vectors."""
 
 import json
 from collections.abc import Callable

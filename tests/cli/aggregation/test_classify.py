@@ -1,4 +1,4 @@
-"""``textveil classify`` of released indices: labels, and counts that say what they mean."""
+"""``textveil classify`` prints labels of released class labels, and counts with their errors."""
 
 import json
 from collections.abc import Callable
@@ -63,7 +63,7 @@ def test_counts_are_a_table_that_says_what_it_means(run: Callable, index_bundle:
 
 
 def test_what_cannot_be_counted_is_said_and_has_no_number(run: Callable, tmp_path: Path) -> None:
-    """No held-out texts; ranges wider than all texts; a channel that tells too little."""
+    """Reasons: no held-out texts; ranges wider than all texts; a channel with too little information."""
     bundle = write_index(tmp_path / "without", files=lambda files: files.pop("held-out.json"))
     code, out, err = run("classify", "-b", bundle, released_lines(tmp_path, bundle, 50, 50, 50), "--counts")
     assert (code, out.splitlines()[0]) == (0, "label     classified as")

@@ -1,4 +1,4 @@
-"""Counts of labels hold the truth: exactly, where it can be summed, and as often as they say in releases drawn anew."""
+"""Corrected counts cover the true numbers of labels, exactly where enumerable, else as often as stated."""
 
 import itertools
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The examples in docstrings of the server's end run and print what they show; every public name has one."""
+"""The examples in docstrings of the server's end run and print their shown output; every public name has one."""
 
 from pathlib import Path
 

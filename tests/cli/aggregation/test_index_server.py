@@ -1,4 +1,4 @@
-"""``IndexServer``: what it takes for a released line, and counts that are unbiased."""
+"""``IndexServer`` parses released lines strictly, and its counts are unbiased."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""``textveil compare`` and ``preview`` in the mode ``names``: what a person sees before a mode is chosen."""
+"""``textveil compare`` and ``preview`` show the effect of the mode ``names`` before a user chooses it."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""``textveil encode``: texts and files in, a line for each document out, and errors with names."""
+"""``textveil encode`` reads texts and files, prints a line for each document, and names errors."""
 
 import json
 import re
@@ -103,7 +103,7 @@ def test_a_bundle_of_the_other_kind(here: Callable, tiny_path: Path, tiny_encode
 
 @pytest.mark.slow
 def test_without_onnxruntime(command: Callable, tiny_encoder: Path) -> None:
-    """A process of its own in which there is none: encoding names the extra, and the rest works."""
+    """A process without onnxruntime: encoding names the extra, and everything else works."""
     block = (
         "import sys; sys.modules['onnxruntime'] = None; sys.argv[0] = 'textveil'\n"
         "from textveil_cli.main import main; main()"

@@ -1,4 +1,4 @@
-"""``textveil encode``, ``info`` and ``verify`` with a bundle of indices."""
+"""``textveil encode``, ``info`` and ``verify`` work with a bundle of class labels."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What ``textveil info`` and ``textveil verify`` make of an encoder bundle."""
+"""``textveil info`` and ``textveil verify`` describe and check an encoder bundle."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What ``textveil info`` and others make of a bundle with the lists of the mode ``names`` and nothing else."""
+"""``textveil info`` and other commands accept a bundle with only the lists of the mode ``names``."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""``textveil info`` and ``textveil inspect``: what a bundle is, and what may become of a word."""
+"""``textveil info`` and ``textveil inspect`` describe a bundle, and the possible outputs of a word."""
 
 import json
 import re

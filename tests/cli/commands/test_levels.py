@@ -1,4 +1,4 @@
-"""What levels promise and do: the library, and ``textveil levels``."""
+"""The library and ``textveil levels`` report the promises and effects of levels."""
 
 import copy
 import json
@@ -70,7 +70,7 @@ def test_what_is_said_of_a_level_is_what_the_files_say(bundle):
 
 
 def test_the_median_share_is_that_of_the_law(measured_path):
-    """The number in the file against the distribution that the runtime draws from."""
+    """The stored number equals that of the runtime's output distribution."""
     sanitizer = Sanitizer.load(measured_path)
     for found in summarize_levels(sanitizer.bundle, "santext"):
         shares = [

@@ -1,4 +1,4 @@
-"""``--randomize FILE`` on the command line: words of a public list, drawn over each other in the mode ``names``."""
+"""``--randomize FILE`` randomizes the words of a public list in the mode ``names``."""
 
 import json
 from collections.abc import Callable

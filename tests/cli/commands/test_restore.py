@@ -1,4 +1,4 @@
-"""``textveil restore`` puts words into running text alone, and elsewhere where an option says so."""
+"""``textveil restore`` restores words in running text, and elsewhere only by an option."""
 
 import json
 from collections.abc import Callable

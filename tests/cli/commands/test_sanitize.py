@@ -1,4 +1,4 @@
-"""The command line on a bundle with a staircase, from a small bundle to the last message."""
+"""The command line works on a bundle with a staircase, from a small bundle to the last message."""
 
 import json
 import stat

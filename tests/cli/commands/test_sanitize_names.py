@@ -1,4 +1,4 @@
-"""The mode ``names`` on the command line: its options with every kind of text, and what is said and refused."""
+"""The mode ``names`` on the command line: options with every kind of text, messages and refusals."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Errors on columns: the wrong one and the header are named, and nothing that may be a text or a row of data."""
+"""Errors on columns name the wrong column and the header, and never a text or a row of data."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The three command lines: commands are imported when they are called, their options stand in groups, and are short."""
+"""The three command lines import a command only when it is called, group its options, and keep help short."""
 
 import ast
 import importlib
@@ -31,7 +31,7 @@ FOLDERS = (
 
 @pytest.mark.parametrize("name", LINES)
 def test_what_a_command_is_for_is_said_once(name: str) -> None:
-    """Its help is known before it is imported, and is the first sentence of its documentation."""
+    """The help of a command is known before its import, and is the first sentence of its documentation."""
     module = importlib.import_module(LINES[name])
     commands = typer.main.get_group(module.app).commands
     assert list(commands) == list(module.COMMANDS)
@@ -100,7 +100,7 @@ def own(modules: set[str]) -> set[str]:
 
 @pytest.mark.parametrize("mode", MOST_MODULES)
 def test_a_sentence_pays_for_a_sentence(mode: str) -> None:
-    """Neither tables nor vectors, neither a ledger nor another command."""
+    """Rewriting one sentence loads no tables or vectors, no ledger and no other command."""
     modules = loaded("sanitize", "--quiet", "--protect", mode, "--text", "The doctor of Anna Novak")
     unused = _UNUSED if mode == "words" else tuple(set(_UNUSED) - _NAMES_USE)
     assert len(own(modules)) <= 15
@@ -212,7 +212,7 @@ def test_help_shows_groups(
 
 
 def test_an_option_is_declared_once() -> None:
-    """In the groups: no command spells an option of theirs again."""
+    """It is declared in the option groups: no command declares one of their options again."""
     shared = {
         option
         for file in (ROOT / "cli/src/textveil_cli/options").glob("*.py")

@@ -1,4 +1,4 @@
-"""Lines of bytes in, documents out: every split of the input gives the same, and bad bytes are named exactly."""
+"""Every division of the input bytes gives the same documents, and invalid bytes are located exactly."""
 
 import codecs
 import os
@@ -95,7 +95,7 @@ contents = st.binary(max_size=60) | st.lists(st.sampled_from(BYTES), max_size=25
 @example(b"\xef\xbb", 1)
 @example(b"the\n\xf0\x9f\x98", 4)
 def test_any_bytes_in_any_portions(tmp_path: Path, content: bytes, read_bytes: int) -> None:
-    """Whole lines before the first bad byte are written; its offset in the input is told; nothing after it is."""
+    """Whole lines before the first invalid byte are written, and nothing after it; the message has its offset."""
     bad = None
     try:
         content.decode("utf-8")

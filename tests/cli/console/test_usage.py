@@ -1,4 +1,4 @@
-"""The ``textveil`` command: help, and wrong usage, which is told without the text. Its words are in mistakes.md."""
+"""``textveil`` prints help, and reports wrong usage without the text. The messages are in mistakes.md."""
 
 import io
 import os

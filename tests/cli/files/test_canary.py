@@ -1,4 +1,4 @@
-"""No leak from files with columns: canaries in cells, keys and names are in no message and in nothing that is left."""
+"""No canary in cells, keys and names of tables is in any message or remaining file."""
 
 import gzip
 import os
@@ -94,7 +94,7 @@ def test_a_folder_run_leaves_nothing_but_outputs(
 
 
 def test_what_a_worker_meets_does_not_tell(tiny: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bug of ours, or of a library, whose message holds the text: type and place come back, and nothing else."""
+    """If an internal error contains the text, only its type and place are reported."""
 
     def fail(*arguments: Any) -> None:
         raise ValueError(SECRET) from KeyError(SECRET)

@@ -1,4 +1,4 @@
-"""CSV and TSV: what is not rewritten keeps its bytes, and a row that does not fit is named."""
+"""In CSV and TSV, cells that are not rewritten keep their bytes, and a row that does not fit is named."""
 
 import csv
 import io
@@ -119,7 +119,7 @@ CELL = st.text(st.sampled_from('ab ,;"\n\r\té'), max_size=8).filter(lambda cell
 )
 @example([("", "", ""), ("a\n", '"', ",")], "\n", 1, True)
 def test_any_table(rows: list[tuple[str, str, str]], end: str, pieces: int, all_quoted: bool) -> None:
-    """Read again, the cells of other columns are what they were, byte for byte, and the others what was drawn."""
+    """Cells of other columns are byte-equal, and the selected ones contain the sampled outputs."""
     file = io.StringIO(newline="")
     writer = csv.writer(file, lineterminator=end, quoting=csv.QUOTE_ALL if all_quoted else csv.QUOTE_MINIMAL)
     writer.writerows([("id", "note", "more"), *rows])

@@ -1,4 +1,4 @@
-"""Which cells are one document: equal words of a document become equal words, and are charged once."""
+"""Cells of one document get equal outputs for equal words, which are spent once."""
 
 import json
 from collections.abc import Callable
@@ -91,7 +91,7 @@ def test_keys_of_json_lines(here: Callable, tmp_path: Path) -> None:
 
 
 def test_documents_that_are_too_long(here: Callable, tmp_path: Path) -> None:
-    """They are errors, or go to the quarantine; the others are drawn."""
+    """They cause an error, or go to the rejected rows; the others are rewritten."""
     path, out, kept = tmp_path / "t.csv", tmp_path / "out.csv", tmp_path / "kept"
     path.write_bytes(b'id,a,b\n1,the invoice,"x"\n2,doctor nurse invoice,"y"\n3,nurse,z\n')
     arguments = [*"sanitize --csv -c a --consistent --document cell --consistent-cap 2".split(), path, "-o", out]

@@ -1,4 +1,4 @@
-"""An output whose name ends like a file of another format is refused: nothing is converted."""
+"""An output whose name has the ending of another format is refused, since nothing is converted."""
 
 import gzip
 import re

@@ -1,4 +1,4 @@
-"""Runs over files and folders: the shape of the output, what is left out, resuming, workers, and what goes wrong."""
+"""Runs over files and folders: shape of the output, skipped files, resuming, workers, and failures."""
 
 import gzip
 import json
@@ -149,7 +149,7 @@ def test_plain_text_in_folders(here: Callable, flat_bundle: Path, nearest: None,
 
 
 def test_finished_files_stay_after_an_error(tables: Callable, folder: Path, tmp_path: Path) -> None:
-    """And the run is gone on with: finished files are not drawn again."""
+    """The run can be resumed: finished files are not rewritten again."""
     out = tmp_path / "out"
     (folder / "deep" / "er" / "d.csv").write_bytes(b"id,note\n1,2,3\n")
     ran = tables(folder, "-o", out)

@@ -1,4 +1,4 @@
-"""Columns that are copied beside those that are rewritten are warned of, if their headings tell of people."""
+"""A warning names copied columns whose headings suggest personal data."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""JSON lines: strings at some keys are rewritten, and the rest of each line keeps its bytes."""
+"""In JSON lines, strings at selected keys are rewritten, and the rest of each line keeps its bytes."""
 
 import json
 from collections.abc import Callable
@@ -155,7 +155,7 @@ def test_bad_rows(row: str, reason: str) -> None:
 @pytest.mark.parametrize("option", ["document_key", "privacy_unit_column"])
 @pytest.mark.parametrize("row", ['{"a": "x", "b": 1, "b": 2}', '{"a": "x", "b": 1, "c": {"d": 1, "d": 2}}'])
 def test_a_row_that_names_its_document_or_scope_has_each_key_once(option: str, row: str) -> None:
-    """Of two scopes the last would be charged, and the first is what others read."""
+    """Of two privacy units the last would be spent, while others read the first."""
     more: dict[str, Any] = {"document": "key"} if option == "document_key" else {}
     written, bad = shout(f'{row}\n{{"a": "y", "b": 1}}\n'.encode(), "a", **{option: "b"}, **more)
     assert (written, [one.reason for one in bad]) == (b'{"a": "Y", "b": 1}\n', ["a key appears twice"])

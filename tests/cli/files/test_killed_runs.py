@@ -1,4 +1,4 @@
-"""A run over a folder that is killed: the ledger knows every row that came out, and ``--resume`` charges none again."""
+"""After a killed run over a folder the ledger has every released row, and ``--resume`` spends none again."""
 
 import os
 import random
@@ -80,7 +80,7 @@ def test_three_hundred_kills(bundle: Path, tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_rows_that_are_not_charged_are_found(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A planted fault: blocks of one row are not charged."""
+    """Planted fault: blocks of one row are not spent."""
     monkeypatch.setattr(sources, "_READ_BYTES", 16)
     real = BlockLedger.spend
 

@@ -1,4 +1,4 @@
-"""A ledger over tables: every row that comes out was charged before, in its scope."""
+"""With a ledger over tables every released row was spent before, in its privacy unit."""
 
 import json
 from collections.abc import Callable
@@ -162,7 +162,7 @@ def test_who_writes_is_who_charges(tables: Callable, path: Path, tmp_path: Path)
 def test_nothing_is_written_before_it_is_charged(
     tables: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A ledger that fails at the third block: rows of two blocks left."""
+    """The ledger fails at the third block: only rows of two blocks are released."""
     monkeypatch.setattr(sources, "_READ_BYTES", 24)
     (tmp_path / "t.csv").write_text("id,note\n" + "".join(f"{number:03},doctor nurse\n" for number in range(50)))
     real, calls = Ledger.record_groups, [0]

@@ -1,4 +1,4 @@
-"""Tables that are given as plain text are refused, with the option to use; prose is not."""
+"""Tables given as plain text are refused with the option to use; prose is not."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Parquet: text columns are rewritten; types, nulls, metadata and compression stay."""
+"""In Parquet, text columns are rewritten; types, nulls, metadata and compression stay."""
 
 import json
 from collections.abc import Callable

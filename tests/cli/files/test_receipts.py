@@ -1,4 +1,4 @@
-"""Receipts of tables and of Parquet: of one output, with the columns that were rewritten."""
+"""A receipt of a table or of Parquet covers one output, with its rewritten columns."""
 
 import gzip
 import json

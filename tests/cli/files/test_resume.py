@@ -1,4 +1,4 @@
-"""What a run over a folder finds and did not write itself: it is not replaced, not added to and not removed."""
+"""A run over a folder never replaces, extends or removes files of others."""
 
 import os
 from collections.abc import Callable

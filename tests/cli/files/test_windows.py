@@ -1,4 +1,4 @@
-"""Files, folders and a ledger where the system is like Windows (``like_windows``); names that differ in case only."""
+"""Files, folders and a ledger work on a Windows-like system (``like_windows``), with names that differ in case only."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What the tests of integrations share: the example of each runs, and somebody who traces."""
+"""Fixtures of the integrations: running their examples, and a tracer."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""An agent of LangChain, made as its tutorial makes one: its model gets surrogates, everyone else the user's words."""
+"""In a LangChain agent, built as in its tutorial, the model gets surrogates, and everyone else the user's words."""
 
 import asyncio
 import json
@@ -147,7 +147,7 @@ def texts(said: Any) -> str:
 
 @pytest.mark.parametrize("streams", [False, True])
 def test_stop_sequences_are_rewritten_as_the_model_writes_them(streams: bool) -> None:
-    """A model never writes an original; a token of the model stays."""
+    """A model never writes an original; a special token of the model stays."""
     stops: list[list[str]] = []
 
     class Stops(Model):

@@ -1,4 +1,4 @@
-"""What all integrations share: it pickles without text, needs no library, and says which extra is missing."""
+"""Each integration pickles without text, needs no library for that, and names a missing extra."""
 
 import json
 import pickle

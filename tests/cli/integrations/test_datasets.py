@@ -1,4 +1,4 @@
-"""Columns of a data set: nothing goes to the disk, and no hash is made of a text."""
+"""Columns of a data set are rewritten in memory, and no hash of a text is stored."""
 
 import importlib
 import pickle

@@ -1,4 +1,4 @@
-"""The runnable under tracing: whoever looks on sees sanitized text, or nothing."""
+"""A tracer of the runnable gets sanitized text, or nothing."""
 
 import asyncio
 import json
@@ -85,7 +85,7 @@ def test_a_retry_around_it_is_a_run_and_is_refused(tracer: Tracer) -> None:
 
 
 def test_events_are_refused() -> None:
-    """Their first one has the input that was given."""
+    """The first event would contain the input."""
     for stream in (chain().astream_events, chain().astream_log):
         with pytest.raises(TracingRefused):
             stream(TEXT)

@@ -1,4 +1,4 @@
-"""A model that is talked with in a conversation: it gets surrogates, and so does whoever traces it."""
+"""A model in a conversation, and a tracer, get surrogates."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -67,7 +67,7 @@ def test_a_model_is_talked_with(tracer: Tracer) -> None:
 
 @pytest.mark.parametrize("way", ["invoke", "stream", "ainvoke", "bound"])
 def test_stop_sequences_are_rewritten_as_the_model_writes_them(way: str) -> None:
-    """A model never writes an original; a token of the model stays."""
+    """A model never writes an original; a special token of the model stays."""
     given: list[tuple[str, Any]] = []
 
     class Stops(Echo):
@@ -236,7 +236,7 @@ def test_no_part_begins_a_place_for_the_next_text(place: str, opens: str) -> Non
 
 
 def test_a_part_behind_a_text_keeps_what_follows() -> None:
-    """Where a client shows it is not known."""
+    """It is unknown where a client displays the part."""
     for opens in OPENS:
 
         def write(messages: Any, opens: str = opens) -> Any:
@@ -287,7 +287,7 @@ def test_a_whole_reply_of_an_odd_shape_is_refused() -> None:
 
 
 def test_parts_that_are_not_read_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Planted fault: what stays is not read."""
+    """Planted fault: unrestored text is not parsed."""
     model = write_parts(UNREAD["unknown part"](OPENS[0]), "{}) is", WAYS[1])
     monkeypatch.setattr(ReplyView, "pass_part", lambda *given: None)
     assert "Novak" in sum_of(ConversationRunnable(model, Conversation()).stream(HELLO)).text

@@ -1,4 +1,4 @@
-"""The server of the Model Context Protocol, as a client of it calls it."""
+"""The server of the Model Context Protocol works with a real client."""
 
 import asyncio
 import os
@@ -143,7 +143,7 @@ def surrogates_in(text: str) -> list[str]:
 
 @pytest.mark.parametrize("way", ["changed", "renamed", "linked", "hard link", "replaced", "next run"])
 def test_a_file_of_guesses_tells_nothing(tmp_path: Path, way: str) -> None:
-    """However it is read back: as it was written, or each guess with a surrogate of its own."""
+    """It is read back as it was written, or each guess has a surrogate of its own."""
     known = GUESSES[:3]
     for city in known:
         (tmp_path / f"{city}.txt").write_text(f"I was in {city}")

@@ -1,4 +1,4 @@
-"""The mode ``names`` in each library: its options arrive, and pickles and settings carry them."""
+"""The mode ``names`` works in each library: its options arrive, and pickles and settings keep them."""
 
 import json
 import pickle

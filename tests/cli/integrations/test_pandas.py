@@ -1,4 +1,4 @@
-"""Columns of a frame."""
+"""Columns of a pandas frame are rewritten."""
 
 from collections.abc import Callable
 from dataclasses import fields

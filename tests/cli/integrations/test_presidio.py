@@ -1,4 +1,4 @@
-"""The operator in Presidio's own engine."""
+"""The operators work in Presidio's own engine."""
 
 import logging
 import re

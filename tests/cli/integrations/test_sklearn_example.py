@@ -1,4 +1,4 @@
-"""The transformer of examples/with_sklearn.py in scikit-learn's own pipelines, copies and pickles."""
+"""The transformer works in scikit-learn's pipelines, copies and pickles."""
 
 import pickle
 import sys

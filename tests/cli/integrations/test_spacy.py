@@ -1,4 +1,4 @@
-"""The component in a blank pipeline."""
+"""The component works in a blank spaCy pipeline."""
 
 import inspect
 import logging
@@ -114,7 +114,7 @@ def with_vectors(doc: Doc) -> None:
 
 @pytest.mark.parametrize("earlier", ["sentencizer", tagged, with_spans, with_a_category, with_vectors])
 def test_behind_other_components_it_refuses(earlier: str | Callable[[Doc], None]) -> None:
-    """What they found is of the text as it was: it would be lost, or tell of it."""
+    """Their results belong to the original text: they would be lost, or reveal it."""
     nlp = spacy.blank("en")
     if isinstance(earlier, str):
         nlp.add_pipe(earlier)

@@ -1,4 +1,4 @@
-"""Which files of a folder a model may have written."""
+"""The server tracks which files of a folder a model may have written."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The levels of a staircase in numbers: what the command prints is what the distributions say."""
+"""The printed numbers of the levels of a staircase equal those of its distributions."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""No leak from the command: canaries in texts, files, options and errors are in nothing that it says or leaves."""
+"""No canary in texts, files, options and errors is in any message or remaining file of the command."""
 
 import errno
 import os
@@ -223,7 +223,7 @@ ERRORS = (
 def test_internal_errors_do_not_tell(
     here: Callable, tiny_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, tmp_path: Path
 ) -> None:
-    """A bug of ours, or of a library, whose message holds the text."""
+    """An internal error, of textveil or a library, contains the text in its message."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
 
     def fail(*arguments: object, **options: object) -> None:

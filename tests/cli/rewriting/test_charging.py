@@ -1,4 +1,4 @@
-"""Ledger, budgets, memo and receipts on the command line."""
+"""Ledger, budgets, replay cache and receipts work on the command line."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What ``textveil encode`` keeps on the device: the text, and what was cut of it or failed."""
+"""``textveil encode`` keeps the text, truncated parts and errors on the device."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""``textveil encode`` over tables: a line for each row, and no table taken for plain text."""
+"""``textveil encode`` writes a line for each row of a table, and takes no table for plain text."""
 
 from collections.abc import Callable
 from pathlib import Path

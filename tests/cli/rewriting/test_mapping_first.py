@@ -1,4 +1,4 @@
-"""``--save-mapping``: wherever the command is killed, no text is there without the mapping that restores it."""
+"""With ``--save-mapping`` no text exists without its mapping, wherever the command is killed."""
 
 import json
 import os

@@ -1,6 +1,6 @@
-"""No cell and no row of a table costs more than twelve times its bytes in memory, whatever is in it.
+"""No cell and no row of a table needs more memory than twelve times its bytes, for any content.
 
-As in ``test_memory.py``. What is counted is the longest row of the file; other rows are short.
+As in ``test_memory.py``. The longest row of the file is measured; other rows are short.
 """
 
 import json

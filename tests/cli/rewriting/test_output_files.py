@@ -1,4 +1,4 @@
-"""The ``textveil`` command: what is written where, and what stays as it was after an error."""
+"""``textveil`` writes each output to its place, and changes no file after an error."""
 
 import errno
 import json
@@ -166,7 +166,7 @@ def test_standard_input_is_not_overwritten(command: Callable, note: Path, tiny_p
 
 @posix
 def test_what_is_no_file_is_not_replaced_by_one(cli: Callable, note: Path, folder: Path) -> None:
-    """A device or a pipe given as output (``-o /dev/null``, ``-o /dev/stdout``) must still be one afterwards."""
+    """A device or a pipe as output (``-o /dev/null``, ``-o /dev/stdout``) still is one afterwards."""
     pipe = folder / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)

@@ -1,4 +1,4 @@
-"""No output replaces a ledger, a key, a bundle, an input or another output: nothing is charged before that is known."""
+"""No output replaces a ledger, a key, a bundle, an input or another output: this is checked before any spend."""
 
 import os
 import shutil
@@ -157,7 +157,7 @@ def test_links_of_both_kinds_are_seen_through(here: HERE, place: Path, named: bo
 
 
 def test_files_that_are_to_be_made_are_one_whatever_their_case(here: HERE, place: Path) -> None:
-    """In a folder that ignores case they would be; which folders do is not known before one of them is there."""
+    """In a folder that ignores case they are one file, which is unknown before one of them exists."""
     ran = refused(here, place, WAYS["receipt"], "OUT.TXT")
     assert ran == "textveil: output: --receipt is also --output ('OUT.TXT'): name another file; nothing was written\n"
     assert "is also the key of the ledger" in refused(

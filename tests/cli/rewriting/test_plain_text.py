@@ -1,4 +1,4 @@
-"""The ``textveil`` command: inputs, options and JSON, and what goes to which stream."""
+"""``textveil`` on plain text: inputs, options, JSON, and the stream of each output."""
 
 import json
 import re
@@ -86,7 +86,7 @@ def test_bad_bytes_are_named_and_earlier_lines_stay(cli: Callable, tmp_path: Pat
 
 @pytest.mark.parametrize("name", ["missing.txt", "missing/x", "note.txt/x", "x" * 300, "new\nline"])
 def test_inputs_that_cannot_be_read(cli: Callable, tmp_path: Path, note: Path, name: str) -> None:
-    """What ends like a file is named; what may be a text is not."""
+    """A name with the ending of a file is printed; a string that may be a text is not."""
     ran = cli(note, tmp_path / name)
     assert ran.code == 1
     assert ran.out.count(b"\n") == 3
@@ -189,7 +189,7 @@ def test_named_errors(cli: Callable, arguments: list[str], code: str, expected: 
 
 
 def test_errors_come_before_input_is_read(cli: Callable, note: Path, tmp_path: Path) -> None:
-    """An option that cannot be: not even an empty file is made."""
+    """An invalid option creates no file, not even an empty one."""
     target = tmp_path / "out.txt"
     empty = tmp_path / "empty.txt"
     empty.write_bytes(b"")

@@ -1,4 +1,4 @@
-"""The ``textveil`` command as a process: pipes, signals, closed streams and full disks."""
+"""``textveil`` as a process handles pipes, signals, closed streams and full disks."""
 
 import os
 import re
@@ -164,7 +164,7 @@ def test_a_closed_stream(tiny_path: Path, stream: int) -> None:
 
 @posix
 def test_a_reader_of_messages_that_went_away(tiny_path: Path, tmp_path: Path, note: Path) -> None:
-    """Nobody reads standard error: the file is there all the same, whole, and nothing else."""
+    """Nobody reads standard error: the file is complete nevertheless, and alone."""
     target = tmp_path / "out.txt"
     receiver, sender = os.pipe()
     os.close(receiver)

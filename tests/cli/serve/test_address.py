@@ -1,4 +1,4 @@
-"""Where the service may listen: on the loopback address as it is, elsewhere with a token, TLS and a name."""
+"""The service listens on the loopback address by default, elsewhere only with a token, TLS and a name."""
 
 import json
 import socket

@@ -1,4 +1,4 @@
-"""Slow, silent and many clients: each is let go after its time, and others are answered all the while."""
+"""Slow, silent and many clients: each is disconnected after its time, and others are answered meanwhile."""
 
 import time
 from collections.abc import Iterator
@@ -79,7 +79,7 @@ def test_half_a_body_and_gone(server: Server) -> None:
 
 @pytest.mark.parametrize("chunked", [False, True])
 def test_a_huge_body(server: Server, chunked: bool) -> None:
-    """It is neither kept nor waited for: it may be told so, or be cut off."""
+    """The service neither stores nor waits for it: the client gets an error, or is disconnected."""
     part = b"Zorblaxia " * 6_000
     length = b"Transfer-Encoding: chunked" if chunked else b"Content-Length: 3000000000"
     with server.connect() as connection:
@@ -178,7 +178,7 @@ def server_is_full(server: Server) -> bool:
 
 @pytest.mark.slow
 def test_a_planted_fault_is_seen(tmp_path: Path) -> None:
-    """Uvicorn alone waits for ever for the end of a head."""
+    """Uvicorn alone waits forever for the end of a head."""
     before = "textveil_cli.serve.server._LimitedProtocol._update_timer = lambda self: None"
     with toy(tmp_path, before=before) as faulty, pytest.raises(AssertionError, match="for ever"):
         trickle(faulty, HEAD, b"X-A: b\r\n", most=3)

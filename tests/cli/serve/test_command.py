@@ -1,4 +1,4 @@
-"""``textveil serve`` itself: real releases, and no text in what it says or leaves behind."""
+"""``textveil serve`` makes real releases, and no text is in its messages or remaining files."""
 
 import json
 import signal
@@ -106,7 +106,7 @@ def test_vectors_are_released(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_ledger_charges_and_its_budget_refuses(tmp_path: Path) -> None:
-    """Nothing is released above the budget, also by a service that is started again."""
+    """Nothing is released above the budget, also after a restart."""
     files = ("--ledger", tmp_path / "ledger", "--budget", "12", "--epsilon", "4")  # 4 nats a drawn word
     first = {f"the {SECRET}": 200, "the nurse": 200, f"the doctor {SECRET}": 403, "the lawyer": 200}
     for number, asked in enumerate([first, {"the doctor": 403, "the": 200}]):

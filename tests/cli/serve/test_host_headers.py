@@ -1,7 +1,7 @@
-"""A header that decides who is answered counts only if it is there once.
+"""A header that decides about a reply counts only if it occurs once.
 
-A front end may look at the first of two and the service at the last. The server in front of the application refuses two
-``Host`` headers itself, so the rule and the application are asked here without it.
+A front end may read the first of two and the service the last. The server in front of the application refuses two
+``Host`` headers itself, so these tests call the rule and the application without it.
 """
 
 import asyncio

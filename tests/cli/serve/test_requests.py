@@ -1,4 +1,4 @@
-"""What the service answers: the paths, and every kind of bad request, with no word of it in any answer or log."""
+"""The service answers its paths and every kind of bad request, and no reply or log contains a word of a request."""
 
 import json
 from collections.abc import Iterator

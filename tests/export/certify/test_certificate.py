@@ -1,4 +1,4 @@
-"""Certificates in bundles: labels, what must be refused, interruptions, and the command."""
+"""Certificates in bundles: labels, refusals, interruptions, and the command."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""Bounds of losses against brute force in exact rationals, and the envelope of weights against its definition."""
+"""Loss bounds hold against brute force in exact rationals, and the envelope of weights equals its definition."""
 
 from pathlib import Path
 

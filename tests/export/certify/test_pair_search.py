@@ -1,8 +1,8 @@
-"""Certified epsilons against brute force in exact rationals, and against planted faults.
+"""Certified epsilons hold against brute force in exact rationals, and planted faults are detected.
 
-The certificate is a bound that can only overstate. Brute force looks at every pair and every output; the truth must
-lie between what the certificate says is attained and what it certifies, and the two close together: one grid step of
-score, ``alpha / (grid d)``, where the first input of the worst pair is an output, and next to nothing where it is not.
+The certificate is a bound that can only overstate. Brute force visits every pair and every output; the truth must lie
+between the attained and the certified value of the certificate, and the two close together: one grid step of score,
+``alpha / (grid d)``, if the first input of the worst pair is an output, and next to nothing if it is not.
 """
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The certificate of a staircase, row by row: sound tables pass, and each planted fault is named."""
+"""The certificate of a staircase accepts sound tables row by row, and names each planted fault."""
 
 from dataclasses import replace
 from decimal import Decimal

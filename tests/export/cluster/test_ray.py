@@ -1,4 +1,4 @@
-"""Both commands on Ray: on two nodes, and on a cluster that they start themselves."""
+"""Both commands run on Ray: on two nodes, and on a cluster that they start themselves."""
 
 import csv
 import filecmp

@@ -1,4 +1,4 @@
-"""A ``Rewriter`` in Ray Data, as its tutorial calls functions: over rows, and over batches of any format."""
+"""A ``Rewriter`` works in Ray Data over rows, and over batches of any format."""
 
 import importlib
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Checkpoints are read strictly: whatever is wrong with one has a name and a line of its own."""
+"""Checkpoints are read strictly: each defect has an error code and a line of its own."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""The whole way from a checkpoint to a bundle that a device opens, and every way on which nothing is written."""
+"""A checkpoint becomes a bundle that a device opens; after any error nothing is written."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The gates open for what is as good and as bounded as the original, and for nothing else."""
+"""The gates accept only a model that is as accurate and as bounded as the original."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What the int8 recipes make, and how one is chosen."""
+"""The int8 recipes convert a model, and the exporter selects one."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Fewer pieces: what is kept is read as before, and nothing that is needed goes."""
+"""A smaller vocabulary tokenizes kept pieces as before, and keeps all needed pieces."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The graph computes what torch computes, at every length, and holds nothing that a device refuses."""
+"""The graph computes the same as torch for every length, and contains nothing that a device refuses."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""The ONNX extractor of an index bundle: the first recipe that is as accurate and fits, whatever the clock says."""
+"""The ONNX extractor of a label bundle uses the first recipe that is accurate and small enough, at any speed."""
 
 import time
 from collections.abc import Callable

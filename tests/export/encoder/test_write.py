@@ -1,4 +1,4 @@
-"""An encoder bundle is there whole or not at all."""
+"""An encoder bundle is written completely or not at all."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A bundle that is read and written again is the same, and one with held-out decisions lets labels be counted."""
+"""A bundle that is read and written stays the same; one with held-out decisions permits counts of labels."""
 
 from dataclasses import replace
 from pathlib import Path

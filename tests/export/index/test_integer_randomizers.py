@@ -1,4 +1,4 @@
-"""A channel of real numbers becomes integers: nearly the same probabilities, certified whatever comes in."""
+"""A real channel becomes integers with nearly the same probabilities, certified for any input."""
 
 import math
 

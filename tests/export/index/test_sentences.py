@@ -1,4 +1,4 @@
-"""Sentences for a finished bundle: by label for classes, the nearest for codes; nothing that is drawn changes."""
+"""Sentences for a finished bundle: by label for classes, the nearest for codes; the sampling stays the same."""
 
 import json
 from dataclasses import replace

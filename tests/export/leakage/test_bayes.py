@@ -1,4 +1,4 @@
-"""Bayes-optimal recovery, against its definition: exact for one release, by enumeration for several."""
+"""Bayes-optimal recovery equals its definition: exactly for one release, by enumeration for several."""
 
 from fractions import Fraction
 

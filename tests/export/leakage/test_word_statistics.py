@@ -1,4 +1,4 @@
-"""What the levels do to words, against the definitions in rationals; and ``statistics.json`` in a bundle."""
+"""Word statistics of levels equal their definitions in rationals, and ``statistics.json`` stores them."""
 
 import json
 import shutil

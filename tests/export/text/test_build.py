@@ -1,4 +1,4 @@
-"""From a source to a bundle on disk: levels, sizes, atomic writing, the card, the command."""
+"""The exporter turns a source into a bundle on disk: levels, sizes, atomic writing, the card, the command."""
 
 import json
 from dataclasses import replace

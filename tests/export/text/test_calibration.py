@@ -1,4 +1,4 @@
-"""Exponents whose *proven* epsilon meets a target, and base measures that help."""
+"""Exponents meet a target of *proven* epsilon, and base measures are used only if they help."""
 
 from dataclasses import replace
 from decimal import Decimal

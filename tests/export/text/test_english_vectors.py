@@ -1,4 +1,4 @@
-"""The vectors of the public word list: the rules of their builder on tiny sources, and the file that ships."""
+"""The builder of word vectors follows its rules on tiny sources, and the shipped file is complete."""
 
 import gzip
 import hashlib

@@ -1,4 +1,4 @@
-"""The list of opposites: the rules of its builder on tiny sources, and what ships."""
+"""The builder of opposites follows its rules on tiny sources, and the shipped list is complete."""
 
 import hashlib
 import os

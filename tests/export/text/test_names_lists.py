@@ -1,4 +1,4 @@
-"""``textveil-export names``: the lists of the mode ``names``, alone or beside a staircase."""
+"""``textveil-export names`` writes the lists of the mode ``names``, alone or beside a staircase."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The metric on public vectors: rounding, merging, the scale, the place of ``<unk>``."""
+"""The metric on public vectors: rounding, merging, the scale, and the position of ``<unk>``."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Neighbors and near-duplicates by blocks: what the definitions say, whatever the blocks and the vectors are."""
+"""Neighbors and near-duplicates by blocks equal their definitions, for any blocks and vectors."""
 
 from typing import Any
 from unittest.mock import patch

@@ -1,4 +1,4 @@
-"""The staircase of a bundle that the exporter makes, with all of it or over a finished one: lists, outputs, options."""
+"""The exporter builds a staircase with a new bundle or over a finished one: lists, outputs, options."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The arrays of the staircase: neighbors of a word, and the base that all rows share."""
+"""The arrays of the staircase: neighbors of a word, and the common base of all rows."""
 
 from fractions import Fraction
 

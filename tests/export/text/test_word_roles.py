@@ -1,4 +1,4 @@
-"""Who may come out and who may be kept."""
+"""Roles decide which words may be outputs and which may be kept."""
 
 import pytest
 from textveil.mechanisms.baselines.table import KEPT_ROLE, SANTEXT_OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT_ROLE

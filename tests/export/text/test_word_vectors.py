@@ -1,4 +1,4 @@
-"""Where vectors come from: encoders in folders and packages, and text files in their published formats."""
+"""Vectors come from encoders in folders and packages, and from text files in their published formats."""
 
 import gzip
 import importlib.util

@@ -1,4 +1,4 @@
-"""The public word lists: the builder's rules on tiny sources, the files that ship, their licenses and coverage."""
+"""The builder of word lists follows its rules on tiny sources; the shipped files have licenses and coverage."""
 
 import hashlib
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""The files of a bundle: what is missing, altered or foreign, and what a manifest may name."""
+"""Missing, altered and foreign files of a bundle are refused, and so are invalid names in a manifest."""
 
 import hashlib
 import json
@@ -39,7 +39,7 @@ def test_every_single_byte_counts(copy: Path, name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.full)])
 def test_every_byte_of_the_manifest_in_turn(copy: Path, tiny_path: Path, step: int) -> None:
-    """What it may say and still be opened must not touch the mechanism, and changes the identity each time."""
+    """A change that can still be opened must not affect the mechanism, and always changes the content hash."""
     original = open_bundle(tiny_path, TextBundle)
     content = (copy / "manifest.json").read_bytes()
     opened = 0
@@ -104,7 +104,7 @@ def test_a_key_that_occurs_twice(copy: Path, name: str) -> None:
 
 @pytest.mark.parametrize("version", [0, -1, 5.5, 5.0, "5", True, None, [5], {}, 10**30])
 def test_another_version(copy: Path, version: object) -> None:
-    """It is named before anything else is looked at: of a version yet to come, nothing is known."""
+    """The version is checked first: nothing is known of a later version."""
     manifest = {**read_json(copy / "manifest.json"), "format_version": version}
     (copy / "manifest.json").write_text(json.dumps(manifest))
     (copy / "mechanism.json").unlink()

@@ -1,4 +1,4 @@
-"""Bundles of an index: what a hostile one may hold is refused by name, or cannot matter."""
+"""Bundles of class labels: hostile content is refused by name, or has no effect."""
 
 import json
 from pathlib import Path

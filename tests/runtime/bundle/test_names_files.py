@@ -1,4 +1,4 @@
-"""The lists of the mode ``names``: a part of a bundle that is read when it is first used."""
+"""The lists of the mode ``names`` are parsed and checked when they are first used."""
 
 import json
 from collections.abc import Callable

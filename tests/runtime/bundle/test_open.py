@@ -1,4 +1,4 @@
-"""The one door: bundles of every kind, every byte accounted for, and what a manifest may say and name."""
+"""``open_bundle`` opens bundles of every kind, checks every byte, and limits the content of a manifest."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The safetensors reader: what it maps, and everything it must refuse."""
+"""The safetensors reader maps arrays, and refuses every malformed file."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Reader of the rules of a language: strict, and those of a bundle replace those of English."""
+"""The reader of language rules is strict, and the rules of a bundle replace those of English."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""SanText's part of a bundle: the weights of its levels, and the labels that a certificate carries."""
+"""SanText's part of a bundle: the weights of its levels, and the labels from a certificate."""
 
 import json
 from pathlib import Path

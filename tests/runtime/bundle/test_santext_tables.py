@@ -1,4 +1,4 @@
-"""Opening a bundle whose hashes fit: the table and the rows of SanText must be what they say."""
+"""SanText's table and rows are checked when a bundle opens, even if all hashes fit."""
 
 from collections.abc import Callable
 from pathlib import Path

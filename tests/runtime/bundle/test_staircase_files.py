@@ -1,4 +1,4 @@
-"""The staircase of a bundle: its table, its levels, and the lists of the skeleton."""
+"""The staircase's part of a bundle: its table, its levels, and the lists of the template."""
 
 import hashlib
 from collections.abc import Callable

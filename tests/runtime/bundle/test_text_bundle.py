@@ -1,4 +1,4 @@
-"""Opening a bundle whose hashes fit: its law and its vocabulary must be what they say."""
+"""Mechanism file and vocabulary are checked when a bundle opens, even if all hashes fit."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Bundles of vectors: what a manifest may say of a release, the vocabulary, and the model."""
+"""Bundles of vectors: the release in a manifest, the vocabulary and the model are checked."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Accounts and budgets: what is counted, and what is refused."""
+"""Accounts count every spend, and a budget refuses a spend above it."""
 
 import pickle
 import traceback
@@ -68,7 +68,7 @@ def test_a_refused_batch_releases_and_charges_nothing(small: Sanitizer, ledger: 
 
 
 def test_a_refused_batch_counts_none_of_its_own_draws_as_spent(small: Sanitizer, ledger: Ledger) -> None:
-    """They are what it needs, up to the one that does not fit. Groups that are charged before it are spent."""
+    """The message names the epsilon that the batch needs, up to the first refused spend. Earlier groups are spent."""
     for spent, needed in (("0", "25.5"), ("8.5", "17")):
         with pytest.raises(
             BudgetError, match=rf": epsilon {spent} of 20 is spent, and the release needs at least epsilon {needed}$"
@@ -102,7 +102,7 @@ def test_a_budget_is_lowered_and_never_raised(small: Sanitizer, ledger: Ledger) 
 
 
 def test_a_budget_is_kept_whatever_is_refused(ledger: Ledger) -> None:
-    """Its own release, another of its batch, or that of a scope with a smaller budget."""
+    """The refused spend is its own, another of its batch, or that of a privacy unit with a smaller budget."""
 
     def refused(*scopes: str, budget: float, nats: int = 1) -> None:
         groups = [[entry(scope, Spend(nats * EPSILON_UNITS))] for scope in scopes]
@@ -157,7 +157,7 @@ def unbounded(ledger: Ledger, scope: str) -> None:
 
 
 def test_a_budget_is_in_nats(ledger: Ledger) -> None:
-    """Also where it is given by place. It counts in whole units, without floating point."""
+    """A positional budget is too. It counts in whole units, without floating point."""
     for sixty in (60, 60.0, "60", Decimal(60), "6e1"):
         assert Budget(sixty) == Budget(epsilon=sixty, delta=0) == Budget("60", delta="0")
         assert Budget(sixty).units == (60 * EPSILON_UNITS, 0)

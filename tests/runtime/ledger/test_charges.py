@@ -1,4 +1,4 @@
-"""What a release is charged: staircase, SanText, randomized response, vectors and indices."""
+"""Each release spends its stated epsilon: staircase, SanText, randomized response, vectors and class labels."""
 
 from decimal import Decimal
 from fractions import Fraction

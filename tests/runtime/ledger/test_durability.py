@@ -1,4 +1,4 @@
-"""A ledger that is killed, cut off from power, out of disk, shared by threads, forks and processes."""
+"""A ledger survives kills, power cuts and a full disk, and is shared by threads, forks and processes."""
 
 import os
 import sqlite3
@@ -131,7 +131,7 @@ def test_no_charge_is_lost_when_unflushed_writes_are(folder: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("synchronous", ["FULL", "OFF"])
 def test_weaker_flushes_lose_charges(folder: Path, synchronous: str) -> None:
-    """Without the folder's flush a journal that was removed may be back, and takes the charge back."""
+    """Without the folder's flush a removed journal may reappear and undo the spend."""
     assert after_power_cuts(folder, synchronous)[1] > 0
 
 
@@ -171,7 +171,7 @@ def test_a_full_disk_at_the_first_use_is_a_named_error(folder: Path) -> None:
 
 
 def test_a_journal_from_before_takes_the_ledger_back_and_is_not_noticed(folder: Path) -> None:
-    """What SQLite gives for files that were restored to an earlier state: docs/privacy.md says that none is noticed."""
+    """SQLite accepts files restored to an earlier state: docs/privacy.md states that this is not detected."""
     ledger = Ledger(folder / "ledger")
     ledger.record_spends([ENTRY])
     before = ledger.path.read_bytes()
@@ -234,7 +234,7 @@ def changed(ledger: Ledger, statement: str) -> None:
 def test_sums_that_do_not_fit_are_found_before_anything_is_released(
     small: Sanitizer, folder: Path, statement: str, open_again: bool
 ) -> None:
-    """Also by a ledger that has looked at them before, and has two more releases since."""
+    """A ledger that checked the sums before and has two more releases since finds them too."""
     ledger, other = Ledger(folder / "ledger"), Ledger(folder / "ledger")
     ledger.record_spends([ENTRY])
     for _ in range(2):
@@ -252,7 +252,7 @@ def test_sums_that_do_not_fit_are_found_before_anything_is_released(
 
 
 def test_what_others_forget_and_begin_anew_is_no_damage(folder: Path) -> None:
-    """Numbers of releases are given again, below those that were looked at."""
+    """Numbers of releases are assigned again, below the checked ones."""
     ledger, other = Ledger(folder / "ledger"), Ledger(folder / "ledger")
     ledger.record_spends([ENTRY] * 3)
     other.delete_privacy_unit("scope")
@@ -290,7 +290,7 @@ def test_a_file_of_one_byte_is_no_empty_ledger(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_a_first_use_that_is_killed_can_be_done_again(folder: Path) -> None:
-    """A key is made after its ledger is on the disk: no kill leaves one without the other."""
+    """A key is created after its ledger is on the disk: no kill leaves one without the other."""
     for case, (statement, after) in enumerate((n, after) for n in range(1, 16) for after in (False, True)):
         (place := folder / str(case)).mkdir()
 

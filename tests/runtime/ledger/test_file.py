@@ -1,4 +1,4 @@
-"""What the file of a ledger holds, and what it does not."""
+"""The file of a ledger contains the documented data and nothing else."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""Charges of threads that wait together: one transaction, each as if it were alone."""
+"""Spends of threads that wait together are one transaction, each with its own result."""
 
 import threading
 from collections.abc import Callable, Generator
@@ -129,7 +129,7 @@ for group in range(2):
 
 @pytest.mark.slow
 def test_no_charge_of_a_group_is_lost_when_unflushed_writes_are(folder: Path) -> None:
-    """All of a group are on the disk or none, and each before its output leaves."""
+    """All of a group are on the disk or none, and each before its output is released."""
     found = set[int]()
     for disk, left in disks(CHARGES, folder):
         if not (disk / "ledger").exists() or not (disk / "ledger").read_bytes():

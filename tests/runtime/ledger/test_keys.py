@@ -1,4 +1,4 @@
-"""Keys of a ledger: missing, spoiled, elsewhere, rotated; what is deleted with them."""
+"""Keys of a ledger: missing, damaged, in another place, rotated; deletion with their data."""
 
 import os
 import sqlite3
@@ -76,7 +76,7 @@ def test_rotating_forgets_everything(small: Sanitizer, path: Path) -> None:
 
 
 def test_a_ledger_that_was_rotated_meanwhile_is_refused(small: Sanitizer, memo: Ledger, path: Path) -> None:
-    """Its tags would be of another key: accounts that nobody finds."""
+    """Its tags would use another key: accounts that cannot be found."""
     Ledger.rotate(path)
     for use in (lambda: memo.sanitize(small, "doctor"), memo.list_accounts, lambda: memo.delete_privacy_unit("a")):
         with pytest.raises(
@@ -110,7 +110,7 @@ def test_a_scope_is_forgotten(small: Sanitizer, memo: Ledger) -> None:
 
 
 def test_a_ledger_that_is_opened_again_has_its_keys_once(path: Path) -> None:
-    """Without a memo, too: what tells the device key from others is written once."""
+    """This holds without a replay cache too: the mark of the device key is written once."""
     for _ in range(3):
         Ledger(path)
     with sqlite3.connect(path) as connection:

@@ -1,4 +1,4 @@
-"""Stored outputs: what is an equal request, who can read them, and that no draw comes from a key."""
+"""The replay cache returns stored outputs for equal requests only, to those with the key; no sample uses a key."""
 
 import sqlite3
 import sys
@@ -32,7 +32,7 @@ def test_an_equal_request_gets_its_output_again_at_no_charge(small: Sanitizer, m
 
 
 def test_the_unit_of_a_memo_is_the_whole_call(small: Sanitizer, memo: Ledger) -> None:
-    """Given again word by word, a list of words would be a substitution cipher, and show which are equal."""
+    """Replayed word by word, a list of words would be a substitution cipher, and would reveal equal words."""
     words = ["doctor"] * 40
     first, again = memo.sanitize_batch(small, words), memo.sanitize_batch(small, words)
     assert [charged.is_replayed for charged in first] == [False] * 40
@@ -91,7 +91,7 @@ def test_each_kind_of_tag_has_a_label_of_its_own() -> None:
 
 
 def test_another_scope_pays_for_itself(small: Sanitizer, memo: Ledger) -> None:
-    """Who sees both scopes may add them up; who sees one must not have been given an output for nothing."""
+    """An observer of both privacy units adds their spends; an observer of one must get no output without a spend."""
     memo.sanitize(small, "doctor", privacy_unit="a")
     assert not memo.sanitize(small, "doctor", privacy_unit="b").is_replayed
     assert memo.get_account("b").displayed_epsilon == "8.5"
@@ -139,7 +139,7 @@ def test_an_option_that_is_left_out_is_its_default(english: Sanitizer) -> None:
 
 
 def test_options_and_text_do_not_run_into_each_other() -> None:
-    """Options have no null byte, and one stands after them."""
+    """Options contain no null byte, and one separates them from the text."""
     options = serialize_options({"a": "\0", "b": Decimal("1.50")})
     assert (options.count(b"\0"), options) == (0, b'{"a": "\\u0000", "b": "1.5"}')
     assert serialize_request(options, "\0e\u0301\udcff") == options + b"\0\0" + "\u00e9".encode() + b"\xed\xb3\xbf"
@@ -175,7 +175,7 @@ def test_what_a_memo_gives_counts_as_no_draw(memo: Ledger) -> None:
 
 
 def test_another_process_that_was_first_decides_the_output(small: Sanitizer, memo: Ledger) -> None:
-    """Between looking and charging: the draw that came too late is thrown away, and not charged."""
+    """Between lookup and spend: the later sample is discarded and not spent."""
     real, first = memo.find_stored_outputs, []
 
     def late(requests: Any) -> Any:
@@ -263,7 +263,7 @@ def _words(count: int, word: int) -> Any:
 
 
 def test_a_memo_and_a_detector_do_not_go_together(ledger: Ledger, memo: Ledger) -> None:
-    """It would give again what another detector left in a text."""
+    """The cache would return the output of another detector."""
     sanitizer = Sanitizer(Sanitizer.load().bundle, detector=lambda text: [])
     with pytest.raises(OptionError, match="the replay cache does not work with an external detector: omit one of them"):
         memo.sanitize(sanitizer, "Anna called.", protect="names")

@@ -1,6 +1,6 @@
-"""Power cuts while a ledger stores outputs, forgets a scope or the outputs, or gets a new key.
+"""No power cut damages a ledger that stores outputs, deletes a privacy unit or outputs, or gets a new key.
 
-Of charges see test_ledger_durability.py, which also shows that the simulated disk finds weaker flushes.
+For spends see test_durability.py, which also shows that the simulated disk detects weaker flushes.
 """
 
 import os

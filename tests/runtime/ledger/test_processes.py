@@ -1,4 +1,4 @@
-"""One ledger in the hands of several processes, threads and forks: no charge is lost, and a budget holds."""
+"""Several processes, threads and forks share one ledger: no spend is lost, and a budget holds."""
 
 import os
 import sqlite3
@@ -86,13 +86,13 @@ sys.exit([os.waitpid(child, 0)[1] for child in children] != [0] * 12)
 
 
 def test_threads_and_forks_lose_no_charge(path: Path) -> None:
-    """In a process of its own: libraries that other tests bring refuse forks while their threads are at work."""
+    """It runs in a process of its own: libraries of other tests refuse forks while their threads run."""
     subprocess.run([sys.executable, "-W", "ignore", "-c", THREADS_AND_FORKS, path], check=True, timeout=300)
     assert Ledger(path).get_account("scope").epsilon_units == 3 * (4 * 12 + 12 * 3)
 
 
 def test_a_fork_waits_until_no_transaction_is_open(path: Path) -> None:
-    """SQLite remembers locks by process: a copy would believe that it has those of its original."""
+    """SQLite stores locks by process: a copy would assume that it holds those of its original."""
     ledger, is_open, entered = Ledger(path), [], threading.Event()
 
     def hold() -> None:

@@ -1,4 +1,4 @@
-"""Receipts: a function of output, skeleton and public parameters; anything altered is found."""
+"""A receipt is a function of output, template and public parameters, and any alteration is detected."""
 
 import hashlib
 import json
@@ -60,7 +60,7 @@ def test_a_receipt_says_what_was_promised(small: Sanitizer, key: Path) -> None:
 
 
 def test_the_key_of_a_ledger_signs_nothing_itself(small: Sanitizer, tmp_path: Path) -> None:
-    """Named by mistake, of a ledger that the command does not know: tags and signatures share no key."""
+    """The key is given by mistake, of a ledger that the command does not use: tags and signatures share no key."""
     key = tmp_path / "ledger.key"
     key.write_bytes(bytes(range(32)))
     key.chmod(0o600)
@@ -74,7 +74,7 @@ def test_the_key_of_a_ledger_signs_nothing_itself(small: Sanitizer, tmp_path: Pa
 def test_inputs_of_one_skeleton_with_one_output_have_one_receipt(
     small: Sanitizer, key: Path, first: tuple[str, ...], second: tuple[str, ...], cap: bool
 ) -> None:
-    """Whatever was drawn, unknown or changed: only the output and the skeleton are in a receipt."""
+    """For any randomized, unknown or replaced words: a receipt contains only the output and the template."""
     template = "The {}, John's {}: was a {}." if cap else "the {} was 5 {} - {}"
     receipts = []
     for words in (first, second):

@@ -1,4 +1,4 @@
-"""FBDD by its parts: uniforms, noise, the nearest output, and the distribution that they make."""
+"""FBDD by its parts: uniforms, noise, the nearest output, and the resulting distribution."""
 
 import os
 from decimal import Decimal
@@ -104,7 +104,7 @@ def test_extreme_words_give_finite_noise(dimension: int, word: int) -> None:
 
 @pytest.mark.parametrize("dimension", [1, 2, 5, 384])
 def test_words_are_taken_in_fixed_number_and_once(dimension: int) -> None:
-    """Two points are the two halves of the words: what one takes the other does not see."""
+    """Two points use the two halves of the random words, without overlap."""
     asked: list[int] = []
     stream = np.random.default_rng(2).integers(0, 2**64, 2 * count_words_per_point(dimension), dtype=np.uint64)
 
@@ -156,7 +156,7 @@ def test_ties_go_to_the_smallest_id(lattice: TextBundle, point: list[int], halve
 
 @given(point=st.lists(st.floats(-1e4, 1e4), min_size=3, max_size=3), scale=st.floats(1e-3, 1e3))
 def test_the_nearest_output_is_nearest(bundle: TextBundle, point: list[float], scale: float) -> None:
-    """By distance in exact fractions; a point so close to a border that double precision cannot tell is let pass."""
+    """Distances are exact fractions; points too close to a border for double precision are skipped."""
     assert bundle.metric is not None
     place = [Fraction(coordinate) / Fraction(scale) for coordinate in point]
     found = int(law_of(bundle).outputs.find_nearest(np.array([point]), scale)[0])
@@ -211,7 +211,7 @@ def test_many_outputs_in_many_dimensions(epsilon: float, tmp_path: Path) -> None
 
 
 def test_outputs_are_outputs(bundle: TextBundle) -> None:
-    """Every output comes out, and nothing else does, for words that are outputs, that are not, and ``<unk>``."""
+    """All outputs occur, and nothing else, for inputs that are outputs, that are not, and ``<unk>``."""
     allowed = set(np.flatnonzero(bundle.table.roles & SANTEXT_OUTPUT_ROLE).tolist())
     assert len(allowed) < bundle.symbol_count
     inputs = np.repeat(np.arange(bundle.symbol_count + 1), 500)
@@ -231,7 +231,7 @@ def test_little_noise_keeps_the_word_and_much_noise_forgets_it(bundle: TextBundl
 
 
 def test_blocks_change_nothing(bundle: TextBundle, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same words give the same outputs whether tokens are drawn one by one, in blocks or at once."""
+    """Equal random words give equal outputs for tokens one by one, in blocks or at once."""
     inputs = np.random.default_rng(5).integers(0, bundle.symbol_count + 1, 200)
 
     def drawn() -> list[int]:

@@ -1,4 +1,4 @@
-"""Edges of samplers and of tables: changes that `make mutants` once found and no other test noticed."""
+"""Edge cases of samplers and of tables that `make mutants` once found without a failing test."""
 
 import importlib
 import math
@@ -39,7 +39,7 @@ def test_what_is_drawn_from_cannot_be_changed(name: str) -> None:
 
 @pytest.mark.parametrize("found", [StaircaseTable, Staircase, StaircaseRandomizer])
 def test_what_holds_arrays_is_told_apart_by_identity(found: type) -> None:
-    """Equal by value would compare arrays, and have no hash: they are keys of caches."""
+    """Equality by value would compare arrays and prevent a hash: these objects are keys of caches."""
     assert (found.__eq__, found.__hash__) == (object.__eq__, object.__hash__)
 
 
@@ -136,7 +136,7 @@ def test_inputs_that_are_drawn_together_have_their_own_rows(share: Fraction, mon
 
 
 def test_what_is_left_of_the_base_may_be_one_or_nothing() -> None:
-    """Of the budget 9 of 10, the first word deals 9: one is left. Where all is dealt, ``w`` is below 1."""
+    """Of the budget 9 of 10 the first word gets 9: one is left. If nothing is left, ``w`` is below 1."""
     neighbors = np.array([[0, 1, 2, 3], [1, 2, 3, 0], [2, 3, 0, 1], [3, 0, 1, 2]], np.uint16)
     table = StaircaseTable(neighbors, np.array([3, 2, 4, 1], np.uint32), np.full(4, 63, np.uint8))
     for share, left in ((Fraction(9, 10), 1), (Fraction(1), 1), (Fraction(4, 5), 2)):

@@ -1,7 +1,7 @@
-"""No leak: what is unknown leaves nothing but its place, in whatever comes out of this package on any path.
+"""An unknown string leaves nothing but its position in any output of this package, on any path.
 
-A canary is a string that must never come out. It is planted in texts, files, options and errors; then every output,
-message, log record, representation and file that a run leaves behind is searched for it.
+A canary is a string that no output may contain. It is planted in texts, files, options and errors; then every output,
+message, log record, representation and remaining file of a run is searched for it.
 """
 
 import itertools
@@ -104,7 +104,7 @@ def test_the_canaries_are_worth_planting(english: Sanitizer, known: set[str]) ->
 @pytest.mark.parametrize("around", ["{}", "The {} said.", "({})", "“{}”, {}", "the\t{}\r\n{}\n"])
 @pytest.mark.parametrize("times", [2, pytest.param(5, marks=pytest.mark.full)])
 def test_no_canary_comes_out(english: Sanitizer, known: set[str], around: str, times: int) -> None:
-    """``::1`` is two marks and a number, which may become another number that begins with 1: a chance find."""
+    """``::1`` is two marks and a number, which may become another number that begins with 1 by chance."""
     texts = [around.replace("{}", canary) for canary in CANARIES]
     gaps = set(re.findall(r"\W", around))
     for options in options_of(english):
@@ -116,7 +116,7 @@ def test_no_canary_comes_out(english: Sanitizer, known: set[str], around: str, t
 
 
 def test_nothing_but_the_vocabulary_comes_out(english: Sanitizer, known: set[str], of_kinds: set[str]) -> None:
-    """Stronger than a search: apart from gaps, every printed word is of the vocabulary or of the list of a kind."""
+    """Stronger than a search: except for gaps, every printed word is in the vocabulary or on a list of surrogates."""
     letters = {character for word in known for character in word + word.upper()} | {" "}
     text = " ".join(CANARIES)
     passed = {character for character in text if unicodedata.category(character)[0] == "P"}
@@ -154,7 +154,7 @@ def test_addresses_of_common_words_are_one_token(english: Sanitizer) -> None:
 @pytest.mark.full
 @pytest.mark.slow
 def test_the_law_of_a_canary_is_that_of_the_unknown(english: Sanitizer) -> None:
-    """Not a draw but the exact law: every canary holds an unknown token, and none is among the outputs."""
+    """The test computes the exact distribution: every canary has an unknown token, and none is an output."""
     unknown = english.distribution("zzyzzx", **LIGHTEST)
     plan: Any = english._get_plan(Options(**LIGHTEST))
     for canary in CANARIES:

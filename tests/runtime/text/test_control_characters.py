@@ -1,4 +1,4 @@
-"""Control characters of a user or a model come back, and all of them are treated alike.
+"""Control characters of a user or a model are restored, and all of them are treated alike.
 
 Some readers of Markdown use U+0002 and U+0003 as internal marks. No part of textveil gives them a meaning.
 """

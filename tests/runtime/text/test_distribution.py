@@ -1,4 +1,4 @@
-"""The distribution of one word, as it is told: exact, complete, and the one that is drawn from."""
+"""The reported distribution of a word is exact, complete, and the sampler's."""
 
 from fractions import Fraction
 from typing import Any

@@ -1,4 +1,4 @@
-"""Tags of markup that change nothing behind them, by their names."""
+"""Tags of markup that have no effect on the text after them, by their names."""
 
 import pytest
 from textveil.text.harmless_tags import begins_block, consumes_text, is_bare_tag, is_harmless_tag

@@ -1,7 +1,7 @@
-"""No line costs more than twelve times its bytes in memory, whatever is in it and however it is sanitized.
+"""No line needs more memory than twelve times its bytes, for any content and any way of sanitizing.
 
 Counted by ``tracemalloc`` in the process of the command, which depends on no machine. Chunks are made small, so that a
-short line shows what a long one costs.
+short line has the relative cost of a long one.
 """
 
 import os
@@ -141,7 +141,7 @@ def test_words_that_folding_makes_long_are_remembered_by_their_hash(bundles: dic
 
 
 def test_a_long_text_grows_where_it_is() -> None:
-    """Parts and all of them together would be twice as much."""
+    """Parts together with the joined text would need twice as much."""
     for part in ("ab" * 500, "a…" * 500):
         text, most = held(lambda part=part: rewriter.join_long_text((part for _ in range(500)), " "))
         assert most <= 1.2 * sys.getsizeof(text)

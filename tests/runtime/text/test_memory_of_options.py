@@ -1,6 +1,6 @@
-"""No text costs more than twelve times its bytes in memory, whatever sign it is a run of and however it is drawn.
+"""No text needs more memory than twelve times its bytes, for any repeated character and any options.
 
-Options and signs are generated: the options of the command, and the classes of Unicode. Memory is counted by
+Options and characters are generated: the options of the command, and the classes of Unicode. Memory is counted by
 ``tracemalloc``, and work in calls of functions: neither depends on the machine.
 """
 

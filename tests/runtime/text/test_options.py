@@ -1,4 +1,4 @@
-"""Options of ``Sanitizer``: kept and denied words, what is refused, and plans that are kept between calls."""
+"""Options of ``Sanitizer``: kept and denied words, refused values, and plans that are cached between calls."""
 
 import copy
 import pickle
@@ -56,7 +56,7 @@ def test_sanitized_punctuation_is_never_kept(
 
 
 def test_strings_are_never_looked_up(make_bundle: Callable[..., Path], keep_all: None) -> None:
-    """Whatever a vocabulary holds: a string with digits or an at sign is unknown (``segmentation.is_string``)."""
+    """For any vocabulary a string with digits or an at sign is unknown (``segmentation.is_string``)."""
     odd = Sanitizer.load(make_bundle(["b2b", "the", "@the", "doctor", "nurse", "piano", "marble", "river"], k=2))
     for string in ("b2b", "@the"):
         assert odd.sanitize(string).text not in ("b2b", "@the")
@@ -124,7 +124,7 @@ def test_errors_list_what_there_is(tiny: Sanitizer) -> None:
 
 
 def test_no_text_is_kept_between_calls(tiny_path: Path) -> None:
-    """Nothing that hangs on a sanitizer remembers a word it has seen."""
+    """No object that a sanitizer references stores a word of an earlier text."""
     fresh = Sanitizer.load(tiny_path)
     fresh.sanitize("Zorblaxia doctor@boston.com")
 
@@ -189,7 +189,7 @@ def test_denied_words_of_one_call_are_not_those_of_another(tiny: Sanitizer, keep
 
 
 def test_an_iterator_of_denied_words_is_taken_or_refused(tiny: Sanitizer, keep_all: None) -> None:
-    """It can be read only once; read twice it would deny nothing, and say nothing."""
+    """An iterator can be read only once; a second reading would silently deny nothing."""
     for word in ("the", "and", "of"):
         for deny in (iter([word]), map(str.lower, [word]), (spelled for spelled in [word])):
             try:

@@ -1,4 +1,4 @@
-"""Short surrogates are restored where a reply quotes them, however it is cut, and reported elsewhere."""
+"""Short surrogates are restored where a reply quotes them, for any division of it, and reported elsewhere."""
 
 import pytest
 from textveil import Conversation, Sanitizer

@@ -1,4 +1,4 @@
-"""Regions of a text: each character has one, however the text is cut, and the work is linear."""
+"""Each character of a text has one region, for any division of the text, and the work is linear."""
 
 import itertools
 
@@ -71,7 +71,7 @@ PIECES = [
 @settings(max_examples=400, deadline=None)
 @given(parts=st.lists(st.sampled_from(PIECES), max_size=25), cuts=st.lists(st.integers(0, 120), max_size=12))
 def test_no_cut_changes_a_region(parts: list[str], cuts: list[int]) -> None:
-    """Also reading stretches at once gives what reading characters gives."""
+    """Reading several characters at once gives the same as one by one."""
     text = "".join(parts)
     by_character, by_part = RegionScanner(), RegionScanner()
     places = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})

@@ -1,4 +1,4 @@
-"""Numbers of a reply that the sanitized text does not have, however the reply is cut."""
+"""Numbers of a reply that are not in the sanitized text are reported, for any division of the reply."""
 
 import random
 

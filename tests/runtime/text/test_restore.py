@@ -1,4 +1,4 @@
-"""Restoring words: outputs of one original, in the case of the reply; mapping files that are not ours are refused."""
+"""Outputs of one original are restored in the case of the reply; foreign mapping files are refused."""
 
 import copy
 import itertools
@@ -197,7 +197,7 @@ def test_a_huge_mapping_is_refused() -> None:
 
 
 def test_a_name_comes_back_with_its_hyphen() -> None:
-    """Of three words that come out as two; and a surname alone, and a name whose parts say all."""
+    """Names of three words with two surrogates, a surname alone, and a name whose parts contain the whole."""
     result = Sanitizer.load().sanitize("Anne-Marie Keller met Jean-Luc Picard and Bob Novak.", protect="names")
     first, second, third, _ = (result.text.rstrip(".").replace(" met ", " and ") + " and ").split(" and ")
     assert result.restore(f"{second}, {first}; {third}.") == "Jean-Luc Picard, Anne-Marie Keller; Bob Novak."

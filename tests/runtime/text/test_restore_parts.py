@@ -1,4 +1,4 @@
-"""Texts of one reply that clients may join or show one by one, and parts of a text that are checked ahead."""
+"""Texts of one reply that clients may join or display separately, and parts of a text that are checked ahead."""
 
 import itertools
 
@@ -90,7 +90,7 @@ def test_no_place_is_spread_over_texts(texts: list[str], reason: SkipReason) -> 
     ],
 )
 def test_no_later_text_makes_an_address_of_an_original(texts: list[str], restored: list[str]) -> None:
-    """A blank goes before the text that goes on with the chunk of an original that is out."""
+    """A blank separates the next text from the chunk of a restored original."""
     assert restore_parts([[text] for text in texts])[0] == restored
     assert restore_parts([[*text] for text in texts])[0] == restored
 

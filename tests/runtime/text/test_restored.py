@@ -1,4 +1,4 @@
-"""``Restored`` acts as its text, tells what was not restored, and is not written to JSON by accident."""
+"""``Restored`` acts as its text, reports surrogates that were not restored, and is not serialized by accident."""
 
 import io
 import json
@@ -184,7 +184,7 @@ def test_a_result_restores_what_a_conversation_does() -> None:
 
 
 def test_a_letter_of_mathematics_is_never_silently_another_letter() -> None:
-    """The letter and the plain one have one tag; only surroundings tell which of them a reply means."""
+    """The letter and the plain one have one tag; only the context distinguishes them in a reply."""
     restorer = Restorer([("[letter 1]", "\U0001d465"), ("[letter 1]", "x")])
     restored = restorer.restore("Take [letter 1] as it is.")
     assert (restored, restored.report.count_reasons()) == ("Take [letter 1] as it is.", {SkipReason.AMBIGUOUS: 1})
@@ -192,7 +192,7 @@ def test_a_letter_of_mathematics_is_never_silently_another_letter() -> None:
 
 
 def test_a_mapping_from_a_file_reports_ambiguous_surrogates() -> None:
-    """Two originals of 27 that only their surroundings tell apart."""
+    """Two originals of 27 differ only in their context."""
     pairs = [
         SurrogatePair("27", "12"),
         SurrogatePair("27", "43"),

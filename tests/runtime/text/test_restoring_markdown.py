@@ -1,4 +1,4 @@
-"""No reply that is put together at random brings an original into an address, as a reader of Markdown sees it."""
+"""No random reply brings an original into an address, as a Markdown parser finds it."""
 
 import html.parser
 import random

@@ -23,7 +23,7 @@ from textveil.text import segmentation
 def test_a_statement_tells_parameters_and_the_number_of_tokens_only(
     tiny: Sanitizer, options: dict[str, Any], strict: bool
 ) -> None:
-    """Same number of tokens, entirely different words: known, unknown, common, sensitive, repeated."""
+    """The texts have equal numbers of tokens and different words: known, unknown, common, sensitive, repeated."""
     texts = ["the of and to in", "zzz 17 😀 x@y.z qqq", "doctor nurse boston doctor nurse", "the zzz doctor 4 the"]
     first, *others = [tiny.sanitize(text, sanitize_punctuation=strict, **options).statement for text in texts]
     for other in others:

@@ -1,4 +1,4 @@
-"""``Sanitizer``: what comes out of a text and what survives of it, whole, in batches and in parts."""
+"""``Sanitizer`` keeps only gaps and kept words of a text, as a whole, in batches and in parts."""
 
 from typing import Any
 

@@ -70,6 +70,6 @@ def test_pieces_in_strict_mode(one_piece: Sanitizer) -> None:
 
 
 def test_a_string_of_a_wordpiece_bundle_has_the_law_of_the_unknown(pieces: Sanitizer) -> None:
-    """What ``distribution`` tells is what ``sanitize`` draws from, also for a number that is in the vocabulary."""
+    """``distribution`` reports the distribution of ``sanitize``, also for a number in the vocabulary."""
     assert pieces.distribution("19") == pieces.distribution("20")
     assert pieces.distribution("19").symbol == "<unk>"

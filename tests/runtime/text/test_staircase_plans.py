@@ -1,4 +1,4 @@
-"""Options and statements of the staircase: what is refused in one line, and what a statement says to the letter."""
+"""Options of the staircase are refused with one line each, and its statements are exact to the letter."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""From options to a plan: levels by name and by epsilon, the coin, who may be kept, and what statements say."""
+"""Options give a plan: levels by name and by epsilon, the coin, kept words, and statements."""
 
 import math
 import shutil
@@ -80,7 +80,7 @@ def test_epsilon_matches_exactly_or_not_at_all(tiny: Sanitizer, epsilon: float) 
 
 
 def test_every_epsilon_that_is_listed_is_accepted(make_bundle: Callable[..., Path], tmp_path: Path) -> None:
-    """Also where it has more digits than a person would choose."""
+    """This includes epsilons with more digits than a person would choose."""
     path = make_bundle(levels={"rough": "1.0000001", "fine": "6.172839455"})
     bundles = [Sanitizer.load(path), certified(path, tmp_path / "certified", {"rough": 3.14159265358979, "fine": 9})]
     for sanitizer in bundles:
@@ -199,7 +199,7 @@ def test_denied_words_are_not_keepable(tiny: Sanitizer, deny: object, denied: st
 
 
 def test_denied_english_words(english: Sanitizer) -> None:
-    """Whatever is common in the built-in bundle can be denied, and then has a row over the sensitive outputs alone."""
+    """Every common word of the built-in bundle can be denied, and then has a row over the sensitive outputs alone."""
     rng = np.random.default_rng(5)
     kept = np.flatnonzero(english.bundle.table.roles & 4)
     outputs = set(english.distribution("zzyzzx", mechanism="santext+").words)

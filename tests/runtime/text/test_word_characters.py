@@ -1,4 +1,4 @@
-"""The table of letters, marks and digits is that of Unicode 14, whatever the Unicode of this Python."""
+"""The table of letters, marks and digits is that of Unicode 14 for any Unicode version of Python."""
 
 import itertools
 import sys

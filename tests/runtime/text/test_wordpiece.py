@@ -251,7 +251,7 @@ def test_any_text(both: tuple[Reference, WordPiece], text: str) -> None:
 def test_a_newer_python_gives_the_same_tokens(
     both: tuple[Reference, WordPiece], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The regex library knows a newer Unicode than ``unicodedata``: lend its view to the module."""
+    """The regex library has a newer Unicode than ``unicodedata``, so the test gives its view to the module."""
 
     def all_of(pattern: str) -> set[str]:
         return set(regex.findall(pattern, EVERYTHING))

@@ -1,4 +1,4 @@
-"""``Encoder``: what is released, and what is refused."""
+"""``Encoder`` releases vectors, and refuses invalid input."""
 
 import json
 from pathlib import Path

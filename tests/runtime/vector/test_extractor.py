@@ -1,4 +1,4 @@
-"""What reaches the model of a text, and words that are dropped before."""
+"""The model gets the tokens of a text after word dropout."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""``TextLabelEncoder``: every text is drawn, and what is released says what it promises."""
+"""``TextLabelEncoder`` samples a label for every text, and its release states its promise."""
 
 from collections import Counter
 from pathlib import Path

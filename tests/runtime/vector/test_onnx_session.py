@@ -1,4 +1,4 @@
-"""onnxruntime is known to stay offline and set up as it should be; models that fail say nothing of the text."""
+"""onnxruntime is offline and configured safely, and a failing model reveals nothing of the text."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""What a statement says of a released vector: every epsilon under its own name, and none larger than the truth."""
+"""The statement of a released vector has every epsilon under its own name, and none below the truth."""
 
 import json
 import math

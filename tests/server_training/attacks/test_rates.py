@@ -1,4 +1,4 @@
-"""Rates of attacks: standard errors and intervals over texts, which tokens of one text share."""
+"""Rates of attacks have standard errors and intervals over texts, since tokens of a text are dependent."""
 
 import numpy as np
 import pytest

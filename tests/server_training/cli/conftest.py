@@ -1,4 +1,4 @@
-"""A place where private representations were trained, which commands go on from."""
+"""A folder with trained private representations, for commands that continue from them."""
 
 from collections.abc import Callable
 from pathlib import Path

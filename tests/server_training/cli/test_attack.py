@@ -1,4 +1,4 @@
-"""``textveil-train attack attributes`` on the command line, with a tiny encoder."""
+"""``textveil-train attack attributes`` works on the command line, with a tiny encoder."""
 
 import json
 from collections.abc import Callable

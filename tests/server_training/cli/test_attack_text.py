@@ -1,4 +1,4 @@
-"""``textveil-train attack text`` as a user meets it: the record, taking it up again, and bad input."""
+"""``textveil-train attack text`` writes and resumes a record, and refuses bad input."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""``textveil-train sanitize-corpus``: what it prints, bad input, and that no word of the corpus is told."""
+"""``textveil-train sanitize-corpus`` prints its progress, refuses bad input, and prints no word of the corpus."""
 
 import errno
 import json

@@ -1,4 +1,4 @@
-"""``textveil-train dpnr`` and ``evaluate`` on the command line."""
+"""``textveil-train dpnr`` and ``evaluate`` work on the command line."""
 
 import json
 from collections.abc import Callable

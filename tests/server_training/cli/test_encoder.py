@@ -1,4 +1,4 @@
-"""``textveil-train encoder``, from a file to a bundle that devices and servers open."""
+"""``textveil-train encoder`` turns a file into a bundle that devices and servers open."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""``textveil-train finetune`` on the command line."""
+"""``textveil-train finetune`` works on the command line."""
 
 import json
 from collections.abc import Callable

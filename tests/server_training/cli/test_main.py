@@ -1,4 +1,4 @@
-"""The command ``textveil-train``: that it is the console of `textveil`, with commands of its own."""
+"""``textveil-train`` shares the console of `textveil`, with commands of its own."""
 
 import os
 import subprocess

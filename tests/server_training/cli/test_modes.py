@@ -1,4 +1,4 @@
-"""Corpora of every mode from ``sanitize-corpus`` to ``finetune``: their terms in records, and planted faults."""
+"""Corpora of every mode go from ``sanitize-corpus`` to ``finetune``, with their terms in records."""
 
 import json
 import os

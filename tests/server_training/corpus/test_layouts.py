@@ -1,4 +1,4 @@
-"""Every format goes through with its labels, lines and layout, and no text is carried."""
+"""Every format keeps its labels, lines and layout, and no text stays unrewritten."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A run in parts from its first check to its record, with its workers in this process: no cluster is needed."""
+"""A run in shards works from its first check to its record, with workers in this process instead of a cluster."""
 
 import json
 import os

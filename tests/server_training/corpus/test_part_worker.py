@@ -1,4 +1,4 @@
-"""What a worker of a cluster does, called as Ray calls it, without Ray."""
+"""A worker of a cluster rewrites its shard, called as Ray calls it, without Ray."""
 
 import json
 import stat

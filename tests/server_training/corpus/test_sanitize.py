@@ -1,4 +1,4 @@
-"""Copies, the record and going on. How files are rewritten is tested where `textveil sanitize` is."""
+"""Copies, records and resuming of a corpus; tests of `textveil sanitize` cover the rewriting of files."""
 
 import hashlib
 import json

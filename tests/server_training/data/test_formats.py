@@ -1,4 +1,4 @@
-"""The formats by name, and the examples that they give."""
+"""The formats are found by name, and their examples are valid."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Plain lines and WikiText."""
+"""Readers of plain lines and WikiText."""
 
 from collections.abc import Callable
 from pathlib import Path

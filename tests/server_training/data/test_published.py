@@ -1,4 +1,4 @@
-"""Formats that are columns between tabs: what is written is read, and what is malformed is named."""
+"""Formats of tab-separated columns are read as written, and malformed rows are named."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The readers on the published files, where these are present."""
+"""The readers accept the published files, if these are present."""
 
 from collections import Counter
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Lines, columns and fields."""
+"""Readers of lines, columns and fields."""
 
 import os
 from collections.abc import Callable

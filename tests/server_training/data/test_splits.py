@@ -1,4 +1,4 @@
-"""Shares that never change."""
+"""The splits of a data set never change."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""A user's own table: CSV, TSV, JSON lines, Parquet. What is wrong with it is named, and never shown."""
+"""A user's own table (CSV, TSV, JSON lines, Parquet) is read, and errors name its defects without its content."""
 
 import json
 import sys

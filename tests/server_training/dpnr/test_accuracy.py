@@ -1,4 +1,4 @@
-"""Reported accuracy: through the device's release, at its epsilon, and what it must be where that is known."""
+"""Accuracy is measured through the device's release, and equals known values."""
 
 import math
 from collections.abc import Callable

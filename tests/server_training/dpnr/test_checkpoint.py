@@ -1,4 +1,4 @@
-"""Checkpoints: what is written, what is read back, and what a damaged one says."""
+"""Checkpoints are read as written, and damaged ones are refused with a reason."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Codes for the classes: what they keep, against integrals, and whether the best ones are found."""
+"""The accuracy of class codes equals integrals, and the search finds the best ones."""
 
 from dataclasses import replace
 from fractions import Fraction

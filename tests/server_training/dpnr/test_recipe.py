@@ -1,4 +1,4 @@
-"""Recipes: whole files, nothing unknown, nothing missing, nothing that makes no sense."""
+"""Recipes with unknown, missing or contradictory settings are refused."""
 
 import tomllib
 from collections.abc import Callable

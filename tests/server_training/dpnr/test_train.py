@@ -1,4 +1,4 @@
-"""Training on invented sentences with a tiny encoder: it learns, is interrupted and resumed, and refuses by name."""
+"""Training on made-up sentences learns, is interrupted and resumed, and refuses bad input by name."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The bound and the noise of training: in the ball, of the right distribution, and open to gradients."""
+"""Bound and noise in training stay in the ball, have the right distribution, and pass gradients."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""Codebooks: learned without labels, no code of a few texts, and figures by hand."""
+"""Codebooks are learned without labels, have no code with few texts, and their figures equal those by hand."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Codebooks of MiniLM: the nearest center in the main directions of its vectors is what a device finds."""
+"""A device finds the nearest center of a MiniLM codebook in the main directions of its vectors."""
 
 import json
 from collections.abc import Callable

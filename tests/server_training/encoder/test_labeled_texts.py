@@ -1,4 +1,4 @@
-"""Texts are divided so that close ones stay together, and labels that make no task are named."""
+"""Near-duplicate texts are in the same part, and labels that cannot be a task are named."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""``textveil-train encoder`` with a tuned BERT: what a device does with its bundle, and Ctrl-C at every stage."""
+"""``textveil-train encoder`` with a tuned BERT gives a working bundle, and handles Ctrl-C at every stage."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""The logistic regression behind a static extractor: rows of scores for words and pairs of words."""
+"""The logistic regression of a static extractor has rows of scores for words and pairs of words."""
 
 import numpy as np
 import pytest

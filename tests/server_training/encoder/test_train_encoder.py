@@ -1,4 +1,4 @@
-"""``train_encoder`` from Python: three lines from columns to a bundle; rows without a text or a label."""
+"""``train_encoder`` makes a bundle from columns in Python; rows without a text or a label are handled."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The precision of a training is one that the machine has."""
+"""The precision of a training is one that the machine supports."""
 
 import pytest
 import torch

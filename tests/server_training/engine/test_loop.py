@@ -1,4 +1,4 @@
-"""The loop of every training: rates that fall to the last step, stages that cannot be, losses that are not numbers."""
+"""The training loop lowers rates to the last step, and refuses invalid stages and losses that are not numbers."""
 
 from collections.abc import Callable
 from pathlib import Path

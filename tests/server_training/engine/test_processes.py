@@ -1,4 +1,4 @@
-"""A pretraining in two processes does what one does."""
+"""A pretraining in two processes gives the same result as in one."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The record of a run is JSON, whatever the numbers are."""
+"""The record of a run is valid JSON for any numbers."""
 
 import json
 from pathlib import Path

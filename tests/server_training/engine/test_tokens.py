@@ -1,4 +1,4 @@
-"""Texts as training reads them: the device's pieces, whole words removed before the cut, batches that lose nothing."""
+"""Training tokenizes as the device does, drops whole words before truncation, and batches lose nothing."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Fine-tuning on raw and sanitized text: it learns what is there, is interrupted and resumed, and refuses by name."""
+"""Fine-tuning on raw and sanitized text learns, is interrupted and resumed, and refuses bad input by name."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Sanitized text and its original as an encoder reads them: the very pieces of the text that would be written."""
+"""Sanitized and original text are aligned as an encoder reads them: in the pieces of the written text."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a pretraining refuses: settings, starts, vocabularies, data, and command lines that cannot be."""
+"""A pretraining refuses invalid settings, starts, vocabularies, data, and command lines."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""A pretraining that is interrupted goes on to the same result, or says why it cannot."""
+"""An interrupted pretraining resumes to the same result, or names the reason that prevents it."""
 
 from collections.abc import Callable
 from itertools import count

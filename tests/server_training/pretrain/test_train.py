@@ -1,4 +1,4 @@
-"""Pretraining with a tiny encoder: what it learns from, and what a finished run leaves."""
+"""Pretraining with a tiny encoder learns from its corpus, and a finished run leaves its record."""
 
 import json
 from pathlib import Path

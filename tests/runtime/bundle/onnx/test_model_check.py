@@ -1,4 +1,4 @@
-"""What is refused of a model before anything runs it: attack files with data elsewhere, operators, and other parts."""
+"""Models are checked before they run: external data, forbidden operators and other parts are refused."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What is refused of a model: ambiguous bytes, and what a second reader sees otherwise."""
+"""Models with ambiguous bytes, or that another parser reads differently, are refused."""
 
 from collections.abc import Iterator
 

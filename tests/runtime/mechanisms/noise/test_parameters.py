@@ -1,4 +1,4 @@
-"""The public parameters of a release, and words that are dropped: what is in range, and each word's own coin."""
+"""Public parameters of a release have ranges, and each dropped word has a coin of its own."""
 
 import math
 from fractions import Fraction
@@ -67,7 +67,7 @@ def test_noise_that_does_not_fit_is_refused() -> None:
 
 @pytest.mark.parametrize("mu", ["1e-18", "1e-20", "0.1", "0.3", "0.5", "0.8", "0.999999999999999999999"])
 def test_the_coin_drops_at_least_as_often_as_stated(mu: str) -> None:
-    """The words below ``2**64 mu``, rounded up, and no other."""
+    """It drops for the random words below ``2**64 mu``, rounded up, and no others."""
     dropout = WordDropout(mu)
     threshold = math.ceil(Fraction(mu) * 2**64)
     assert Fraction(threshold, 2**64) >= Fraction(mu)

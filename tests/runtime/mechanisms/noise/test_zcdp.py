@@ -1,4 +1,4 @@
-"""The conversion from zCDP to (epsilon, delta), against the formula as it is published."""
+"""The conversion from zCDP to (epsilon, delta) equals the published formula."""
 
 import math
 from decimal import Decimal

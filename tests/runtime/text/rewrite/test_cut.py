@@ -1,4 +1,4 @@
-"""What a call remembers to be quick has a cap, and forgetting it changes nothing that comes out."""
+"""Caches of a call have a limit, and clearing them changes no output."""
 
 from collections.abc import Callable
 from typing import Any
@@ -58,7 +58,7 @@ def test_what_is_forgotten_makes_no_difference(drawn: Callable[..., list[Any]], 
 def test_a_call_remembers_no_more_than_its_cap(
     small: Sanitizer, as_segments: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And the words of one batch: it forgets before it reads on."""
+    """The limit excludes the words of one batch: the cache is cleared before the next one."""
     monkeypatch.setattr(cut, "_MAX_NUMBERS", 40)
     pieces = SegmentReader(small._get_plan({}))  # type: ignore[arg-type]
     most = 0

@@ -1,4 +1,4 @@
-"""Texts under the staircase: what a preview shows, long and odd texts, sanitized punctuation, dropped case."""
+"""Texts under the staircase: previews, long and unusual texts, sanitized punctuation, dropped case."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ shared = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @shared
 @given(texts, st.sampled_from(WAYS))
 def test_the_pieces_of_a_preview_are_the_text(small: Sanitizer, text: str, way: dict[str, Any]) -> None:
-    """And as many of them are drawn as are charged."""
+    """The number of randomized pieces equals the number of spent tokens."""
     pieces = small.preview(text, **way)
     assert "".join(piece for piece, _ in pieces) == text
     drawn = [piece for piece, what in pieces if what in ("randomized", "unknown")]
@@ -126,7 +126,7 @@ def test_sanitized_punctuation(small: Sanitizer) -> None:
 
 
 def test_sanitized_marks_do_not_decide_what_is_visible(small: Sanitizer) -> None:
-    """Only the first word of a text starts a sentence: no mark that is drawn shows in the words after it."""
+    """Only the first word of a text starts a sentence: no randomized mark affects the words after it."""
     for mark in (",", ".", "!", "-"):
         pieces = small.preview(f"The nurse{mark} The nurse", sanitize_punctuation=True)
         assert [what for piece, what in pieces if piece == "The"] == ["kept", "unknown"]
@@ -187,7 +187,7 @@ def test_texts_are_cut_into_the_words_of_their_segments(small: Sanitizer, found:
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
 def test_plain_words_are_what_the_rule_says(small: Sanitizer, way: dict[str, Any]) -> None:
-    """Words of ASCII letters take a short cut."""
+    """Words of ASCII letters take a fast path with the same result."""
     plan: Any = small._get_plan(way)  # type: ignore[arg-type]
     met = SegmentTable(plan)
     cases = str, str.lower, str.title, str.upper

@@ -1,4 +1,4 @@
-"""The same segments from every Python, and no pattern that some Pythons misread.
+"""Every Python gives the same segments, and no pattern has a construct that some Pythons misread.
 
 In CPython 3.11.0 to 3.11.4, ``re`` misreads a group that is repeated possessively, such as ``(?:ab?c)*+``.
 """

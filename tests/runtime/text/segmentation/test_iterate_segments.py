@@ -1,4 +1,4 @@
-"""Segments of long texts: those of short ones, cut in time that is linear in their length."""
+"""Long texts have the same segments as short ones, in time linear in their length."""
 
 import pytest
 from hypothesis import example, given, settings

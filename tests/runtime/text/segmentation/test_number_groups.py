@@ -1,4 +1,4 @@
-"""No string shows which one of its shape it is: in all short texts every string is replaced by others of its shape."""
+"""In all short texts every string can be replaced by others of its shape without another effect."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Segments that are words, by hand. Random ones: tests/contract/test_golden_segments.py, by the second reader."""
+"""Segments that are words, by hand; tests/contract/test_golden_segments.py compares random ones."""
 
 import pytest
 from textveil.text import segmentation

@@ -1,4 +1,4 @@
-"""What holds of the segments of any text: they give it back, each is of one sort, and every way to them agrees."""
+"""Segments of any text join to the text, have one kind each, and are the same on every path."""
 
 import sys
 import unicodedata
@@ -117,7 +117,7 @@ def test_what_is_known_without_a_search_is_one_segment(text: str) -> None:
 @settings(max_examples=1000)
 @given(ascii_texts)
 def test_ascii_text_is_cut_the_same_in_company(text: str) -> None:
-    """A line and a letter from elsewhere at the end take the general way through."""
+    """A line with a non-ASCII letter at its end takes the general path."""
     alone, company = "|".join(segmentation.split_text(text + "\nx")), "|".join(segmentation.split_text(text + "\né"))
     assert company == alone[:-1] + "é"
 

@@ -1,4 +1,4 @@
-"""What is looked up for a word, its clitics, and its case."""
+"""The lookup key of a word, its clitics, and its case."""
 
 import unicodedata
 

@@ -1,4 +1,4 @@
-"""Kinds: shapes of strings, lists of words, and the files they come from."""
+"""Entity types: shapes of strings, lists of words, and their files."""
 
 import pytest
 from hypothesis import given, settings

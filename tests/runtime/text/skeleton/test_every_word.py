@@ -1,4 +1,4 @@
-"""The rule that draws everything: what a segment becomes, and how the outputs of one are joined."""
+"""The rule that randomizes every word: the tokens of a segment, and how their outputs are joined."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ def test_unknown_words(rule: EveryWordRule, segment: str) -> None:
 
 
 def test_plain_words_are_what_the_rule_says(rule: EveryWordRule) -> None:
-    """Words of ASCII letters take a short cut; what is not in the vocabulary is drawn as ``<unk>`` there too."""
+    """Words of ASCII letters take a fast path; there too a word outside the vocabulary is ``<unk>``."""
     for word in ("the", "Doctor", "BOSTON", "color"):
         assert [*rule.classify_plain([word.lower()], [find_case_pattern(word)])] == [RANDOMIZED_BY_KEY]
         assert said(rule, word) == [(word.lower(), find_case_pattern(word), True)]

@@ -1,4 +1,4 @@
-"""The skeleton is local, and does not show what is exchanged for the same entry; with faulty rules it does."""
+"""The template is local, and exchanging strings of the same entry does not change it; with faulty rules it does."""
 
 import re
 from collections.abc import Callable
@@ -159,7 +159,7 @@ def test_the_rule_is_exchangeable(name: str, examples: int) -> None:
     ],
 )
 def test_brackets_of_strings_do_not_show(text: str) -> None:
-    """Beside a word in brackets, or a mark and a bracket, a string must not tell whether it begins with a bracket."""
+    """Beside a word in brackets, or a mark and a bracket, no output reveals whether a string begins with a bracket."""
     rule, found = RULES["visible"], split_text(text)
     for index, gap in places(found):
         for new in stand_ins(rule, found, index, gap):

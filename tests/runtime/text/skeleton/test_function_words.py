@@ -1,4 +1,4 @@
-"""The skeleton: what the rule says of single words, where sentences start, and which words may be outputs."""
+"""The template: rules for single words, starts of sentences, and words that may be outputs."""
 
 import pytest
 from small_lists import RULES

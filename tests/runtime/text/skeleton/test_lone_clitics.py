@@ -1,4 +1,4 @@
-"""Clitics behind a blank, as in tokenized text (``they 're``): kept on the mode ``words``, told by blanks and marks."""
+"""Clitics after a blank, as in tokenized text (``they 're``), are kept in the mode ``words``."""
 
 from collections.abc import Iterator
 from itertools import product

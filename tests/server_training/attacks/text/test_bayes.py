@@ -1,4 +1,4 @@
-"""The Bayes attack: its closed form is the sum over outputs, and simulation agrees."""
+"""The closed form of the Bayes attack equals the sum over outputs, and a simulation agrees."""
 
 import math
 from pathlib import Path

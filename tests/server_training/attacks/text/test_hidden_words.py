@@ -1,4 +1,4 @@
-"""Hidden words of the modes: read and aligned rightly, and guessed at the rates that counting by hand gives."""
+"""Hidden words of the modes are found and aligned, and guessed at the rates of a count by hand."""
 
 import re
 from collections import Counter

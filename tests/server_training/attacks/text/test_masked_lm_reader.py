@@ -1,4 +1,4 @@
-"""Attacks with a masked language model: on models whose answers are known."""
+"""Attacks with a masked language model give the known results on models with known answers."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

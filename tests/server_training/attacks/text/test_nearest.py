@@ -1,4 +1,4 @@
-"""The attack that guesses the nearest neighbor of an output, against ranks by brute force."""
+"""The attack that guesses the nearest neighbor of an output equals ranks by brute force."""
 
 import math
 from pathlib import Path

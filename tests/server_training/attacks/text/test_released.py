@@ -1,4 +1,4 @@
-"""What attacks on text read and draw: every token beside its output, and which are sensitive."""
+"""Attacks on text align every token with its output, and mark the sensitive ones."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The attack on repeated releases: its posteriors say how often guesses are right, and those of another do not."""
+"""The posteriors of the attack on repeated releases are calibrated, and those of a wrong model are not."""
 
 import math
 from pathlib import Path

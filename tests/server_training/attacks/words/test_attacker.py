@@ -1,4 +1,4 @@
-"""All attacks on a release: what they name, how their sum is weighed, and that none sees a hidden word."""
+"""All attacks on a release recover words at known rates, their sum is weighted, and none reads hidden words."""
 
 from dataclasses import replace
 

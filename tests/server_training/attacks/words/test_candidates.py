@@ -1,4 +1,4 @@
-"""The context-free attack takes what the mechanism and the prior make most probable."""
+"""The context-free attack guesses the most probable word under the mechanism and the prior."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A denoiser names what neighbors tell, and sees nothing that it should not."""
+"""A denoiser recovers words from their neighbors, and its input has no hidden word."""
 
 import gzip
 from dataclasses import replace

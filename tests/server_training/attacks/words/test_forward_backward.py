@@ -1,4 +1,4 @@
-"""Forward-backward is the sum over all texts, with the mechanism's exact probabilities."""
+"""Forward-backward equals the sum over all texts, with the mechanism's exact probabilities."""
 
 import itertools
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Trigrams are interpolated modified Kneser-Ney, as a direct computation has it."""
+"""Trigrams are interpolated modified Kneser-Ney, equal to a direct computation."""
 
 from collections import Counter
 from collections.abc import Iterable

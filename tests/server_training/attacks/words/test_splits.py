@@ -1,4 +1,4 @@
-"""Texts that share words in a row are kept apart."""
+"""Texts that share a sequence of words are in the same split."""
 
 import numpy as np
 from textveil.text import split_text

@@ -1,4 +1,4 @@
-"""An attacker reads and draws as the product does."""
+"""An attacker reads and samples as the runtime does."""
 
 import numpy as np
 import pytest
