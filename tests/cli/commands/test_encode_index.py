@@ -39,7 +39,7 @@ def test_a_sentence_in_the_place_of_the_index(run: Callable, speaking: Path, tmp
     (tmp_path / "in.txt").write_text(f"goal\n\n{SECRET}\n" + "goal " * 40 + "\n", "utf-8")
     code, out, err = run("encode", "-b", speaking, "--as-text", tmp_path / "in.txt", "-o", tmp_path / "out.txt")
     assert (code, out) == (0, "")
-    assert "4 documents; one of 6 public sentences, not the author's words (randomizer counts): epsilon 4 per text" in err
+    assert "one of 6 public sentences, not the author's words (randomizer counts): epsilon 4 per text" in err
     heading, *lines = (tmp_path / "out.txt").read_text("utf-8").splitlines()
     assert heading == HEADING
     assert len(lines) == 4

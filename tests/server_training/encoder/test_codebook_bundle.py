@@ -174,8 +174,8 @@ def test_a_codebook_from_a_file(run: Run, tmp_path: Path, labeled: bool) -> None
     if labeled:
         assert measured["clean"]["accuracy"] > 0.9
     card = (tmp_path / "bundle" / "README.md").read_text()
-    assert "each is the mean of at least" in card
-    assert "The rows were chosen" not in card
+    assert "the center of each is the mean of at" in card
+    assert "The means of the word vectors" not in card
 
 
 @pytest.mark.slow
