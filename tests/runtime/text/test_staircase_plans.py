@@ -102,7 +102,7 @@ def test_distributions_are_of_one_drawn_word(small: Sanitizer) -> None:
     for wrong in ("", " ", "two words", "doctor's", "don't.", "."):
         with pytest.raises(OptionError, match=r"^one word is needed$"):
             small.distribution(wrong)
-    with pytest.raises(OptionError, match=r"^this word is a function word: it stays visible"):
+    with pytest.raises(OptionError, match=r"^this word is a function word: the mode words keeps it"):
         small.distribution("the")
     assert small.distribution("the", protect="all").symbol == "the"
     assert small.distribution("The").symbol == "<unk>"

@@ -99,7 +99,7 @@ def test_parts_are_known_for_the_release_that_they_are(tmp_path: Path, stopping:
     (out / "raw" / "raw.csv").write_bytes(table.read_bytes())
     assert read_release_terms("table", out / "raw" / "raw.csv") is None, "no part lies there"
     part.write_bytes(table.read_bytes())
-    with pytest.raises(ReleaseMismatch, match="not as the record"):
+    with pytest.raises(ReleaseMismatch, match="differs from the record"):
         read_release_terms("table", part)
     run = out / RECORDS / "run.json"
     statement = record["statement"] | {"mechanism": "staircase"}

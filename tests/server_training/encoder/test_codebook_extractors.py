@@ -104,10 +104,10 @@ def test_a_bundle_has_the_model_and_no_label(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--teacher", "none"), "--teacher is for codes of static rows"),
-        (("--teacher", "minilm"), "--teacher is for codes of static rows"),
-        (("--learning-rate", "0.1"), "learned without tuning"),
-        (("--num-epochs", "2"), "learned without tuning"),
+        (("--teacher", "none"), "--teacher requires --extractor static"),
+        (("--teacher", "minilm"), "--teacher requires --extractor static"),
+        (("--learning-rate", "0.1"), "MiniLM is not fine-tuned"),
+        (("--num-epochs", "2"), "MiniLM is not fine-tuned"),
     ],
 )
 def test_options_that_codes_of_minilm_do_not_have(

@@ -59,12 +59,12 @@ def test_an_interrupted_run_goes_on_to_the_same_bundle(
     assert run(*given(data, whole))[0] == 0
     with interrupted_at(monkeypatch, stage, step):
         code, _, err = run(*given(data, output))
-    assert (code, "--resume goes on" in err) == (130, True)
+    assert (code, "--resume continues" in err) == (130, True)
     assert not output.exists()
     kept = sorted(path.name for path in get_unfinished_folder(output).iterdir())
     assert "static.safetensors" in kept
     code, _, err = run(*given(data, output))
-    assert (code, "--resume goes on, --force starts anew" in err) == (1, True)
+    assert (code, "--resume continues it, --force starts again" in err) == (1, True)
     code, _, err = run(*given(data, output, "--resume", "--seed", 1))
     assert (code, "other data or other settings" in err) == (1, True)
     monkeypatch.setattr("textveil_training.encoder.extractors.train_static", None)  # not called again

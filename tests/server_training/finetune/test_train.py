@@ -221,7 +221,7 @@ def test_the_release_of_a_sanitized_corpus_is_found(corpus: Path, monkeypatch: p
 def test_raw_text_beside_a_record_is_not_taken_for_sanitized(corpus: Path) -> None:
     raw = corpus.parent / "raw"
     (corpus / "copy-1" / "train.tsv").write_bytes((raw / "train.tsv").read_bytes())
-    with pytest.raises(ReleaseMismatch, match="not as the record"):
+    with pytest.raises(ReleaseMismatch, match="differs from the record"):
         read_release_terms("sst2", corpus / "copy-1")
     assert read_release_terms("sst2", corpus / "copy-1" / "dev.tsv") is not None
     (corpus / "copy-2" / "more.tsv").write_text("sentence\tlabel\nraw\t1\n")
