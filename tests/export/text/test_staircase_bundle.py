@@ -105,7 +105,7 @@ def test_more_neighbors_than_words_are_all_words(files: dict[str, Path], tmp_pat
         (["--function-words", "{function}", "--kind", "email={name}"], "a type occurs twice"),
         (["--function-words", "{name}x"], "cannot be read as UTF-8 text"),
         (["--function-words", "{frequencies}"], "line 1 of the function words has an unknown mark"),
-        (["--function-words", "{function}", "--kind", "name={frequencies}"], "line 1 of a kind has an unknown mark"),
+        (["--function-words", "{function}", "--kind", "name={frequencies}"], "line 1 of a type has an unknown mark"),
         (["--word-frequencies", "{function}"], "must be a word, a tab and a count"),
         (["--mechanisms", "santext", "--function-words", "{function}"], "need --mechanisms staircase"),
         (["--mechanisms", "santext", "--word-frequencies", "{frequencies}"], "need --mechanisms staircase"),

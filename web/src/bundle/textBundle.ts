@@ -141,7 +141,7 @@ export class TextBundle {
   get table(): StaircaseTable {
     if (this.#table === undefined) {
       const message =
-        "this package does not draw from santext, and this bundle has no staircase; the built-in one has it";
+        "this package does not support santext, and this bundle has no staircase; the built-in one has it";
       throw new UnknownMechanism(this.#hasSanText ? message : SHARED_MESSAGES.noMechanism);
     }
     return this.#table;
@@ -333,7 +333,7 @@ function parseTemplateLists(opened: BundleBase, template: JsonObject, segmenter:
     const invalid = entries.findIndex((listed) =>
       shape === null ? !isListable(listed, segmenter) : !isSurrogate(listed, shape, segmenter),
     );
-    if (invalid >= 0) throw makeLineError(file, invalid, "is not an entry of its kind (entries are in lower case)");
+    if (invalid >= 0) throw makeLineError(file, invalid, "is not an entry of its type (entries are in lower case)");
     if (flags.every((flag) => flag & 2)) throw new BundleDamaged("a type has no surrogates");
     return { name: parseText(entry.get("name"), MECHANISM_FILE, NAME), shape, entries, flags };
   });

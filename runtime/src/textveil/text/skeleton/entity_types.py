@@ -176,7 +176,7 @@ def _check_lines(lines: Sequence[str], shape: str | None) -> None:
     known = _KNOWN_MARKS if shape is None else ("",)
     for number, (line, entry) in enumerate(zip(lines, entries, strict=True), 1):
         if line[len(entry) :] not in known:
-            raise BundleDamaged(f"line {number} of a kind has an unknown mark")
+            raise BundleDamaged(f"line {number} of a type has an unknown mark")
     wrong = _find_first_invalid(entries, shape)
     if wrong is None and len(set(entries)) < len(entries):
         first = {entry: n for n, entry in reversed([*enumerate(entries)])}
