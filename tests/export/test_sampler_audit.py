@@ -106,7 +106,7 @@ def of_larger_factor(more: float) -> Callable[..., Any]:
 #: What is planted where, in which sampler, and what the audit says. A stream that a fork repeats is always seen.
 FAULTS: dict[str, tuple[object, str, Any, Callable[[], Staircase], str]] = {
     "a wrong tail": (Staircase, "_select_outputs", wrong_tail, scarce, "outputs occur"),
-    "three times the factor": (Staircase, "draw_symbols", of_larger_factor(3), made, "exceeds the promised"),
+    "three times the factor": (Staircase, "draw_symbols", of_larger_factor(3), made, "exceeds the stated"),
     "1.5 times the factor": (Staircase, "draw_symbols", of_larger_factor(1.5), made, "outputs occur"),
     "floating point of 24 bits": (audit, "draw_uniform_below", floating, made, "too few random bits"),
 }
@@ -143,7 +143,7 @@ def test_the_command_audits_bundles_and_reports_faults(
 ) -> None:
     for bundle in (small_staircase(tmp_path / "staircase"), write_index(tmp_path / "index")):
         audit_command(bundle=bundle, draws=20_000, expected=ExpectedBundleOptions())
-        assert "no fault in 20,000 draws" in capsys.readouterr().out
+        assert "no fault in 20,000 samples" in capsys.readouterr().out
     assert open_bundle(tmp_path / "staircase", TextBundle).staircase_levels
     assert open_bundle(tmp_path / "index", LabelBundle).randomizers
     monkeypatch.setattr(Staircase, "draw_symbols", lambda self, inputs, source: np.zeros(len(inputs), np.int64))

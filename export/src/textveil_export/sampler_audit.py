@@ -52,9 +52,9 @@ class AuditResult:
     def __str__(self) -> str:
         """Return the result as one line for a terminal."""
         return (
-            f"level {self.level}: promised {self.promised:g}, chosen pair {self.exact:.3f}, realized at least "
-            f"{self.realized:.3f} (95 %); "
-            f"an error of {self.detectable_error:.0%} of its rarer probability would be seen"
+            f"level {self.level}: stated epsilon {self.promised:g}, of the tested pair {self.exact:.3f}, realized at "
+            f"least {self.realized:.3f} (95 %); "
+            f"an error of {self.detectable_error:.0%} of its rarer probability would be detected"
         )
 
 
@@ -78,7 +78,7 @@ def audit_sampler(staircase: Staircase, draws: int = DRAWS) -> AuditResult:
     counts = int(first[output]), int(second[output])
     promised = float(staircase.level.epsilon)
     if _bound_realized_epsilon(*counts, draws, ALPHA) > promised:
-        faults.append("the realized epsilon exceeds the promised one")
+        faults.append("the realized epsilon exceeds the stated one")
     # Normal deviate of ALPHA divided among all comparisons (Chernoff bound), plus 2.4 for a power of 99 %.
     deviates = math.sqrt(-2 * math.log(ALPHA / (2 * _GROUPS))) + 2.4
     smallest = deviates / math.sqrt(max(1.0, draws * q))

@@ -234,4 +234,4 @@ class InvalidClasses(TrainingError):
 class InvalidRandomizer(TrainingError):
     """A confusion matrix, an epsilon or a delta does not define a randomizer of classes."""
 
-    code = "channel"
+    code = "randomizer"

@@ -108,7 +108,7 @@ def test_ctrl_c_keeps_whole_parts_and_resume_goes_on(two_nodes: str, tmp_path: P
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=300)
     assert process.returncode in (1, 130), told
-    assert "--resume goes on" in told
+    assert "--resume continues" in told
     assert CANARY not in told
     before = {path: path.read_bytes() for path in out.glob("*.csv")}
     assert len(before) >= 3

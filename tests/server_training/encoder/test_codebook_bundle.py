@@ -174,8 +174,8 @@ def test_a_codebook_from_a_file(run: Run, tmp_path: Path, labeled: bool) -> None
     if labeled:
         assert measured["clean"]["accuracy"] > 0.9
     card = (tmp_path / "bundle" / "README.md").read_text()
-    assert "each is the mean of at least" in card
-    assert "The rows were chosen" not in card
+    assert "the center of each is the mean of at" in card
+    assert "The means of the word vectors" not in card
 
 
 @pytest.mark.full
@@ -205,7 +205,7 @@ def test_a_taught_codebook_goes_on_where_it_was_interrupted(
     manifest = json.loads((tmp_path / "bundle" / "manifest.json").read_text())
     taught = manifest["provenance"]["taught_by"]
     assert (taught["encoder"], taught["max_tokens"]) == ("encoder", 16)
-    assert f"has of {taught['texts']:,} of the texts" in (tmp_path / "bundle" / "README.md").read_text()
+    assert f"{taught['texts']:,} of the texts" in (tmp_path / "bundle" / "README.md").read_text()
     assert sum(path.stat().st_size for path in (tmp_path / "bundle").iterdir()) < 4_000_000
     assert TextLabelEncoder.load(tmp_path / "bundle").encode("rain").line
 

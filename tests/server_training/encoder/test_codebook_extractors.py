@@ -87,8 +87,8 @@ def test_a_bundle_has_the_model_and_no_label(
     assert "clean" not in json.loads((plain / "manifest.json").read_text("utf-8"))["measurements"]
     for folder in (plain, labeled):
         card = " ".join((folder / "README.md").read_text("utf-8").split())
-        assert "They were learned without labels" in card
-        assert "nearest of the centers, in the 4 directions" in card
+        assert "learned without class labels" in card
+        assert "that of the nearest center, in the 4 directions" in card
         assert "the extra `textveil[encoder]`" in card
     lines = [encoder.encode(text).line for text in ("snow in the north", "bake the bread", "")]
     assert {server.classify_index(server.parse_line(line, 1)).label for line in lines} <= set(bundle.labels)

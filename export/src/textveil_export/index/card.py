@@ -160,20 +160,21 @@ def _format_codes(manifest: dict[str, Any]) -> str:
     directions = manifest["provenance"].get("directions")
     if directions is not None:
         learned = f"""
-A code is the nearest of the centers, in the {directions} directions in which the vectors of the texts differ most. The
-model is as it came: nothing but mean, directions and centers was learned from the texts.
+The cluster of a text is that of the nearest center, in the {directions} directions with the largest variance of the
+vectors. The model is unchanged: only mean, directions and centers were learned from the texts.
 """
     elif taught is not None:
         learned = f"""
-The rows were chosen so that their means come near to the vectors that {taught["encoder"]}
-has of {taught["texts"]:,} of the texts. That model is not in the bundle.
+The means of the word vectors approximate the vectors of {taught["encoder"]} for
+{taught["texts"]:,} of the texts. That model is not in the bundle.
 """
     else:
         learned = ""
-    return f"""## Codes
+    return f"""## Clusters
 
-Codes are numbers. They were learned without labels, and each is the mean of at least {least} different texts. A server
-that knows the codes of some labeled texts tells labels from indices. Accuracies, if there are any below, are of that.
+Cluster labels are numbers. The clusters were learned without class labels, and the center of each is the mean of at
+least {least} different texts. A server that has the clusters of some labeled texts can predict class labels from
+them. The accuracies below, if there are any, are those of this prediction.
 {learned}
 """
 

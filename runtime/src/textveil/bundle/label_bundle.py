@@ -129,7 +129,7 @@ class LabelBundle(BundleBase):
         mechanisms = self.randomizers[randomizer or self.default_randomizer.level.name]
         by_epsilon = {f"{staircase.level.epsilon:f}": staircase for staircase in mechanisms}
         return find_level(
-            by_epsilon, f"{self.default_randomizer.level.epsilon:f}" if epsilon is None else epsilon, "channel"
+            by_epsilon, f"{self.default_randomizer.level.epsilon:f}" if epsilon is None else epsilon, "randomizer"
         )
 
 
