@@ -92,7 +92,11 @@ def block_at(text: str, start: int) -> tuple[list[Piece], int]:
         elif number := number_at(text, place):
             found += [plain("copied", text[copied:place]), plain("number", number)]
             place = copied = place + len(number)
-        elif size := mark_at(text, place):
+        elif (size := mark_at(text, place)) and text[place] == "/":
+            end = place + size - (2 if text.startswith("/*", place) else 0)
+            found += [plain("copied", text[copied : place + 2]), plain("text", text[place + 2 : end])]
+            place, copied = place + size, end
+        elif size:
             depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(text[place], 0) if size == 1 else 0
             place += size
             if not depth:

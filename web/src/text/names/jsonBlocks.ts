@@ -1,4 +1,4 @@
-/** JSON in a text: each string, without its escapes, and each number is a separate text (docs/names-rule.md). */
+/** JSON in a text: each string, without its escapes, each number and each comment is a separate text (docs/names-rule.md). */
 
 export const TEXT = 0;
 export const NUMBER = 1;
@@ -15,7 +15,7 @@ const BLANKS = "[ \\t\\r\\n]*";
 const STRING = '"[^"\\\\\\n\\r]*(?:\\\\(?:["\\\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\\\\n\\r]*)*"';
 const TOKEN = new RegExp(
   `(${STRING})|(-?[0-9]+(?:\\.[0-9]+)?(?:[eE][-+]?[0-9]+)?(?![0-9A-Za-z_.+-]))` +
-    "|[ \\t\\r\\n]+|[{}[\\],:]|(?:true|false|null)(?![0-9A-Za-z_])|//[^\\n]*|/\\*(?:[^*]|\\*(?!/)){0,1000}\\*/",
+    "|[ \\t\\r\\n]+|[{}[\\],:]|(?:true|false|null)(?![0-9A-Za-z_])|(//[^\\n]*|/\\*(?:[^*]|\\*(?!/)){0,1000}\\*/)",
   "y",
 );
 const START = new RegExp(`\\{${BLANKS}${STRING}${BLANKS}:|\\[${BLANKS}(?=[[{"])`, "g");
@@ -55,6 +55,11 @@ function readBlock(text: string, start: number): [JsonPart[], number] {
       parts.push(makePart(COPIED, text.slice(copyStart, tokenStart + quote)));
       parts.push(quote ? readString(match[0].slice(1, -1)) : makePart(NUMBER, match[0]));
       copyStart = at - quote;
+    } else if (match[3] !== undefined) {
+      const commentEnd = match[0].startsWith("/*") ? at - 2 : at;
+      parts.push(makePart(COPIED, text.slice(copyStart, tokenStart + 2)));
+      parts.push(makePart(TEXT, text.slice(tokenStart + 2, commentEnd)));
+      copyStart = commentEnd;
     } else if (match[0] === "{" || match[0] === "[") {
       depth++;
     } else if ((match[0] === "}" || match[0] === "]") && --depth === 0) {

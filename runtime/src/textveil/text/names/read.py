@@ -1,8 +1,8 @@
 """Reader of the mode ``names``: pass 1 by chunk, pass 2 by line, pass 3 by span.
 
 JSON inside a text is cut into parts that are read one by one. A JSON string is read like a text of its own, without its
-escapes: ``line\\nnext`` is two lines, and ``Kov\\u00e1cs`` is one name. A number is replaced by a valid JSON number.
-All other JSON is copied unchanged.
+escapes: ``line\\nnext`` is two lines, and ``Kov\\u00e1cs`` is one name. The text of a comment is read like a string. A number is
+replaced by a valid JSON number. All other JSON is copied unchanged.
 """
 
 import re
@@ -23,12 +23,13 @@ from textveil.text.segmentation import LOWER
 from textveil.work_limits import STEPS_PER_CHECK, check_work
 
 _LINE_BREAK = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]")
-#: Kinds of ``JsonPart``: text outside of JSON, or a JSON string without its quotes; a number; copied text.
+#: Kinds of ``JsonPart``: text outside of JSON, a JSON string without its quotes, or a comment without its marks; a number; copied text.
 TEXT, NUMBER, COPIED = range(3)
 _STRING = r'"[^"\\\n\r]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\n\r]*+)*"'
 _TOKEN = re.compile(
     rf"(?P<string>{_STRING})|(?P<number>-?[0-9]++(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?(?![0-9A-Za-z_.+-]))"
-    r"|(?P<copied>[ \t\r\n]++|[{}\[\],:]|(?:true|false|null)(?![0-9A-Za-z_])|//[^\n]*+|/\*(?:[^*]|\*(?!/)){0,1000}\*/)"
+    r"|(?P<comment>//[^\n]*+|/\*(?:[^*]|\*(?!/)){0,1000}\*/)"
+    r"|(?P<copied>[ \t\r\n]++|[{}\[\],:]|(?:true|false|null)(?![0-9A-Za-z_]))"
 )
 #: Possible beginnings of JSON: an object with a key, an empty or nested list, or a list of strings.
 _START = re.compile(rf"\{{[ \t\r\n]*+{_STRING}[ \t\r\n]*+:|\[[ \t\r\n]*+(?=[\[{{\"])")
@@ -393,7 +394,12 @@ def _read_block(text: str, start: int, end: int) -> Iterator[JsonPart]:
     """Yield the parts of a block of JSON."""
     copied = start
     for match in _TOKEN.finditer(text, start, end):
-        if match["copied"] is None:
+        if match["comment"] is not None:
+            first, last = match.start() + 2, match.end() - 2 * match[0].endswith("*/") * match[0].startswith("/*")
+            yield JsonPart(COPIED, text[copied:first])
+            yield JsonPart(TEXT, text[first:last])
+            copied = last
+        elif match["copied"] is None:
             quote = match["string"] is not None
             yield JsonPart(COPIED, text[copied : match.start() + quote])
             yield _read_string(match[0][1:-1]) if quote else JsonPart(NUMBER, match[0])
