@@ -1,8 +1,8 @@
 """Reader of the mode ``names``: pass 1 by chunk, pass 2 by line, pass 3 by span.
 
 JSON inside a text is cut into parts that are read one by one. A JSON string is read like a text of its own, without its
-escapes: ``line\\nnext`` is two lines, and ``Kov\\u00e1cs`` is one name. The text of a comment is read like a string. A number is
-replaced by a valid JSON number. All other JSON is copied unchanged.
+escapes: ``line\\nnext`` is two lines, and ``Kov\\u00e1cs`` is one name. The text of a comment is read like a string.
+A number is replaced by a valid JSON number. All other JSON is copied unchanged.
 """
 
 import re
@@ -23,7 +23,8 @@ from textveil.text.segmentation import LOWER
 from textveil.work_limits import STEPS_PER_CHECK, check_work
 
 _LINE_BREAK = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]")
-#: Kinds of ``JsonPart``: text outside of JSON, a JSON string without its quotes, or a comment without its marks; a number; copied text.
+#: Kinds of ``JsonPart``: text outside of JSON, a JSON string without its quotes, or a comment without its marks; a
+#: number; copied text.
 TEXT, NUMBER, COPIED = range(3)
 _STRING = r'"[^"\\\n\r]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\n\r]*+)*"'
 _TOKEN = re.compile(
