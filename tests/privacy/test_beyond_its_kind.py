@@ -46,7 +46,7 @@ def texts(dealt: list[Pool]) -> list[tuple[str, str]]:
 @pytest.fixture(scope="module")
 def long_texts(dealt: list[Pool]) -> list[tuple[str, str]]:
     """One pair of texts, both so long that they are drawn in chunks."""
-    return [Pairs(dealt, seed=3, most=60).texts(5600)]
+    return [Pairs(dealt, seed=3, most=60).texts(6000)]
 
 
 def results(of: list[Any]) -> list[Any]:
