@@ -141,4 +141,6 @@ def main(path: str) -> None:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] not in [[path] for path in STOPS]:
+        sys.exit(__doc__)
     main(sys.argv[1])

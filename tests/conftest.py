@@ -44,7 +44,7 @@ def _examples(named: int, profile: str) -> int:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Gives tests that name a number of examples as many as the profile has room for."""
+    """Scale the number of examples of property tests to the profile."""
     profile = config.getoption("hypothesis_profile") or "default"
     for function in {getattr(item, "obj", None) for item in items}:
         chosen = getattr(function, "_hypothesis_internal_use_settings", None)

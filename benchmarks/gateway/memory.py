@@ -87,13 +87,10 @@ def measure_gateway(requests: int, size: int, file: Path | None) -> list[float]:
     """Return the gateway's resident memory in MB after the first large request and after every twentieth."""
     from gateway.peers import peer, rss_mb
 
-    def texts() -> Iterator[str]:
-        text = prose(size + 1_000 * requests, file)
-        for number in range(requests):
-            yield text[1_000 * number : 1_000 * number + size]
-
+    text = prose(size + 1_000 * requests, file)  # before the connection, which ends if no request comes for seconds
+    texts = (text[1_000 * number : 1_000 * number + size] for number in range(requests))
     with peer("textveil") as (port, pids):
-        return asyncio.run(_ask_often(port, requests, texts(), lambda: rss_mb(pids)))
+        return asyncio.run(_ask_often(port, requests, texts, lambda: rss_mb(pids)))
 
 
 def main() -> None:

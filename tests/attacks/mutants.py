@@ -1,11 +1,12 @@
-"""Changes bundles at random, as an accident or an attacker would, and opens them. A reader can run it by hand:
+"""Open bundles that were changed at random, as an accident or an attacker would change them.
 
     python tests/attacks/mutants.py --small 100000 --shipped 500
 
-Half of the mutants are raw: a hash tells. The other half have hashes made anew, so that the change itself has to be
-noticed, or to do no harm. A mutant must open and keep what it states, or end in a named error: within two seconds,
-within four times the bundle's size plus 100 MB, and without the end of the process. What a staircase or an index states
-is compared with exact rationals from the integers that were loaded. Models run in a process of their own.
+Half of the mutants are raw: a hash reveals the change. The other half have new hashes, so that the reader must detect
+the change itself, or the change must do no harm. A mutant must open and keep its promises, or end in a named error:
+within two seconds, within four times the bundle's size plus 100 MB, and without ending the process. The promises of a
+staircase or of class labels are compared with exact rationals from the loaded integers. Models run in a process of
+their own.
 """
 
 import argparse
@@ -43,7 +44,7 @@ def _too_long(number: int, frame: Any) -> None:
 
 
 def attempt(folder: Path, work: Callable[[Path], None] = use) -> str:
-    """Returns what became of one mutant: ``sound``, the code of an error, or what is wrong with it."""
+    """Return the result of one mutant: ``sound``, the code of an error, or a description of the failure."""
     signal.signal(signal.SIGPROF, _too_long)
     signal.setitimer(signal.ITIMER_PROF, SECONDS)  # processor time: a busy machine is not a hang
     try:
@@ -63,7 +64,7 @@ def attempt(folder: Path, work: Callable[[Path], None] = use) -> str:
 
 
 def _apart(folder: Path) -> str:
-    """The same in a process of its own: a runtime for models can end the whole of it."""
+    """Do the same in a separate process, which a model runtime may crash."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -78,7 +79,7 @@ def _apart(folder: Path) -> str:
 
 
 def attack(original: Path, count: int, seed: int, *, apart: bool = False) -> tuple[Counter[str], list[str]]:
-    """Opens mutants of a bundle; what became of them, and the first of those that went wrong."""
+    """Open mutants of a bundle; return the counts of their results, and the first failures."""
     files = {path.name: path.read_bytes() for path in sorted(original.iterdir())}
     size = sum(map(len, files.values()))
     found: Counter[str] = Counter()
@@ -118,7 +119,7 @@ def _peak_kilobytes() -> int:
 
 
 def small_bundles(place: Path) -> dict[str, Path]:
-    """Writes small bundles of every kind."""
+    """Write small bundles of every kind."""
     from small_bundles import contents
     from small_encoders import write_encoder
     from small_index import write_index
@@ -138,7 +139,7 @@ def small_bundles(place: Path) -> dict[str, Path]:
 
 
 def _what_this_is_of() -> list[str]:
-    """The day, the commit that is checked out, and the command: what a record of a run begins with."""
+    """Return the day, the commit and the command, with which the record of a run begins."""
 
     def git(*arguments: str) -> str:
         done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=False)
@@ -150,7 +151,7 @@ def _what_this_is_of() -> list[str]:
 
 
 def main() -> None:
-    """Runs as many mutants as are asked for, and says what became of them."""
+    """Run the requested number of mutants, and print their results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--small", type=int, default=2000, help="mutants of small bundles, all kinds together")
     parser.add_argument("--shipped", type=int, default=0, help="mutants of each bundle that ships")

@@ -42,7 +42,7 @@ def _changed(content: bytes, name: str, chance: random.Random) -> bytes:
 
 
 def _change_json(parsed: Any, chance: random.Random) -> None:
-    """Replaces, removes, adds or doubles something in an object or a list somewhere below."""
+    """Replace, remove, add or duplicate an entry of a nested object or list."""
     while isinstance(parsed, dict | list) and parsed:
         key = chance.choice(sorted(parsed)) if isinstance(parsed, dict) else chance.randrange(len(parsed))
         if isinstance(parsed[key], dict | list) and parsed[key] and chance.random() < 0.8:
@@ -64,7 +64,7 @@ def _change_json(parsed: Any, chance: random.Random) -> None:
 
 
 def _change_tensors(content: bytes, chance: random.Random) -> bytes:
-    """Changes a number of an array, or the header, whose length stays right."""
+    """Change a number of an array, or the header, whose length stays correct."""
     size = int.from_bytes(content[:8], "little")
     header, data = content[8 : 8 + size], bytearray(content[8 + size :])
     if data and chance.random() < 0.7:
@@ -103,7 +103,7 @@ def _change_bytes(content: bytes, chance: random.Random) -> bytes:
 
 
 def rehash(files: Files) -> None:
-    """Makes hashes and sizes fit again, in whatever still can be read."""
+    """Update hashes and sizes in every file that can still be parsed."""
 
     def digest(name: str) -> str:
         return hashlib.sha256(files[name]).hexdigest()

@@ -23,7 +23,7 @@ _TEXT = "The doctor said that Mary, 42, was not in Boston on Monday; mail her: m
 
 
 def use(folder: Path) -> None:
-    """Opens a bundle, describes it, draws from it, and compares what it states with what it loaded."""
+    """Open a bundle, describe it, sample from it, and compare its promises with the loaded integers."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         match open_bundle(folder):
@@ -63,7 +63,7 @@ def _use_vectors(bundle: VectorBundle) -> None:
 
 
 def check_staircase(staircase: Any, promised: Decimal) -> None:
-    """Compares the largest ratio of two probabilities, in exact rationals, with ``exp`` of what is promised."""
+    """Compare the largest ratio of two probabilities, in exact rationals, with ``exp`` of the promised epsilon."""
     symbols = len(staircase.base)
     inputs = range(symbols) if symbols <= _ROWS else [*range(0, symbols, symbols // _ROWS), symbols - 1]
     rows = [staircase.compute_exact_row(row) for row in inputs]

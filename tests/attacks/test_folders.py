@@ -35,13 +35,13 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path, kind: str) -> Path:
-    """The folder of a bundle of each kind."""
+    """Return the folder of a bundle of each kind."""
     return KINDS[kind][0](tmp_path / "bundle")
 
 
 @pytest.fixture
 def large(folder: Path, kind: str) -> Path:
-    """The largest of its files."""
+    """Return the largest of its files."""
     return folder / KINDS[kind][1]
 
 

@@ -61,7 +61,7 @@ def test_a_bundle_has_no_maker_whose_signature_fits_everything(tmp_path: Path, k
 
 
 def content(**changes: Any) -> dict[str, Any]:
-    """What a receipt says."""
+    """Return the content of a receipt."""
     said = {
         "bundle": "0" * 64, "mechanism": "staircase", "options": {"level": "weak"}, "documents": 1, "tokens": 2,
         "epsilon": "20", "delta": "0", "output_sha256": "0" * 64, "note": NOTE,

@@ -22,7 +22,7 @@ from textveil_export.signing import sign_bundle
 
 
 def load_vectors(folder: Path, signer: str | None = None) -> Encoder:
-    """An encoder whose model is pinned in any case: by its signer, or else by its identity."""
+    """Load an encoder whose model is pinned in any case: by its signer, or else by its content hash."""
     return load_encoder(folder) if signer is None else Encoder.load(folder, signer=signer)
 
 
@@ -35,7 +35,7 @@ each_kind = pytest.mark.parametrize(("write", "load"), KINDS.values(), ids=KINDS
 
 
 def key_file(path: Path, private: Any = None) -> Path:
-    """Writes a private key, readable by its owner alone."""
+    """Write a private key, readable by its owner alone."""
     made = private or Ed25519PrivateKey.generate()
     path.write_bytes(made.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     path.chmod(0o600)
@@ -52,7 +52,10 @@ def test_a_signed_bundle_is_its_makers(tmp_path: Path, write: Any, load: Any) ->
     assert load(folder, signer=signer)
     assert load(folder, signer=f" {signer.upper()}\n")
     other = sign_bundle(folder, key_file(tmp_path / "other.pem"))
-    with pytest.raises(WrongSigner, match="not signed by this signer"):
+    with pytest.raises(
+        WrongSigner,
+        match="the bundle was signed with another key, or changed after signing: get it again, or correct --signer",
+    ):
         load(folder, signer=signer)
     assert load(folder, signer=other)
 
@@ -134,7 +137,7 @@ def test_only_a_pinned_bundle_is_certified(golden_certified: Path) -> None:
     pinned = Sanitizer.load(golden_certified, expect_id=unpinned.bundle.content_hash)
     statement = pinned.sanitize("the doctor", mechanism="santext").statement
     assert claims not in statement.summary()
-    assert statement.to_dict()["certificate"] == "of the pinned bundle"
+    assert statement.to_dict()["certificate"] == "of the expected bundle"
     signer = sign_bundle(golden_certified, key_file(golden_certified.parent / "key.pem"))
     statement = Sanitizer.load(golden_certified, signer=signer).sanitize("the", mechanism="santext").statement
     assert claims not in statement.summary()
@@ -145,5 +148,5 @@ def test_only_a_pinned_bundle_is_certified(golden_certified: Path) -> None:
 
 @pytest.fixture
 def golden_certified(tmp_path: Path) -> Path:
-    """A copy of a bundle that is certified."""
+    """Return a copy of a certified bundle."""
     return Path(shutil.copytree(find_artifact("english-santext"), tmp_path / "copy"))

@@ -116,7 +116,7 @@ def each_file(files: Files) -> list[str]:
 
 
 def taken(folder: Path, files: Files) -> tuple[int, int, TextveilError | None]:
-    """What opening and using a bundle takes at most, its size, and the error that it ends with."""
+    """Return the peak memory of opening and using a bundle, its size, and the final error."""
     folder.mkdir(exist_ok=True)
     for path in folder.iterdir():
         path.unlink()
@@ -136,7 +136,7 @@ def taken(folder: Path, files: Files) -> tuple[int, int, TextveilError | None]:
 
 
 def spoiled(files: Files, name: str, content: bytes) -> Files:
-    """A bundle with another file in the place of one, under hashes that fit."""
+    """Replace one file of a bundle by another, with hashes that fit."""
     changed = {**files, name: content}
     if name == "characters.json" or not name.endswith(".json"):
         rehash(changed)

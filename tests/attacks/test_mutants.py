@@ -18,6 +18,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 import mutants
 import promises
 
+#: Too long for each push: `make nightly` runs these tests.
+pytestmark = pytest.mark.full
+
 MUTANTS = {"staircase": 200, "santext": 100, "index": 150, "vectors": 12}
 
 

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    """Runs ``fairness/run.py``, ``bounds/run.py`` (grid) or ``textveil-train``; gives code, output and messages."""
+    """Run ``fairness/run.py``, ``bounds/run.py`` (grid) or ``textveil-train``; return code, output and messages."""
     from bounds.run import app as grid
     from fairness.run import app as fairness
 

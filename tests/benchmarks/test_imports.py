@@ -20,7 +20,7 @@ INTEGRATIONS = "textveil_cli.integrations"
 
 
 def imported(script: str) -> Iterator[str]:
-    """Yields what a script imports, by its whole name."""
+    """Yield the full names of a script's imports."""
     for node in ast.walk(ast.parse(script)):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)

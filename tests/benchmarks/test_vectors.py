@@ -25,7 +25,7 @@ CONFUSION = np.array([[80.0, 15, 5], [10, 85, 5], [20, 10, 70]])
 
 @pytest.fixture(scope="module")
 def run() -> ModuleType:
-    """The command; another benchmark has a file of that name."""
+    """Load the command by path, because another benchmark has a file of that name."""
     path = Path(__file__).parents[2] / "benchmarks" / "vectors" / "run.py"
     spec = importlib.util.spec_from_file_location("vectors_run", path)
     assert spec is not None
@@ -174,6 +174,7 @@ def _stored() -> list[dict[str, Any]]:
     return [found for _, found in read_objects(path)]
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_stored_figures_follow_from_stored_counts(run: ModuleType) -> None:
     records = _stored()

@@ -28,7 +28,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def command(place: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., tuple[int, str, str]]) -> Command:
-    """Runs a command in the folder, which must succeed."""
+    """Run a command in the folder; it must succeed."""
     monkeypatch.chdir(place)
     monkeypatch.setattr(dpnr, "SEARCH", QUICK_SEARCH)
     monkeypatch.setattr(grid, "_BOUND_SEARCH", QUICK_SEARCH)

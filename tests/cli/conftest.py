@@ -12,19 +12,19 @@ from small_staircase import small_staircase
 
 @pytest.fixture(scope="session")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a small bundle with a staircase alone."""
+    """Return the folder of a small bundle with only a staircase."""
     return small_staircase(tmp_path_factory.mktemp("small"))
 
 
 @pytest.fixture
 def index_bundle(tmp_path: Path) -> Path:
-    """The folder of a small bundle of indices."""
+    """Return the folder of a small bundle of class labels."""
     return write_index(tmp_path / "bundle")
 
 
 @pytest.fixture
 def run(here: Callable) -> Callable[..., tuple[int, str, str]]:
-    """Runs ``textveil``; gives exit code, standard output and standard error."""
+    """Run ``textveil``; return exit code, standard output and standard error."""
 
     def start(*arguments: object) -> tuple[int, str, str]:
         ran = here(*map(str, arguments))
@@ -35,7 +35,7 @@ def run(here: Callable) -> Callable[..., tuple[int, str, str]]:
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> tuple[Path, Path]:
-    """A certificate of the loopback address, signed by itself, and its key."""
+    """Return a self-signed certificate of the loopback address, and its key."""
     if shutil.which("openssl") is None:
         pytest.skip("making a certificate needs openssl")
     made, key = tmp_path / "certificate.pem", tmp_path / "key.pem"

@@ -39,7 +39,7 @@ def source_of(path, target=None):
 
 
 def rewritten(path, selection, size, folder, quarantine=None):
-    """The parts of a file, and the bytes of their outputs."""
+    """Return the shards of a file, and the bytes of their outputs."""
     parts, outputs = [*split_file(source_of(path), selection, size)], []
     for part in parts:
         target = get_shard_path(folder, path.name, part.number)

@@ -44,7 +44,7 @@ def mistakes() -> list[tuple[str, str]]:
 
 
 def said(command: str) -> tuple[int, str, str]:
-    """The exit code of a command, what it prints, and its message."""
+    """Return the exit code of a command, its output, and its message."""
     out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         code = run(app, "textveil", shlex.split(command)[1:])
@@ -53,7 +53,7 @@ def said(command: str) -> tuple[int, str, str]:
 
 
 def make_files(folder: Path) -> None:
-    """Makes the folder of the mistakes."""
+    """Create the folder for the mistakes."""
     shutil.copytree(EXAMPLES, folder, dirs_exist_ok=True)
     for name, content in FILES.items():
         (folder / name).parent.mkdir(exist_ok=True)

@@ -30,7 +30,7 @@ def represented_by(model: RepresentationModel, ids: np.ndarray) -> torch.Tensor:
 
 
 def trained(folder: Path, mode: str, dimension: int, head_hidden: int, classifier_hidden: int) -> RepresentationModel:
-    """A model with random weights, written as training writes it."""
+    """Return a model with random weights, written as training writes it."""
     start = write_encoder(folder.parent)
     model = RepresentationModel(
         BertModel.from_pretrained(start, add_pooling_layer=False),

@@ -58,7 +58,7 @@ SLOTS = list(product(RUNGS, (False, True)))
 
 @pytest.fixture(scope="module")
 def read():
-    """The staircase as the second reader reads it, which refuses one whose conditions do not hold."""
+    """Read the staircase by the second reader, which rejects one that violates a condition."""
     return reader.open_bundle(DEFAULT_BUNDLE).staircase
 
 

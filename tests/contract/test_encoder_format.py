@@ -33,7 +33,7 @@ def laplace(scale: Fraction, reach: int) -> list[int]:
 
 
 def into_ball(vector: list[float], mode: str, grid: int) -> list[int]:
-    """Steps 1 and 2."""
+    """Apply steps 1 and 2."""
     if not all(map(math.isfinite, vector)):
         return [0] * len(vector)
     steps = [max(-(2**24), min(2**24, math.trunc(number * grid))) for number in vector]
@@ -50,7 +50,7 @@ def into_ball(vector: list[float], mode: str, grid: int) -> list[int]:
 
 
 def drawn(counts: list[int], word: int) -> int:
-    """The value that a random word names."""
+    """Return the value that a random word selects."""
     reach = len(counts) - 1
     below = 0
     for value in range(-reach, reach + 1):
@@ -61,7 +61,7 @@ def drawn(counts: list[int], word: int) -> int:
 
 
 def table_of(mode: str, dimension: int, grid: int, epsilon: int, encoder: Encoder) -> tuple[list[int], int]:
-    """Counts and margin. The variance of ``l2`` is taken from the implementation, its counts are checked."""
+    """Return counts and margin; the variance of ``l2`` is the implementation's, its counts are checked."""
     low = 0 if mode == "box" else -grid
     if mode != "l2":
         scale = Fraction(dimension * grid if mode == "box" else 2 * grid, epsilon)
@@ -81,6 +81,7 @@ def table_of(mode: str, dimension: int, grid: int, epsilon: int, encoder: Encode
     return counts, margin
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.parametrize(("mode", "delta"), MODES)
 def test_a_release_by_the_document(

@@ -39,7 +39,7 @@ SHAPES = {
 
 
 def cut(text: str) -> list[tuple[str, str]]:
-    """The segments of the runtime, each with its kind."""
+    """Return the segments of the runtime, each with its kind."""
 
     def kind(segment: str) -> str:
         return "gap" if segmentation.is_gap(segment) else "string" if segmentation.is_string(segment) else "word"

@@ -19,7 +19,7 @@ CASES = pytest.mark.parametrize("case", TOLD["cases"], ids=range(len(TOLD["cases
 
 
 def source(case: dict[str, Any]) -> Iterator[int]:
-    """The random words of a case."""
+    """Return the random words of a case."""
     return repeat(int(case["random_word"], 16)) if "random_word" in case else scripted_words(case["random_label"])
 
 
@@ -52,8 +52,8 @@ def test_the_document_gives_the_golden_texts(case: dict[str, Any], read: Any) ->
 def test_the_vectors_have_every_option_and_role(read: Any) -> None:
     given = {name for case in TOLD["cases"] for name in case["options"]}
     assert given == {
-        *("epsilon", "protect", "deny", "case", "sanitize_punctuation"),
-        *("consistent", "consistent_cap", "split"),
+        *("epsilon", "protect", "deny", "sanitize_punctuation"),
+        *("consistent", "consistent_cap"),
     }
     rule = reader.Skeleton(read, {"protect": "words"})
     met = {token.kind for text in TOLD["texts"] for item in rule.read(text) if isinstance(item, list) for token in item}

@@ -37,7 +37,7 @@ class Both:
         return [texts for texts, one, other in zip(documents, ours, second, strict=True) if one != other]
 
     def outputs(self, documents: list[list[str]], options: dict[str, Any], label: str) -> tuple[Any, Any]:
-        """What the two make of one batch."""
+        """Return the outputs of both readers for one batch."""
         words = extreme_words(label)
         second = reader.rewrite_names(self.document, documents, options, lambda count: list(islice(words, count)))
         return by_the_product(self.product, documents, options, extreme_words(label)), second

@@ -41,7 +41,7 @@ INDEX = {
 
 
 def digest(*parts: Any) -> str:
-    """The SHA-256 of arrays, with type and shape, and of plain values."""
+    """Return a function that hashes arrays, with type and shape, and plain values."""
     sha = hashlib.sha256()
     for part in parts:
         if isinstance(part, np.ndarray):

@@ -20,7 +20,7 @@ UNIT = 2**20
 
 
 def rows(heading: str) -> list[list[str]]:
-    """The rows of the table that begins with a heading, their cells without marks of code."""
+    """Return the rows of the table whose header begins so, without code marks."""
     lines = EXAMPLE[EXAMPLE.index(f"| {heading}") :].splitlines()
     table = itertools.takewhile(lambda line: line.startswith("|"), lines)
     return [[cell.strip().replace("`", "") for cell in line.strip("|").split("|")] for line in table][2:]

@@ -24,13 +24,13 @@ def built(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def pieces():
-    """The vocabulary of the encoder without its special symbols."""
+    """Return the vocabulary of the encoder without its special symbols."""
     return PIECES
 
 
 @pytest.fixture(scope="session")
 def encoder_folder(tmp_path_factory):
-    """A BERT with random weights and an uncased WordPiece tokenizer, saved as transformers saves it."""
+    """Save a BERT with random weights and an uncased WordPiece tokenizer, as transformers saves it."""
     import torch
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
@@ -53,7 +53,7 @@ def encoder_folder(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def checkpoint_folder(tmp_path_factory):
-    """A checkpoint of a tiny private encoder (mode l1) that can tell its two labels apart."""
+    """Write a checkpoint of a tiny private encoder (mode l1) that separates its two labels."""
     from small_checkpoints import write_checkpoint
 
     return write_checkpoint(tmp_path_factory.mktemp("private") / "checkpoint")
@@ -61,7 +61,7 @@ def checkpoint_folder(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def checkpoint(checkpoint_folder):
-    """The same, loaded."""
+    """Load that checkpoint."""
     from textveil_export.encoder.checkpoint import load_checkpoint
 
     return load_checkpoint(checkpoint_folder)
@@ -87,7 +87,7 @@ def encoder_data(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def encoder_bundle(checkpoint_folder, encoder_data, tmp_path_factory):
-    """A bundle that the command made of the checkpoint, trying two int8 recipes."""
+    """Build a bundle from the checkpoint by the command, with two int8 recipes."""
     from small_checkpoints import export
 
     folder = tmp_path_factory.mktemp("bundles") / "tiny"
@@ -99,7 +99,7 @@ def encoder_bundle(checkpoint_folder, encoder_data, tmp_path_factory):
 
 @pytest.fixture
 def refused(checkpoint_folder, encoder_data, tmp_path, capsys):
-    """Exports with options, by default the checkpoint; it must be refused and leave nothing. Returns what it said."""
+    """Export with options, by default the checkpoint; it must be refused and leave no files. Return the message."""
     from small_checkpoints import export
 
     def said(*options, checkpoint=checkpoint_folder):

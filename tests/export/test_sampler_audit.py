@@ -26,7 +26,7 @@ DRAWS = 100_000
 
 
 def made(seed: int = 1, symbols: int = 400, epsilon: str = "4") -> Staircase:
-    """A staircase over some words with a base like that of words: a few common ones, many rare ones."""
+    """Return a staircase with a base like that of words: few common ones, many rare ones."""
     generator = np.random.default_rng(seed)
     base = np.maximum(1, (1e6 / np.arange(1, symbols + 1)).astype(np.uint32))
     others = [generator.permutation(np.delete(np.arange(symbols), word))[:20] for word in range(symbols)]
@@ -59,7 +59,7 @@ def test_a_sound_sampler_passes_and_shows_most_of_its_epsilon() -> None:
 
 
 def wrong_tail(self, rows, row_of, u, w):  # type: ignore[no-untyped-def]
-    """What is left of the budget is drawn from the base itself."""
+    """Plant a fault: spread the rest of the budget over the base itself."""
     position = np.where(u < self.unit * self.base_sum, u // self.unit, w % self.base_sum)
     near = staircase_module.count_at_most(
         rows.dealt, row_of, np.maximum(u - self.unit * self.base_sum, 0) // self.factor

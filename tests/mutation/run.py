@@ -79,10 +79,10 @@ class Mutant:
 
 
 def modules(most: int | None) -> list[Module]:
-    """What ``modules.toml`` says, its patterns resolved.
+    """Return the content of ``modules.toml`` with its patterns resolved.
 
     Raises:
-        SystemExit: A pattern of modules, or all patterns of tests of one, find nothing: something was renamed.
+        SystemExit: A pattern of modules, or all patterns of a module's tests, match nothing, as after a rename.
     """
     with open(HERE / "modules.toml", "rb") as file:
         listed = tomllib.load(file)["module"]
@@ -111,14 +111,14 @@ def justified() -> dict[Mutant, str]:
 
 
 def mutant_of(module: Module, diff: str) -> Mutant:
-    """Reads a mutant off its diff."""
+    """Parse a mutant from its diff."""
     lines = [line for line in diff.splitlines() if not line.startswith(("---", "+++"))]
     was, becomes = (" ".join(line[1:].strip() for line in lines if line.startswith(sign)) for sign in "-+")
     return Mutant(module.path, was, becomes)
 
 
 def results(module: Module) -> Iterator[tuple[Mutant, bool]]:
-    """Yields the mutants of a module that were tried, and whether they lived."""
+    """Yield the tried mutants of a module, and whether each survived."""
     with sqlite3.connect(module.session) as session:
         for outcome, diff in session.execute(
             "SELECT test_outcome, diff FROM work_results WHERE worker_outcome = 'NORMAL' ORDER BY job_id"
@@ -136,7 +136,7 @@ def is_complete(module: Module) -> bool:
 
 
 def copied(module: Module) -> Path:
-    """Makes a copy of the tree in which a module may change, compiled so that its changes are always seen."""
+    """Make a copy of the tree in which a module may change, compiled so that changes always take effect."""
     tree = WORK / "trees" / module.path
     shutil.rmtree(tree, ignore_errors=True)
     listed = subprocess.run(
@@ -153,13 +153,13 @@ def copied(module: Module) -> Path:
 
 
 def environment(tree: Path) -> dict[str, str]:
-    """The environment in which a copy is tested: its own runtime before the installed one, nothing compiled anew."""
+    """Return the environment for tests of a copy: its own runtime comes first, and nothing is compiled anew."""
     own = {"PYTHONPATH": str(tree / SOURCE), "PYTHONDONTWRITEBYTECODE": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     return {**os.environ, **own}
 
 
 def try_module(module: Module, tree: Path) -> None:
-    """Tries all mutants of a module that were not tried yet.
+    """Try all mutants of a module that were not tried yet.
 
     Raises:
         SystemExit: The tests fail without any mutant.
@@ -207,7 +207,7 @@ def keep_some(path: Path, most: int) -> None:
 
 
 def try_all(chosen: list[Module]) -> None:
-    """Tries the mutants of some modules, two modules at a time, each in a copy of the tree."""
+    """Try the mutants of some modules, two modules at a time, each in a copy of the tree."""
     waiting: queue.SimpleQueue[Module] = queue.SimpleQueue()
     for module in chosen:
         waiting.put(module)
@@ -226,7 +226,7 @@ def try_all(chosen: list[Module]) -> None:
 
 
 def report(chosen: list[Module]) -> int:
-    """Prints what lived and how many there were; returns how many lived without a reason, or have one and did not."""
+    """Print survivors and counts; return the number of survivors without a reason and of reasons without a survivor."""
     reasons, wrong = justified(), 0
     for module in chosen:
         tried = list(results(module)) if module.session.exists() else []
@@ -246,7 +246,7 @@ def report(chosen: list[Module]) -> int:
 
 
 def main() -> None:
-    """Tries and reports; ends with status 1 if a mutant lived without a reason or a reason has no mutant."""
+    """Try and report; exit with status 1 if a survivor lacks a reason or a reason lacks a survivor."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="ends of modules' paths; all if there are none")
     parser.add_argument("--afresh", action="store_true", help="try what was killed before, too")

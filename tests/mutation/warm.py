@@ -21,19 +21,19 @@ TIMES, MORE = 4, 5
 
 
 def passes(tests: list[str]) -> bool:
-    """Runs test files one after the other, until one fails."""
+    """Run test files one after the other, until one fails; return whether all pass."""
     import pytest
 
     return all(pytest.main([*OPTIONS, test]) == 0 for test in tests)
 
 
 def apart(tests: list[str], connection: socket.socket, seconds: int) -> None:
-    """Runs the tests in a copy of this process, which tells what came of it and what it imported.
+    """Run the tests in a copy of this process, which reports the result and its imports.
 
     Args:
         tests: Test files.
-        connection: Where it tells that.
-        seconds: Processor time that it may take.
+        connection: Receives the report.
+        seconds: Limit of processor time.
     """
     if os.fork():
         return
@@ -59,7 +59,7 @@ def apart(tests: list[str], connection: socket.socket, seconds: int) -> None:
 
 
 def serve(place: str, tests: list[str]) -> None:
-    """Runs the tests once, and again whenever somebody asks."""
+    """Run the tests once, and again at each request."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     near, far = socket.socketpair()
     apart(tests, far, 3600)

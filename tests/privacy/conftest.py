@@ -26,7 +26,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., TextBundle
 
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> TextBundle:
-    """A bundle of 18 words, small enough to draw from it by hand."""
+    """Return a bundle of 18 words, small enough to enumerate its samples."""
     return small_bundles.small_bundle(
         tmp_path_factory.mktemp("bundles") / "bundle", small_bundles.scattered(18, 6, seed=41), k=6, exponents=("4",)
     )

@@ -72,7 +72,7 @@ def documents(**options: Any) -> Way:
 
 
 def command(*arguments: str) -> Way:
-    """The command, with a table or with lines."""
+    """Return a function that runs the command on a table or on lines."""
 
     def way(_: Sanitizer, texts: list[str], folder: Path) -> Any:
         given, out = folder / "given", folder / "out"
@@ -88,7 +88,7 @@ def command(*arguments: str) -> Way:
 
 
 def served(sanitizer: Sanitizer, texts: list[str], _: Path) -> Any:
-    """The application of ``textveil serve``, asked without a socket."""
+    """Call the application of ``textveil serve`` without a socket."""
     pytest.importorskip("starlette", reason="needs the extra serve: make integrations")
     from textveil_cli.serve import AccessRule, ServedReleases, make_app
 
@@ -113,10 +113,8 @@ WAYS: dict[str, Way] = {
     "sanitize": one_by_one,
     "sanitize_batch": batch(),
     "all words drawn": batch(protect="all"),
-    "case dropped": batch(case="drop"),
     "punctuation": batch(sanitize_punctuation=True),
     "consistent": batch(consistent=True),
-    "consistent and split": batch(consistent=True, consistent_cap=9, split=True),
     "sanitize_documents": documents(),
     "consistent documents": documents(consistent=True),
     "a table": command("--csv", "--column", "note"),
@@ -127,11 +125,10 @@ WAYS: dict[str, Way] = {
 LONG: dict[str, Way] = {
     "a long text": batch(),
     "a long text, consistent": batch(consistent=True, consistent_cap=100_000),
-    "a long text, split": batch(consistent=True, consistent_cap=99, split=True),
     "a long line": command("--plain"),
 }
 #: A way in which case does not show, so that no capital can.
-NO_CASE = {"case dropped", "punctuation"}
+NO_CASE = {"punctuation"}
 
 
 @pytest.fixture
@@ -142,7 +139,7 @@ def compare(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[..., None]:
-    """Asserts that texts come out of a way as others do: those given, or so many of the usual ones."""
+    """Assert that a way of rewriting gives the same outputs as the others, for given or usual texts."""
     monkeypatch.setattr(Sanitizer, "load", lambda *given, **more: sanitizer)
 
     def check(name: str, most: int = 100, pairs: list[tuple[str, str]] | None = None) -> None:

@@ -72,6 +72,7 @@ def count_hits(
     return sum(shown.search(message["content"]) is not None for message in sent[2:])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("error", ERRORS)
 def test_ten_thousand_names_of_tools_tell_nothing(sanitizer: Sanitizer, error: str) -> None:
     guesses = GUESSES if error == "langchain" else [*GUESSES[:100], SECRET]
@@ -79,6 +80,7 @@ def test_ten_thousand_names_of_tools_tell_nothing(sanitizer: Sanitizer, error: s
     assert count_hits(sanitizer, calls, ERRORS[error]) == 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("form", FORMS)
 def test_ten_thousand_identifiers_tell_nothing(sanitizer: Sanitizer, form: str) -> None:
     for number, error in enumerate(ID_ERRORS):

@@ -35,7 +35,7 @@ class Endless(BaseException):
 
 @pytest.fixture(params=BYTES, ids=hex)
 def source(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """Makes the operating system give one byte, again and again."""
+    """Replace the operating system's entropy by one repeated byte."""
     calls = 0
 
     def constant(count: int) -> bytes:
@@ -82,7 +82,7 @@ def test_vectors_and_decisions_end(source: int, tmp_path: Path) -> None:
 
 
 def rejected_at_first(times: int, rejected: int, then: int) -> Callable[[int], Any]:
-    """Gives one word so many times, then another."""
+    """Return one word a number of times, then another."""
     asked = 0
 
     def words(count: int) -> Any:

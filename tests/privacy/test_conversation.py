@@ -27,7 +27,7 @@ J. R. Smith lives at 12 Elm Street, suite 7, Boston, TX 84101. See www.novak.com
 
 
 def conversations(sanitizer: Sanitizer, count: int) -> Iterator[tuple[list[str], list[str]]]:
-    """The texts of a conversation, and of one of the same skeletons."""
+    """Return the texts of two conversations with equal templates."""
     chance, plan = random.Random(3), sanitizer.names_plan(protect="names")
     members, reader = (
         Members(plan.lists.members_by_type, plan.lists.common_words, chance, frozenset()),
@@ -41,7 +41,7 @@ def conversations(sanitizer: Sanitizer, count: int) -> Iterator[tuple[list[str],
 
 
 def said(sanitizer: Sanitizer, texts: list[str], monkeypatch: pytest.MonkeyPatch, **options: Any) -> str:
-    """What goes out for each text, as a message, a result of a tool, or a text, under one stream of entropy."""
+    """Return the output of each text, as a message, a tool's result, or a text, under one stream of entropy."""
     monkeypatch.setattr(os, "urandom", random.Random(5).randbytes)
     try:
         conversation = Conversation(sanitizer, **options)

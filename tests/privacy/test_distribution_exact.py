@@ -53,9 +53,10 @@ def in_memory(geometry: str, k: int | None) -> Any:
 
 
 def laws(geometry: str, k: int | None, shift: int | None) -> Iterator[tuple[WeightRows, list[list[int]]]]:
-    """What draws of all inputs propose, and its weights by definition; score 0 weighs ``2**shift``, or what ships.
+    """Yield the proposals of samples of all inputs, and their weights by definition.
 
-    Every mechanism and exponent; and the first exponent once more with a base measure of its own.
+    Score 0 weighs ``2**shift``, or the shipped weight. Every mechanism and exponent occurs, and the first exponent
+    again with a base measure of its own.
     """
     bundle = in_memory(geometry, k)
     everyone = np.arange(bundle.symbol_count + 1)
@@ -79,7 +80,7 @@ def laws(geometry: str, k: int | None, shift: int | None) -> Iterator[tuple[Weig
 
 
 def proposed(bundle: SimpleNamespace, law: SanText, weights: list[list[int]]) -> list[list[int]]:
-    """What a draw proposes: a word that is not stored as often as the last stored one says, which is no less."""
+    """Return the proposal weights: a word without a stored entry gets the weight of the last one, an upper bound."""
     last = law.weights[bundle.table.scores[:, -1]].tolist()
     rows = zip(weights, bundle.table.neighbors.tolist(), last, strict=True)
     base = law.base.tolist()
@@ -233,7 +234,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, *rounds: list[int]) -> None:
 
 
 def unseen(sanitizer: Sanitizer) -> str:
-    """A word outside the vocabulary."""
+    """Return a word outside the vocabulary."""
     return next(word for word in ("quokka", "zebra") if word not in sanitizer.bundle.symbol_ids)
 
 

@@ -104,6 +104,7 @@ def law_by_integral(bundle: TextBundle, epsilon: float, token: int, fineness: in
     return law
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("name", "fineness"), [("plane", 4000), ("space", 800)])
 def test_the_integral_is_precise(name: str, fineness: int, request: pytest.FixtureRequest) -> None:
     """It sums to 1, and a finer one is the same to an error far below that of counting."""

@@ -44,7 +44,7 @@ def exact_rows(table: SanTextTable, metric: WordMetric, mechanism: str, law: Lev
 def found(
     bundle: TextBundle, law: LevelParameters, mechanism: str = "santext", weights: Weights | None = None
 ) -> list[Finding]:
-    """What the check finds for a mechanism, or for other weights in its place."""
+    """Return the result of the check for a mechanism, or for other weights in its place."""
     weights = weights or exact_rows(bundle.table, bundle.metric, mechanism, law)
     bound = claimed(law, bundle.table.grid)
     return list(findings(weights, squared_distances(bundle), bundle.metric.median_squared, bound))

@@ -30,7 +30,7 @@ def user(text: str) -> Message:
 
 
 def blocks(turn: int, surrogate: str) -> Any:
-    """A message of many texts: the surrogate first or last, and guesses."""
+    """Return a message of many texts: the surrogate first or last, and guesses."""
     texts = [surrogate, *GUESSES] if turn % 2 else [*GUESSES, surrogate]
     return {"role": "assistant", "content": [{"type": "text", "text": text} for text in texts]}
 
@@ -58,7 +58,7 @@ def calls(turn: int, surrogate: str) -> Any:
 
 
 def changed(change: Callable[[str], str]) -> Client:
-    """A client that changes each text under the model's name."""
+    """Return a client that changes each text under the model's name."""
 
     def text(value: Any) -> Any:
         return change(value) if isinstance(value, str) else [{**p, "text": change(p["text"])} for p in value]
@@ -72,7 +72,7 @@ def changed(change: Callable[[str], str]) -> Client:
 
 
 def merged(messages: list[Message]) -> list[Message]:
-    """A client that makes one message of all replies."""
+    """Return a client's messages with all replies merged into one."""
     said = [json.dumps(message.get("content")) for message in messages if message.get("role") == "assistant"]
     return [messages[0], {"role": "assistant", "content": " ".join(said)}, messages[-1]]
 
@@ -109,7 +109,7 @@ def view(
     stream: bool = False,
     **options: Any,
 ) -> str:
-    """What the upstream gets, under one stream of entropy."""
+    """Return the upstream's input, under one stream of entropy."""
     patch = pytest.MonkeyPatch()
     patch.setattr(os, "urandom", random.Random(5).randbytes)
     try:

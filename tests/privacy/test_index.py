@@ -125,11 +125,31 @@ HOSTILE: dict[str, tuple[Any, Any, str]] = {
     "a base that wraps": (np.full(4, BIG), np.zeros((4, 4), np.int64), "too large"),
     "a base that is too large": (np.full(2, 2**42), np.array([[1, 0], [0, 1]]), "too large"),
     "a budget that is too large": (np.full(2, 2**40), np.array([[2**40, 0], [0, 2**40]]), "too large"),
-    "more than the base": (np.array([1, 1]), np.array([[2, 0], [1, 1]]), "more than its base"),
-    "something of an index that is none": (np.array([0, 3]), np.array([[1, 1], [0, 2]]), "more than its base"),
-    "less than nothing": (np.array([2, 2]), np.array([[-1, 2], [0, 1]]), "more than its base"),
-    "different budgets": (np.array([2, 2]), np.array([[1, 0], [1, 1]]), "different budgets"),
-    "nothing": (np.array([2, 2]), np.zeros((2, 2), np.int64), "budgets, or none"),
+    "more than the base": (
+        np.array([1, 1]),
+        np.array([[2, 0], [1, 1]]),
+        "a randomizer: a label has more extra weight than the base weight allows",
+    ),
+    "something of an index that is none": (
+        np.array([0, 3]),
+        np.array([[1, 1], [0, 2]]),
+        "a randomizer: a label has more extra weight than the base weight allows",
+    ),
+    "less than nothing": (
+        np.array([2, 2]),
+        np.array([[-1, 2], [0, 1]]),
+        "a randomizer: a label has more extra weight than the base weight allows",
+    ),
+    "a randomizer: every row must have the same total of extra weight, above 0": (
+        np.array([2, 2]),
+        np.array([[1, 0], [1, 1]]),
+        "a randomizer: every row must have the same total of extra weight, above 0",
+    ),
+    "nothing": (
+        np.array([2, 2]),
+        np.zeros((2, 2), np.int64),
+        "a randomizer: every row must have the same total of extra weight, above 0",
+    ),
 }
 
 

@@ -87,13 +87,13 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
 
 @pytest.fixture
 def fresh_cased(cased: Sanitizer) -> Sanitizer:
-    """A bundle whose outputs depend on the case of their slot, with no plan made yet."""
+    """Return a bundle whose outputs depend on the case of their slot, before any plan."""
     return Sanitizer(cased.bundle)
 
 
 @pytest.fixture
 def small_cased(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Sanitizer:
-    """The same with three outputs and two of them with a capital: all uniform integers of a word can be enumerated."""
+    """Return the same with three outputs, two of them with a capital, to enumerate all uniform integers of a word."""
     outputs = np.isin(CASED_WORDS, ["doctor", "nurse", "mark"])
     base = np.where(np.isin(CASED_WORDS, ["doctor", "nurse"]), 2, 1).astype(np.uint32)
     folder = small_staircase(
@@ -163,7 +163,7 @@ def test_marks_come_out_uniformly_and_independently(small: Sanitizer, drawing: C
 def test_many_names_are_refused_without_a_drawn_word(small: Sanitizer) -> None:
     with pytest.raises(DocumentTooLong):
         small.sanitize("John Mary 5, " * 1000, consistent=True)
-    assert small.sanitize("John Mary 5, " * 1000, consistent=True, split=True).tokens == 0
+    assert small.sanitize("John Mary 5, " * 1000, consistent=True, consistent_cap=3000).tokens == 0
 
 
 # --- what nobody else may see ---------------------------------------------------------------------------------------

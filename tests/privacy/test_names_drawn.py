@@ -57,6 +57,7 @@ def pairs(plan: Any, seed: int, slots: int, words: list[str]) -> Iterator[tuple[
         yield texts, members.replaced(read)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("options", [{}, {"deny": ["said", LIST[3]], "allow": [LIST[4], "anna"]}], ids=["", "own"])
 def test_any_words_of_the_list_in_all_slots_leave_the_skeleton(
     plans: NamesPlanFactory, options: dict[str, Any]
@@ -68,6 +69,7 @@ def test_any_words_of_the_list_in_all_slots_leave_the_skeleton(
         assert skeleton(reader.read_texts(texts)) == skeleton(reader.read_texts(others)), (texts, others)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("options", [{}, {"style": "tag"}, {"consistent": False}, {"drop": ["word"]}], ids=str)
 def test_one_skeleton_and_the_same_drawn_words_have_one_law(
     plans: NamesPlanFactory, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
@@ -91,6 +93,7 @@ def restricted(level: StaircaseLevel) -> WordListRandomizer:
     return WordListRandomizer.from_bundle(BUNDLE, LIST, (), level)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("level", LEVELS, ids=lambda level: level.name)
 def test_all_pairs_of_words_keep_to_the_bound(level: StaircaseLevel) -> None:
     same, odds = losses(restricted(level))
@@ -146,7 +149,7 @@ CAPITALS = [
 
 
 def differing(plan: Any) -> list[str]:
-    """The frames in which words of the list are told from each other, or are shown with a capital."""
+    """Return the contexts in which words of the list have different templates, or are kept with a capital."""
     read = plan.make_reader().read_texts
     found = [frame for frame in FRAMES if len({repr(skeleton(read([frame.format(word)]))) for word in LIST}) != 1]
     for frame in CAPITALS:

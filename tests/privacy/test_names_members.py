@@ -81,7 +81,7 @@ def are_alike(plan: NamesPlan, frame: str, written: Iterable[str], *, drawn: boo
 
 
 def names(plan: NamesPlan) -> Iterator[tuple[str, list[str]]]:
-    """The whole names of each kind, less those with a word that is a slot by itself."""
+    """Return the whole names of each type, without those that have a word with a slot of its own."""
     closed = frozenset(word for kind in CLOSED for word in plan.lists.members_by_type[kind])
     for kind, found in members(plan, WHOLE):
         yield kind, [member for member in found if closed.isdisjoint(member.split(" "))]
@@ -99,7 +99,7 @@ def loud(plan: NamesPlan, member: str) -> bool:
 
 
 def in_frames(plan: NamesPlan, frames: Iterable[str]) -> list[tuple[str, str]]:
-    """The kinds and frames in which names are not alike."""
+    """Return the types and contexts in which names have different templates."""
     return [
         (kind, frame)
         for kind, found in names(plan)
@@ -108,6 +108,7 @@ def in_frames(plan: NamesPlan, frames: Iterable[str]) -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("case", [title, str.upper], ids=["Title", "UPPER"])
 def test_every_name_in_a_sentence_is_as_any_other(plan: NamesPlan, case: Callable[[str], str]) -> None:
     """Common words, and names with an apostrophe or an initial, too."""
@@ -141,6 +142,7 @@ def test_every_name_is_as_the_first_of_its_kind_between_random_neighbors(plan: N
                 assert one == other, kind
 
 
+@pytest.mark.full
 def test_every_name_in_lower_case_is_as_any_other(plan: NamesPlan) -> None:
     """In a text without a capital a name of one word has the kind of its list."""
     for kind, found in names(plan):
@@ -149,7 +151,7 @@ def test_every_name_in_lower_case_is_as_any_other(plan: NamesPlan) -> None:
 
 
 def layout_of(kind: str, word: str) -> str:
-    """The layout of a word of a closed list: of some titles whether they are of a woman or a man."""
+    """Return the layout of a word of a closed list: for some titles whether it is that of a woman or a man."""
     return english_rules().title_layouts.get(word, "") if kind == "title" else ""
 
 

@@ -55,7 +55,7 @@ def laplace(table: NoiseTable, scale: Fraction) -> list[Any]:
 
 
 def gaussian(table: NoiseTable, variance: int) -> list[Any]:
-    """The same; the normalizer is a sum of its terms, until they are below 2**-400."""
+    """Return the same for the Gaussian; its normalizer sums terms until they are below 2**-400."""
     far = math.isqrt(2 * 280 * variance) + 1
     base, weights = iv.exp(iv.mpf(-1) / (2 * variance)), []
     weight, step = iv.mpf(1), base
@@ -68,7 +68,7 @@ def gaussian(table: NoiseTable, variance: int) -> list[Any]:
 
 
 def sound(table: NoiseTable) -> bool:
-    """The counts sum to ``2**bits``, and no cell is empty."""
+    """Check that the counts sum to ``2**bits``, and that no cell is empty."""
     return table.counts[0] + 2 * sum(table.counts[1:]) == 2**table.bits and min(table.counts) >= 1
 
 
@@ -175,9 +175,9 @@ def test_a_step_anywhere_in_the_table_is_audited() -> None:
 
 def test_an_empty_cell_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A table that would leave a value out is not made: 40 scales out there is no word left."""
-    with pytest.raises(OptionError, match="never be drawn"):
+    with pytest.raises(OptionError, match="use a larger epsilon or a coarser grid"):
         make_discrete_laplace(Fraction(8), 400)
-    with pytest.raises(OptionError, match="never be drawn"):
+    with pytest.raises(OptionError, match="use a larger epsilon or a coarser grid"):
         make_discrete_gaussian(Fraction(64), 80)
     monkeypatch.setattr(noise, "min", max, raising=False)  # a check that one cell above 0 passes
     careless = noise._make_table([10, 3, 0], 6)
@@ -187,7 +187,7 @@ def test_an_empty_cell_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_cell_of_one_word_is_enough() -> None:
     """Of 2**8 words the value 3 is named by one, the value 4 by none."""
     assert make_discrete_gaussian(Fraction(1), 4, bits=8).counts == (102, 61, 13, 1, 2)
-    with pytest.raises(OptionError, match="never be drawn"):
+    with pytest.raises(OptionError, match="use a larger epsilon or a coarser grid"):
         make_discrete_gaussian(Fraction(1), 5, bits=8)
 
 
@@ -204,7 +204,7 @@ def test_the_delta_of_a_table_is_that_of_its_noise_and_of_its_rounding() -> None
 @pytest.mark.parametrize("reach", [0, 1, noise.MAX_REACH + 1])
 def test_a_reach_that_does_not_fit_is_refused(reach: int) -> None:
     for law in (make_discrete_laplace, make_discrete_gaussian):
-        with pytest.raises(OptionError, match="too large a table"):
+        with pytest.raises(OptionError, match="the table of this noise is too large: use a coarser grid"):
             law(Fraction(8), reach)
 
 

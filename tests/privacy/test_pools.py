@@ -61,7 +61,7 @@ def plan() -> NamesPlan:
 
 
 def distribution(plan: NamesPlan, kinds: str, is_consistent: bool, skips: str = "") -> dict[str, Fraction]:
-    """What comes out for mentions of the first and second pool (1, 2), with its exact probability; - for a tag."""
+    """Return each output for mentions of the first and second pool (1, 2) with its exact probability; - is a tag."""
     found: dict[str, Fraction] = {}
     branches = Branches()
     for branch in branches.runs():
@@ -82,7 +82,7 @@ def distribution(plan: NamesPlan, kinds: str, is_consistent: bool, skips: str = 
 
 
 def expected(kinds: str, is_consistent: bool, skips: str = "") -> dict[str, Fraction]:
-    """The same by the definition."""
+    """Compute the same by the definition."""
     found = {"": Fraction(1)}
     for kind in kinds:
         after: dict[str, Fraction] = {}

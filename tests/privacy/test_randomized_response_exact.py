@@ -36,7 +36,7 @@ def at_most_exponential(ratio: Fraction, epsilon: Decimal) -> bool:
 
 
 def just_below(above: int) -> Decimal:
-    """An epsilon a hair below ``ln(above / 2**15)``: ten units in the 70th digit."""
+    """Return an epsilon slightly below ``ln(above / 2**15)``: by ten units in the 70th digit."""
     with localcontext(prec=70):
         logarithm = (Decimal(above) / (1 << 15)).ln()
         return logarithm - Decimal(10) ** (logarithm.adjusted() - 68)

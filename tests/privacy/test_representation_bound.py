@@ -30,7 +30,7 @@ EVERY_MODE = pytest.mark.parametrize("parameters", MODES.values(), ids=MODES)
 
 
 def in_ball(parameters: ReleaseParameters, integers: Integers) -> bool:
-    """The bound, in integers of any size."""
+    """Check the bound in integers of any size."""
     rows, grid = integers.tolist(), parameters.grid
     if parameters.mode == "l1":
         return all(sum(map(abs, row)) <= grid for row in rows)

@@ -78,14 +78,14 @@ def reached(releaser: VectorReleaser) -> list[tuple[int, ...]]:
 
 @cache
 def coordinate_law(tiny: Tiny, value: int) -> Law:
-    """The distribution of one coordinate, from every word there is."""
+    """Return the distribution of one coordinate, from every possible random word."""
     words = np.arange(2**BITS, dtype=np.uint64)
     outputs = tiny.releaser.add_noise(np.full(len(words), value), words)
     return {int(z): Fraction(int(n), 2**BITS) for z, n in zip(*np.unique(outputs, return_counts=True), strict=True)}
 
 
 def pair_ratio(one: list[Law], other: list[Law]) -> Fraction | None:
-    """The largest ratio of a pair over every output; ``None`` where an output is impossible under the second.
+    """Return the largest ratio of a pair over every output, ``None`` if the second cannot give an output.
 
     Coordinates are independent and outputs are all combinations: it is the product of the coordinates' largest.
     """
@@ -96,7 +96,7 @@ def pair_ratio(one: list[Law], other: list[Law]) -> Fraction | None:
 
 
 def joint_ratio(one: list[Law], other: list[Law]) -> Fraction:
-    """The same for one pair, over every combination of outputs, one by one."""
+    """Return the same for one pair by enumeration of every combination of outputs."""
 
     def joint(laws: list[Law], outputs: tuple[int, ...]) -> Fraction:
         return math.prod((law[z] for law, z in zip(laws, outputs, strict=True)), start=Fraction(1))
@@ -109,7 +109,7 @@ def laws_of(tiny: Tiny, vector: tuple[int, ...]) -> list[Law]:
 
 
 def worst(tiny: Tiny) -> Fraction | None:
-    """The largest ratio of all pairs, ``None`` if some output is impossible under some vector."""
+    """Return the largest ratio of all pairs, ``None`` if some vector cannot give an output."""
     laws = [laws_of(tiny, q) for q in reached(tiny.releaser)]
     found = [pair_ratio(one, other) for one, other in product(laws, repeat=2)]
     return None if None in found else max(ratio for ratio in found if ratio is not None)
@@ -207,7 +207,7 @@ def test_rounding_to_nearest_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def reached_inside(releaser: VectorReleaser) -> list[tuple[int, ...]]:
-    """What becomes of vectors that lie in the real L1 ball."""
+    """Return the results for vectors in the real L1 ball."""
     grid, k = releaser.parameters.grid, releaser.parameters.dimension
     values = np.arange(-4 * grid, 4 * grid + 1) / (4 * grid)
     vectors = np.stack(np.meshgrid(*[values] * k), axis=-1).reshape(-1, k)
@@ -243,7 +243,7 @@ def ratio(p: Fraction, q: Fraction) -> Fraction | float:
 
 
 def gaussian_law(releaser: VectorReleaser, value: int) -> Law:
-    """The distribution of one coordinate, clamped, from the table's probabilities."""
+    """Return the distribution of one clamped coordinate, from the table's probabilities."""
     table, margin = releaser.noise.table, releaser.noise.margin
     lowest, highest = releaser.parameters.lowest - margin, releaser.parameters.grid + margin
     law = {z: table.compute_probability(z - value) for z in range(lowest + 1, highest)}

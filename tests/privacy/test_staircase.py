@@ -25,7 +25,7 @@ UNIT = 3
 
 
 def table(seed: int, k: int = 4, symbols: int = SYMBOLS) -> StaircaseTable:
-    """A table of a few words with random neighbors and bases of 1 to 4."""
+    """Return a table of a few words with random neighbors and bases of 1 to 4."""
     generator = np.random.default_rng(seed)
     rows = [[x, *generator.permutation([y for y in range(symbols) if y != x])[: k - 1]] for x in range(symbols)]
     base = generator.integers(1, 5, symbols).astype(np.uint32)
@@ -174,7 +174,7 @@ def test_a_word_stored_twice_loses_more_and_is_refused() -> None:
 
 
 def test_a_factor_that_claims_less_than_it_loses_is_refused() -> None:
-    with pytest.raises(BundleDamaged, match="claims less"):
+    with pytest.raises(BundleDamaged, match="the privacy loss of a level exceeds its stated epsilon"):
         built(SETTINGS[2], faulty("the factor is rounded up"))
 
 

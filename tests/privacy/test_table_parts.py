@@ -172,6 +172,7 @@ def exact_weights(exponent: Decimal, scores: list[int], shift: int) -> list[int]
         return [int(mp.nint(mp.mpf(2) ** shift * mp.exp(-alpha * s / GRID))) for s in scores]
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.parametrize(("exponent", "shift"), [("0.25", 60), ("12", 58), ("14.75", 60), ("0.001", 16)])
 def test_every_weight_of_a_long_table(exponent: str, shift: int) -> None:
@@ -188,6 +189,7 @@ def test_any_weights(exponent: Decimal, shift: int, largest: int) -> None:
     assert weights.tolist() == exact_weights(exponent, list(range(largest + 1)), shift)
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @given(
     st.decimals(Decimal("0.25"), 40, places=2),

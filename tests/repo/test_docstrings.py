@@ -17,7 +17,7 @@ _NO_VERB = re.compile(
 
 
 def functions(body: list[ast.stmt], prefix: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
-    """The public functions of a module and methods of its classes; properties and overloads are left out."""
+    """Return the public functions of a module and methods of its classes, without properties and overloads."""
     for node in body:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             yield from functions(node.body, f"{prefix}{node.name}.")
@@ -36,7 +36,7 @@ def is_command(file: Path, function: ast.FunctionDef) -> bool:
 
 
 def wrong(file: Path, source: str) -> Iterator[str]:
-    """The functions of a module whose docstrings are missing or open otherwise."""
+    """Return the functions of a module whose docstrings are missing or have another form."""
     for name, node in functions(ast.parse(source).body):
         first = (ast.get_docstring(node) or "").partition("\n")[0]
         if not is_command(file, node) and (not _VERB.match(first) or _NO_VERB.match(first)):
@@ -67,7 +67,7 @@ def test_a_planted_fault_is_found(source: str, found: int) -> None:
 
 
 def names_of(node: ast.ClassDef | ast.FunctionDef) -> set[str]:
-    """The parameters of a function; for a class those of ``__init__``, its attributes and its methods."""
+    """Return the parameters of a function; for a class those of ``__init__``, its attributes and its methods."""
     if isinstance(node, ast.FunctionDef):
         given = node.args
         return {each.arg for each in ast.walk(given) if isinstance(each, ast.arg)}

@@ -26,7 +26,7 @@ _HARMLESS = {"exit", "exit_group", "wait4", "clone", "clone3", "vfork", "fork"} 
 
 
 def suspicious(trace: str) -> list[str]:
-    """The calls of a trace that open a socket, write to a file system or start a program, successful or not."""
+    """Return the calls of a trace that open a socket, write to a file system or start a program, successful or not."""
     found, started = [], False
     for line in trace.splitlines():
         call = _CALL.match(line)  # also of a line that another thread interrupted
@@ -45,7 +45,7 @@ def suspicious(trace: str) -> list[str]:
 
 
 def traced(tmp_path: Path, *arguments: str | Path, **environment: str) -> tuple[str, Path]:
-    """Runs Python under strace in an empty place. Gives the trace and the place."""
+    """Run Python under strace in an empty folder; return the trace and the folder."""
     if shutil.which("strace") is None:
         pytest.skip("this system has no strace")
     place, log = tmp_path / "place", tmp_path / "trace.txt"
@@ -138,7 +138,7 @@ def test_no_other_module_names_onnxruntime() -> None:
 
 
 def test_what_encoding_loads_holds_no_client(tiny_encoder: Path) -> None:
-    """numpy and onnxruntime bring what they bring; no client of any protocol is among it that ours would add."""
+    """Numpy and onnxruntime bring what they bring; no client of any protocol is among it that ours would add."""
     code = """
         import json, sys
         import numpy, regex, onnxruntime

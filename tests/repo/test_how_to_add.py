@@ -15,7 +15,7 @@ STANDARD = {"Literal"}
 
 
 def list_code(page: Path) -> list[str]:
-    """The code in running text and tables, without blocks."""
+    """Return the code in running text and tables, without blocks."""
     text = re.sub(r"^ *```.*?^ *```", "", page.read_text("utf-8"), flags=re.M | re.S)
     return re.findall(r"`([^`]+)`", text)
 
@@ -33,7 +33,7 @@ def test_files_exist(page: Path) -> None:
 
 @pytest.fixture(scope="module")
 def defined() -> set[str]:
-    """The names that Python or TypeScript defines or assigns at the start of a line."""
+    """Return the names that Python or TypeScript defines or assigns at the start of a line."""
     pattern = r"^ *(export )?(async )?(def|class|type|function|const) +\w+|^ *_?[A-Za-z_]+ *[:=]"
     found = subprocess.run(
         ["git", "grep", "-hoE", pattern, "--", "*.py", "*.ts"], cwd=ROOT, capture_output=True, text=True, check=True

@@ -84,9 +84,7 @@ def test_an_index_needs_numpy_alone(tmp_path: Path) -> None:
 
 
 def test_text_is_opened_without_what_vectors_need() -> None:
-    """A package's names are imported one by one, so that a sentence does not pay for encoders, nor for the general
-    patterns, which are made for the first text that is not ASCII.
-    """
+    """Names of a package are imported one by one: a sentence loads neither encoders nor patterns for non-ASCII text."""
     modules = loaded("from textveil import Sanitizer; Sanitizer.load().sanitize('The doctor')")
     unused = ("bundle.encoder_bundle", "bundle.onnx.check", "storage.atomic_writes", "mechanisms.noise.vector", "audit")
     assert not {f"textveil.{name}" for name in unused} & modules
@@ -193,7 +191,7 @@ AUDIT = """
 
 
 def audited(code: str, *arguments: str | Path) -> list[str]:
-    """What a new interpreter opens, writes and starts while it runs code."""
+    """Return the files that a new interpreter opens and writes and the programs it starts while it runs code."""
     return json.loads(child(f"{AUDIT}{code}    print(json.dumps(events))\n", *arguments))
 
 
@@ -268,6 +266,6 @@ def test_an_output_file_is_all_that_is_written(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_command_loads_what_files_need_when_they_need_it() -> None:
     """Neither processes nor the libraries of Parquet and zstd are paid for by a sentence."""
-    modules = loaded("import textveil_cli.rewriting.tables")
+    modules = loaded("import textveil_cli.commands.sanitize.tables")
     assert "textveil_cli.files.pipeline" in modules
     assert not {"multiprocessing", "concurrent.futures", "pyarrow", "zstandard"} & modules

@@ -58,7 +58,6 @@ CONSTANTS = {
     "HASH_DIGITS": HASH_DIGITS,
     "CHARACTER_CLASSES": [*layout.CHARACTER_CLASSES],
     "MODES": [*options.MODES],
-    "CASES": [*options.CASES],
     "STYLES": [*plan.STYLES],
     "SHAPES": [*SHAPES],
     "COMMON_WORD_FLAGS": [*layout.COMMON_WORD_FLAGS],
@@ -101,7 +100,7 @@ def read_refusals() -> dict[str, str]:
         "noMechanism": lambda: names.preview(""),
         "noNames": lambda: without_names.preview("", protect="names"),
         "namesOnly": lambda: without_names.preview("", style="tag"),
-        "notOfNames": lambda: names.preview("", protect="names", split=True),
+        "notOfNames": lambda: names.preview("", protect="names", sanitize_punctuation=True),
         "noTexts": lambda: names.sanitize_batch(5),  # pyright: ignore[reportArgumentType]
         "noDocument": lambda: without_names.sanitize_documents([5]),  # pyright: ignore[reportArgumentType]
         "noDocuments": lambda: without_names.sanitize_documents(5),  # pyright: ignore[reportArgumentType]
@@ -110,7 +109,7 @@ def read_refusals() -> dict[str, str]:
     for name, call in calls.items():
         with pytest.raises(errors.TextveilError) as error:
             call()
-        found[name] = re.sub(r"\b(style|split)\b", "{options}", str(error.value))
+        found[name] = re.sub(r"\b(style|sanitize_punctuation)\b", "{options}", str(error.value))
     return found
 
 

@@ -38,7 +38,7 @@ def run(*arguments: str | Path, cwd: Path, **environment: str) -> "subprocess.Co
 
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """What is built: ``sdist``, ``wheel`` (from the tree), ``wheel from sdist``, and the wheel of the ``command``."""
+    """Build ``sdist``, ``wheel`` (from the tree), ``wheel from sdist``, and the wheel of the ``command``."""
     for package in ("build", "hatchling"):
         if find_spec(package) is None:
             pytest.skip(f"building needs the package {package}")
@@ -73,7 +73,7 @@ def names(dist: Callable[[str], Path]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def installed(dist: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheels of the library and of its command, without dependencies, in a folder."""
+    """Unpack the wheels of the library and of its command, without dependencies, into a folder."""
     if find_spec("pip") is None:
         pytest.skip("installing needs pip")
     target = tmp_path_factory.mktemp("installed")

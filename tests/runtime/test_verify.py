@@ -26,7 +26,7 @@ from wrong_staircases import put
 
 @pytest.fixture
 def bundle(tmp_path: Path) -> TextBundle:
-    """A bundle with two levels of SanText, to damage."""
+    """Return a bundle with two levels of SanText, to damage."""
     vectors = small_bundles.scattered(60, 8, 1)
     return small_bundles.small_bundle(tmp_path / "b", vectors, k=8, exponents=["3", "8"])
 
@@ -108,7 +108,7 @@ def test_a_small_bundle_holds(bundle: TextBundle) -> None:
 
 
 def with_law(bundle: TextBundle, level: int, mechanism: str, law: LevelParameters) -> TextBundle:
-    """The same bundle with another law in the place of one."""
+    """Return the same bundle with one distribution replaced."""
     levels = list(bundle.santext_levels)
     levels[level] = levels[level]._replace(parameters={**levels[level].parameters, mechanism: law})
     return replace(bundle, santext_levels=tuple(levels))
@@ -237,7 +237,7 @@ def test_a_staircase_that_draws_otherwise_is_seen(tmp_path: Path, monkeypatch: p
     """A factor twice as large in what is drawn, and the certificate of the smaller one."""
     bundle = open_bundle(small_staircase(tmp_path), TextBundle)
     monkeypatch.setattr(verify, "make_staircase_randomizer", lambda staircase: _twice(staircase, 2 * staircase.factor))
-    with pytest.raises(BundleDamaged, match="the staircase loses more than the stated epsilon"):
+    with pytest.raises(BundleDamaged, match="the privacy loss of the staircase exceeds the stated epsilon"):
         verify_text(bundle)
 
 

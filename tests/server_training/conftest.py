@@ -14,7 +14,7 @@ CANARY = "quokkasecret"
 
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[..., Path]:
-    """Writes ``rows.txt`` and returns its path; a string is written as UTF-8 with its line ends unchanged."""
+    """Write ``rows.txt`` and return its path; a string is written as UTF-8 with its line ends unchanged."""
 
     def write_file(content: str | bytes, name: str = "rows.txt") -> Path:
         path = tmp_path / name
@@ -26,7 +26,7 @@ def write(tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    """Runs ``textveil-train`` in this process; gives its code, its output and its messages."""
+    """Run ``textveil-train`` in this process; return its code, its output and its messages."""
 
     def command(*arguments: object) -> tuple[int, str, str]:
         code = console.run(cli.app, "textveil-train", list(map(str, arguments)))
@@ -38,7 +38,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str
 
 @pytest.fixture
 def refused(run: Callable[..., tuple[int, str, str]]) -> Callable[..., str]:
-    """Runs ``textveil-train``, which must end with one line that holds no text; gives that line without the name."""
+    """Run ``textveil-train``, which must fail with one line without text; return that line without the name."""
 
     def command(*arguments: object, code: int = 1) -> str:
         ended, out, err = run(*arguments)
@@ -52,13 +52,13 @@ def refused(run: Callable[..., tuple[int, str, str]]) -> Callable[..., str]:
 
 @pytest.fixture
 def canary() -> str:
-    """A word the tests put into texts, and which no error may hold."""
+    """Return a word that tests put into texts and that no error may contain."""
     return CANARY
 
 
 @pytest.fixture
 def refuses() -> Callable[..., DataError]:
-    """Checks that reading fails with one class of error at one line, and that the error holds no text."""
+    """Check that reading fails with one class of error at one line, and that the error contains no text."""
 
     def check(kind: type[DataError], examples: Iterable[object], line: int | None = None) -> DataError:
         with pytest.raises(kind) as caught:
@@ -81,7 +81,7 @@ def refuses() -> Callable[..., DataError]:
 
 @pytest.fixture(scope="session")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of an encoder of one layer."""
+    """Return the folder of an encoder of one layer."""
     from tiny_training import write_encoder
 
     return write_encoder(tmp_path_factory.mktemp("encoder"))
@@ -89,7 +89,7 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def pretraining(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the data, bundle and encoder of a tiny pretraining, and ``raw``, a finished run on raw text."""
+    """Return the data, bundle and encoder of a tiny pretraining, and ``raw``, a finished run on raw text."""
     import torch
     from small_pretraining import run, write_all
 
@@ -101,7 +101,7 @@ def pretraining(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The bundles that attacks on text are tried on."""
+    """Return the bundles for attacks on text."""
     from attacked_texts import write_bundles
 
     return write_bundles(tmp_path_factory.mktemp("bundles"))

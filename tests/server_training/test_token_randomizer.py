@@ -125,7 +125,13 @@ def test_the_staircase_is_refused_by_name(tmp_path: Path) -> None:
     alone = small_staircase(tmp_path / "alone")
     staircase = Options(mechanism="staircase")
     for bundle, options in ((None, staircase), (alone, Options()), (alone, staircase)):
-        with pytest.raises(StaircaseUnsupported, match="reads a word in its text"):
+        with pytest.raises(
+            StaircaseUnsupported,
+            match=(
+                "the staircase depends on the words around, but this training randomizes"
+                "mechanism with a bundle that has it, or sanitize a corpus first"
+            ),
+        ):
             TokenRandomizer(bundle, **options)
     with pytest.raises(UnknownMechanism):
         TokenRandomizer(alone, mechanism="santext")

@@ -90,7 +90,7 @@ test("the extension sends the text as it is, or nothing, if the user says so", {
   await page.click("form button");
   await offered(page);
   await page.keyboard.press("Tab");
-  await page.keyboard.press("Tab"); // past "Draw again"
+  await page.keyboard.press("Tab"); // past "Sample again"
   await page.keyboard.press("Enter");
   await page.waitForSelector("#thanks");
   assert.deepEqual(sent, [MESSAGE]);

@@ -35,10 +35,10 @@ BUNDLE, ENCODER = ROOT / "artifacts" / "english-v4", ROOT / "artifacts" / "ag-st
 TEXTS, SEVERAL = 150, 4
 CASES = "lower", "Title", "UPPER", "JSON"
 #: Options that are refused: as `NAME=VALUE`, where JSON has the value.
-REFUSED = """protect="x"|protect="names" epsilon="10"|protect="names" case="drop"|protect="names" split=true
-protect="names" sanitize_punctuation=true|style="tag"|allow=["a"]|keep=["city"]|protect="names" style="x"
+REFUSED = """protect="x"|protect="names" epsilon="10"|protect="names" sanitize_punctuation=true
+style="tag"|allow=["a"]|keep=["city"]|protect="names" style="x"
 protect="names" keep=["x"]|protect="names" keep=["street"]|protect="names" keep=["city"] drop=["city"]
-protect="names" keep=["city"] tag=["city"]|case="x"|consistent_cap=5|split=true
+protect="names" keep=["city"] tag=["city"]|consistent_cap=5
 consistent=true consistent_cap=0|consistent=true consistent_cap=1|protect="names" consistent_cap=-1
 epsilon="5"|epsilon="-10"|epsilon="x"|epsilon="nan"|epsilon="inf"|epsilon=""|epsilon=true|deny="x"|deny=[5]""".replace(
     "\n", "|"

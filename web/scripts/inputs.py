@@ -49,15 +49,13 @@ ALLOWED = ["Zorblax", "novak", "AT&T", "Élodie", "x5"]
 def of_words() -> Iterator[dict[str, Any]]:
     """Yield every set of options of the staircase mechanism."""
     flags = (False, True)
-    for protect, epsilon, draws, case, bare, deny in itertools.product(
-        ("words", "all"), ("4", "6", "8", "10", "12"), range(4), ("carry", "drop"), flags, flags
+    for protect, epsilon, draws, bare, deny in itertools.product(
+        ("words", "all"), ("4", "6", "8", "10", "12"), range(3), flags, flags
     ):
         yield {
             "protect": protect,
             "epsilon": epsilon,
-            **({}, {"consistent": True}, {"consistent": True, "consistent_cap": 7, "split": True},
-               {"consistent": True, "consistent_cap": 900})[draws],
-            "case": case,
+            **({}, {"consistent": True}, {"consistent": True, "consistent_cap": 900})[draws],
             **({"sanitize_punctuation": True} if bare else {}),
             **({"deny": DENIED} if deny else {}),
         }  # fmt: skip

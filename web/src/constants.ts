@@ -40,7 +40,6 @@ export const CHARACTER_CLASSES = [
   "Sc",
 ] as const;
 export const MODES = ["names", "words", "all"] as const;
-export const CASES = ["carry", "drop"] as const;
 export const STYLES = ["surrogate", "tag"] as const;
 export const SHAPES = [
   "email",

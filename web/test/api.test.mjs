@@ -62,8 +62,6 @@ test("options that are none of a mode, or have no such value, are refused withou
     { epsilon: [] },
     { epsilon: SECRET },
     { protect: "names", epsilon: 10 },
-    { protect: "names", case: "drop" },
-    { protect: "names", split: true },
     { protect: "names", sanitizePunctuation: true },
     { style: "tag" },
     { allow: [SECRET] },
@@ -79,7 +77,7 @@ test("options that are none of a mode, or have no such value, are refused withou
     { deny: [5] },
     { deny: 5 },
     { consistentCap: 5 },
-    { split: true },
+    { split: true, consistent: true },
     { consistent: true, consistentCap: 0 },
     { consistent: true, consistentCap: 1.5 },
     { protect: "names", consistentCap: -1 },
@@ -100,7 +98,7 @@ test("options that are none of a mode, or have no such value, are refused withou
   assert.throws(() => sanitizer.sanitize(text, { epsilon: 5 }), refusedAs("unknown-epsilon"));
   for (const epsilon of [10, "10", "10.0", "1e1", undefined]) sanitizer.sanitize(text, { epsilon });
   assert.throws(() => sanitizer.sanitize(text, { consistent: true, consistentCap: 1 }), refusedAs("document-too-long"));
-  sanitizer.sanitize(text, { consistent: true, consistentCap: 1, split: true });
+  sanitizer.sanitize(text, { consistent: true, consistentCap: 100 });
 });
 
 test("inputs that are no text are refused", async () => {

@@ -1,4 +1,4 @@
-"""Audit the installed sampler: compare its draws with the probabilities of a bundle.
+"""Audit the installed sampler: compare its samples with the probabilities of a bundle.
 
 Three tests, each with a stated power:
 
@@ -74,7 +74,7 @@ def audit_sampler(staircase: Staircase, draws: int = DRAWS) -> AuditResult:
     faults = [*_find_count_faults(staircase, likely, first, draws), *_find_count_faults(staircase, rare, second, draws)]
     faults += find_uniformity_faults(staircase.total, draws)
     if detect_fork_repeats():
-        faults.append("a process and its fork draw the same numbers")
+        faults.append("a process and its fork have the same random numbers")
     counts = int(first[output]), int(second[output])
     promised = float(staircase.level.epsilon)
     if _bound_realized_epsilon(*counts, draws, ALPHA) > promised:

@@ -43,7 +43,7 @@ __version__ = "0.2.0"
 def __getattr__(name: str) -> Any:
     """Import a public name at its first use.
 
-    So rewriting text does not import the code for vectors, nor the reverse.
+    Thus rewriting text does not import the code for vectors, and the other way round.
     """
     if name in ("Sanitizer", "Result"):
         from textveil.text import sanitizer as module

@@ -1,6 +1,6 @@
-"""Errors that the library on a device can raise: one class tree, stable codes, messages of one line.
+"""Errors that the library on a device can raise: one class tree with stable codes.
 
-Each class with its code, which is stable across versions and safe to log::
+Every message has one line. The classes with their codes, which are stable across versions and safe to log::
 
     TextveilError                     textveil
     |-- BundleError                   bundle
@@ -8,14 +8,14 @@ Each class with its code, which is stable across versions and safe to log::
     |   |-- BundleDamaged             bundle-damaged
     |   |-- BundleTooLarge            bundle-too-large
     |   |-- BundleVersion             bundle-version
-    |   |-- WrongBundle               bundle-kind
+    |   |-- WrongBundle               bundle-type
     |   |-- ModelRefused              model-refused
-    |   |-- ModelNotExpected          model-not-pinned
-    |   |-- ContentHashMismatch       bundle-identity
-    |   `-- WrongSigner               bundle-maker
+    |   |-- ModelNotExpected          model-not-expected
+    |   |-- ContentHashMismatch       bundle-content-hash
+    |   `-- WrongSigner               bundle-signer
     |-- OptionError                   option
     |   |-- UnknownMechanism          unknown-mechanism
-    |   `-- UnknownLevel              unknown-level
+    |   `-- UnknownLevel              unknown-epsilon
     |-- EncoderUnavailable            encoder-unavailable
     |-- EncoderFailed                 encoder-failed
     |-- DetectorFailed                detector-failed
@@ -39,11 +39,11 @@ Each class with its code, which is stable across versions and safe to log::
 errors in ``textveil_cli.errors``.
 
 Privacy:
-    No message contains a character of the protected text, nor a word of a query: a position ("token 17 of 40", "byte
-    512") describes the place, the code describes the problem. A message contains the last part of a file's path only
-    if the file exists, has the extension of a text file, or is the value of an option; the name of a bundle or ledger
-    only if it looks like a file name; names of columns, also those of the header, only if they look like headings; a
-    level only if it is a short number.
+    No message contains a character of the protected text or a word of a query. The message gives the place as a
+    position ("token 17 of 40", "byte 512"), and the code gives the problem. Some other names are shown only if they
+    cannot be private text: the last part of a file's path if the file exists, has the extension of a text file, or is
+    the value of an option; the name of a bundle or ledger if it looks like a file name; the name of a column if it
+    looks like a heading; and a level if it is a short number.
 """
 
 import re
@@ -138,7 +138,7 @@ class BundleDamaged(BundleError, code="bundle-damaged"):
 
 
 class BundleTooLarge(BundleError, code="bundle-too-large"):
-    """A file of the bundle, or all files, exceed the caller's limit or the limit of a reader.
+    """A file of the bundle, or all files together, exceed the caller's or a reader's size limit.
 
     >>> from textveil import Sanitizer
     >>> Sanitizer.load(max_bytes=1000)
@@ -156,7 +156,7 @@ class BundleVersion(BundleError, code="bundle-version"):
 
 
 class WrongBundle(BundleError, code="bundle-type"):
-    """The bundle has another type than necessary: text, vectors or class labels.
+    """The bundle has another type than the caller needs: text, vectors or class labels.
 
     >>> from textveil import Encoder
     >>> from textveil.bundle import DEFAULT_BUNDLE
@@ -186,7 +186,7 @@ class ModelNotExpected(BundleError, code="model-not-expected"):
 
 
 class ContentHashMismatch(BundleError, code="bundle-content-hash"):
-    """The bundle is valid, but it is not the expected bundle of the caller.
+    """The bundle does not have the content hash that the caller expects; it may be valid.
 
     >>> from textveil import Sanitizer
     >>> Sanitizer.load(expect_id=64 * "0")
@@ -234,7 +234,10 @@ class UnknownLevel(OptionError, code="unknown-epsilon"):
 
     @classmethod
     def from_epsilon(cls, epsilon: object, available: str) -> "UnknownLevel":
-        """Return the error with the available levels; it repeats only a short number as requested."""
+        """Return the error with the available levels.
+
+        The requested level is repeated only if it is a short number.
+        """
         short = re.fullmatch(r"\d{1,3}(\.\d{1,3})?", str(epsilon))
         return cls(f"no such level{f': {epsilon}' if short else ''}; {available}")
 
@@ -287,7 +290,7 @@ class DocumentTooLong(InputError, code="document-too-long"):
 
 
 class EntropyFailed(TextveilError, code="entropy"):
-    """The operating system returned no usable random bytes, or too few. Nothing was released.
+    """The operating system's random bytes are missing or unusable. Nothing was released.
 
     >>> issubclass(EntropyFailed, TextveilError), EntropyFailed.code
     (True, 'entropy')
@@ -295,7 +298,9 @@ class EntropyFailed(TextveilError, code="entropy"):
 
 
 class EngineFailed(TextveilError, code="engine"):
-    """The regular expressions of Python, or of the package regex, split a test text wrongly.
+    """The regular expressions of Python, or of the package ``regex``, split a test text wrongly.
+
+    No text was read.
 
     Nothing was read.
 
@@ -356,12 +361,12 @@ class BudgetError(LedgerError, code="budget"):
     """A release would exceed the budget of its privacy unit; nothing was released.
 
     Attributes:
-        spent: Exact epsilon that the privacy unit had spent; ``None`` if the error is not from a ledger.
-        budget: Exact epsilon of its budget, or ``None`` likewise.
-        spent_delta: Exact delta that it had spent, or ``None`` likewise.
-        budget_delta: Exact delta of its budget, or ``None`` likewise.
-        privacy_unit: The caller's name of the privacy unit. It is as private as the caller intends, and not in the
-            message.
+        spent: Exact epsilon that the privacy unit had spent.
+        budget: Exact epsilon of its budget.
+        spent_delta: Exact delta that it had spent.
+        budget_delta: Exact delta of its budget. This and the three values above are ``None`` if the error is not from a
+            ledger.
+        privacy_unit: The caller's name of the privacy unit. The message does not contain it, because it may be private.
 
     >>> from textveil import Budget, Ledger, Sanitizer
     >>> try:
@@ -413,7 +418,7 @@ class CryptoUnavailable(TextveilError, code="crypto-unavailable"):
 
 
 class ReceiptError(TextveilError, code="receipt"):
-    """A receipt is malformed or altered, or belongs to another output.
+    """A receipt is malformed or altered, or is for another output.
 
     >>> from textveil.ledger import read_receipt
     >>> read_receipt(b"{}")

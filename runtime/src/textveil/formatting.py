@@ -5,11 +5,14 @@ import re
 
 
 def format_count(count: int, noun: str) -> str:
-    """Return a count with a noun, plural in *s*, for printing: ``1 document``, ``2 documents``."""
+    """Return a count with a noun, in the plural if needed: ``1 document``, ``2 documents``."""
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 def format_path_name(path: str | os.PathLike[str]) -> str:
-    """Return the last part of a path for messages; an empty string if it may be a text."""
+    """Return the last part of a path for messages; empty if it does not look like a file name.
+
+    A path that does not may be a private text that was passed by mistake.
+    """
     name = os.path.basename(os.path.normpath(path))
     return repr(name) if re.fullmatch(r"[\w.+-]{1,60}", name) else ""

@@ -1,13 +1,13 @@
-"""Lazy loading for a fast start: late imports of public names, patterns compiled and data read at their first use.
+"""Lazy loading for a fast start.
 
-The data files are shared with the TypeScript package:
+Names are imported, patterns compiled and data read at their first use.
 
-- ``rules.json``: words, patterns and surrogates of a language. A bundle may have a file of its own in this format.
+The data files are shared with the TypeScript package, which has byte-for-byte copies (``web/scripts/data.mjs``):
+
+- ``rules.json``: words, patterns and surrogates of a language. A bundle may have its own file in this format.
 - ``entity_types.json``: lists and pools of the mode ``names``, and how the types relate.
 - ``character_tables.json``: Unicode tables, punctuation, and the gaps between words that join them.
 - ``statements.json``: texts of privacy statements; names in braces are replaced by figures.
-
-The TypeScript package has byte-for-byte copies (``web/scripts/data.mjs``).
 """
 
 import json
@@ -45,12 +45,12 @@ class LazyPattern:
 
 
 def make_lazy_getattr(package: str, names: Collection[str], *modules: str) -> AttributeGetter:
-    """Return a ``__getattr__`` for a package that imports each name at its first use.
+    """Return a ``__getattr__`` for a package, which imports each public name at its first use.
 
     Args:
-        package: Its ``__name__``.
-        names: Its ``__all__``.
-        modules: Modules of the package that define the names together. The search follows this order.
+        package: ``__name__`` of the package.
+        names: ``__all__`` of the package.
+        modules: Modules of the package that define the names together, in the order of the search.
     """
 
     def get_attribute(name: str) -> Any:
@@ -70,13 +70,14 @@ def read_data(name: str) -> bytes:
 
 @cache
 def load_data(name: str) -> dict[str, Any]:
-    """Parse a data file at the first call; callers must not change the result."""
+    """Return the parsed content of a data file. It is read once, so callers must not change it."""
     return json.loads(read_data(name))
 
 
 def decode_table(lines: "list[str]") -> list[int]:
-    """Return the first code point of each range and the first one after it, alternating.
+    """Return the first code point of each range of a table and the first one after it, in turn.
 
-    A table has the number of code points outside and inside of each range, in turn: ``48 10`` are the ASCII digits.
+    A table alternates between the number of code points before a range and the number in it: ``48 10`` are the ASCII
+    digits.
     """
     return [*accumulate(map(int, " ".join(lines).split()))]

@@ -1,14 +1,14 @@
 """The privacy loss of a release, by type, so that no type is mistaken for another.
 
-A release has several epsilons, and printing one in place of another misleads readers:
+A release can have several epsilons, and printing one in place of another misleads readers:
 
 * for any two texts (``WholeText``): local differential privacy;
-* for one coordinate of a vector (``PerCoordinate``): the epsilon of Lyu, He, Li 2020 has this type; for the whole
-  text it is ``dimension`` times larger;
-* for two texts that differ in one token (``PerWord``): smaller with word dropout, by their Theorem 2;
-* for one token of a rewritten text (``PerToken``), per unit of word distance (``PerDistance``).
+* for one coordinate of a vector (``PerCoordinate``): this is the type of the epsilon of Lyu, He, Li 2020. The epsilon
+  of the whole text is ``dimension`` times larger;
+* for two texts that differ in one token (``PerWord``): random removal of words makes it smaller (their Theorem 2);
+* for one token of a rewritten text (``PerToken``), or for one token per unit of word distance (``PerDistance``).
 
-Comparing two types, or using one as a bare number, raises ``MixedLossTypes``.
+Comparing two types, or using a loss as a bare number, raises ``MixedLossTypes``.
 """
 
 import math
@@ -42,7 +42,7 @@ class PrivacyLoss:
         """Return whether this loss bounds the other: epsilon and delta are at least as large.
 
         Raises:
-            MixedKinds: The other loss has another type.
+            MixedLossTypes: The other loss has another type.
         """
         self._check_same_type(other)
         return other.epsilon <= self.epsilon and other.delta <= self.delta
@@ -82,37 +82,38 @@ class PrivacyLoss:
 
 
 class WholeText(PrivacyLoss):
-    """Between any two texts: local differential privacy."""
+    """Privacy loss between any two texts: local differential privacy."""
 
     about = "the whole text (any two texts)"
 
 
 class PerCoordinate(PrivacyLoss):
-    """Between any two texts, for an observer of one coordinate and nothing else."""
+    """Privacy loss between any two texts, for an observer who sees only one coordinate."""
 
     about = "a single coordinate"
 
 
 class PerToken(PrivacyLoss):
-    """Between two texts that differ in one token, for any two tokens."""
+    """Privacy loss between two texts that differ in one token, whatever the two tokens are."""
 
     about = "one token"
 
 
 class PerDistance(PrivacyLoss):
-    """Between two texts that differ in one token, per unit of distance: metric privacy.
+    """Privacy loss between two texts that differ in one token, per unit of the tokens' distance.
 
-    The distance is that of the two tokens.
+    This is metric privacy: the loss is larger for two tokens that are farther apart.
     """
 
     about = "one token, per unit of distance"
 
 
 class PerWord(PrivacyLoss):
-    """Between two texts that differ in one basic token: another one in its place, or none.
+    """Privacy loss between two texts that differ in one basic token: replaced, or removed.
 
-    A basic token is a run of letters and digits, or one punctuation mark. ``O'Brien`` is three: two texts that differ
-    in ``j`` tokens have ``mu ** j`` in place of ``mu``.
+    A basic token is a run of letters and digits, or one punctuation mark; ``O'Brien`` is three. With word dropout, the
+    loss depends on the probability ``mu`` of removing a token. For two texts that differ in ``j`` tokens, ``mu ** j``
+    takes the place of ``mu``.
     """
 
     about = "two texts that differ in one token"
@@ -120,15 +121,15 @@ class PerWord(PrivacyLoss):
 
 @dataclass(frozen=True)
 class Spend:
-    """The spend of one release in a ledger: an upper bound of its loss, in whole units.
+    """The spend of one release in a ledger: an upper bound of its privacy loss, in whole units.
 
-    For any two inputs covered by the release's bound,
-    ``Pr[M(x) in S] <= exp(epsilon) Pr[M(x') in S] + delta``. Units are rounded up once for each release, and their sums
-    are exact (docs/proofs/ledger.md).
+    For any two inputs ``x`` and ``y`` that the bound covers, and any set of outputs, the probability of the set under
+    ``x`` is at most ``exp(epsilon)`` times that under ``y``, plus ``delta``. Units are rounded up once per release, and
+    their sums are exact (docs/proofs/ledger.md).
 
     Attributes:
-        epsilon_units: In units of 2**-20 nat; ``None`` if no finite bound is proven.
-        delta_units: In units of 2**-50.
+        epsilon_units: Epsilon in units of 2**-20 nat; ``None`` if no finite bound is proven.
+        delta_units: Delta in units of 2**-50.
     """
 
     epsilon_units: int | None
@@ -136,7 +137,7 @@ class Spend:
 
     @classmethod
     def from_loss(cls, loss: PrivacyLoss, times: int = 1) -> "Spend":
-        """Return the spend of a release that has the same loss ``times`` times."""
+        """Return the spend of ``times`` releases that have the same loss."""
         return cls(
             _round_up_units(loss.epsilon, times * EPSILON_UNITS), _round_up_units(loss.delta, times * DELTA_UNITS)
         )
@@ -145,7 +146,7 @@ class Spend:
 def _round_up_units(value: Decimal, units: int) -> int:
     """Return ``value`` times ``units`` as an integer, rounded up.
 
-    Integer arithmetic is fast enough for tables, which spend once for each row.
+    Integer arithmetic is fast enough for tables, which have one spend per row.
     """
     numerator, denominator = value.as_integer_ratio()
     return -(-numerator * units // denominator)
@@ -179,7 +180,10 @@ class ReleaseStatement(ABC):
     @property
     @abstractmethod
     def spend(self) -> Spend:
-        """The spend of the whole release: a function of its template and of public parameters."""
+        """The spend of the whole release.
+
+        It depends only on public parameters and on the template of the text.
+        """
 
     @property
     @abstractmethod
@@ -188,7 +192,7 @@ class ReleaseStatement(ABC):
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON. They are safe to publish beside the output."""
+        """Return plain values for JSON. They are safe to publish with the output."""
 
     @abstractmethod
     def summary(self) -> str:
@@ -209,17 +213,20 @@ def _format_number(value: Decimal) -> str:
 
 @lru_cache
 def compute_largest_odds(epsilon: Decimal) -> int:
-    """Return ``e**L`` rounded up: the largest factor by which the odds of two inputs change."""
+    """Return ``e**epsilon``, rounded up.
+
+    This is the largest factor by which an output can change the odds of two inputs.
+    """
     with localcontext(prec=50, rounding=ROUND_CEILING):
         return math.ceil(epsilon.exp() * (1 + Decimal(10) ** -40))
 
 
 def round_up(value: float, decimals: int = 4) -> float:
-    """Return the next larger multiple of ``10**-decimals``: a printed bound only overstates."""
+    """Return ``value`` rounded up to ``decimals`` decimals, as for a bound that is printed."""
     scale = 10**decimals
     return math.ceil(value * scale) / scale
 
 
 def round_down(value: float, decimals: int = 4) -> float:
-    """Return the next smaller multiple of ``10**-decimals``."""
+    """Return ``value`` rounded down to ``decimals`` decimals."""
     return -round_up(-value, decimals)

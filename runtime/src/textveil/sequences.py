@@ -1,4 +1,4 @@
-"""Validation of text arguments: one string, or items in order; else an error of one line."""
+"""Checks of arguments that must be one text, or several texts in order."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
@@ -7,7 +7,7 @@ from textveil.errors import InputError
 
 
 def check_string(value: object, name: str = "the text") -> None:
-    """Raise ``InputError`` unless ``value`` is a string; ``name`` describes it in the message."""
+    """Raise ``InputError`` unless ``value`` is a string; the message calls it ``name``."""
     if not isinstance(value, str):
         raise InputError(f"{name} must be a string")
 
@@ -15,15 +15,15 @@ def check_string(value: object, name: str = "the text") -> None:
 def list_items(value: Any, description: str = "texts") -> Sequence[Any]:
     """Return the items of a list, a column, a one-dimensional array or an iterator.
 
-    Python iterates over the characters of a string, the keys of a mapping and the column names of a frame. Without this
-    check each of them would count as a text, and the actual texts would be ignored.
+    Other values are refused, because iterating over them does not give texts: a string gives its characters, a mapping
+    its keys, and a data frame the names of its columns.
 
     Args:
-        value: An object of another library or of the caller. Its items are not checked.
-        description: The items' description for the error.
+        value: An object of the caller or of another library. Its items are not checked.
+        description: What the items are, for the error message.
 
     Raises:
-        InputError: It is one string, a set, a mapping, a table, or has no items.
+        InputError: ``value`` is one string, a set, a mapping, a table, or has no items.
     """
     if isinstance(value, list | tuple):
         return value
@@ -52,12 +52,12 @@ def wrap_texts(texts: Iterable[str]) -> list[tuple[str]]:
     items = list_items(texts)
     for number, text in enumerate(items, 1):
         if not isinstance(text, str):
-            raise InputError(f"text {number} of {len(items)} is not a string")
+            raise InputError(f"text {number} of {len(items)} must be a string")
     return list(zip(items, strict=True))
 
 
 def check_documents(documents: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-    """Return documents of several texts, and check that each text is a string.
+    """Return documents of several texts each, after checking that each text is a string.
 
     Raises:
         InputError: A document is one string or not a sequence, or one of its texts is not a string.

@@ -1,8 +1,8 @@
-"""Checks of an opened bundle on a device: weights, distances, rules, and an audit of losses.
+"""Checks of an opened bundle on a device: weights, distances, outputs and privacy losses.
 
-Opening a bundle has checked hashes and structure. The losses of pairs of words come from the ``Randomizer`` of each
-mechanism: the output distribution of the sampler, over every output. The full search over all pairs of
-SanText is ``textveil-export certify``.
+Hashes and structure were checked when the bundle was opened. The losses of pairs of words are computed from the
+``Randomizer`` of each mechanism, which is the exact output distribution of the sampler. Only a sample of SanText's
+pairs is checked; ``textveil-export certify`` searches all of them.
 """
 
 import math
@@ -48,14 +48,17 @@ _MARGIN = 1e-9
 
 
 def compute_largest_losses(randomizer: Randomizer, inputs: NDArray[np.intp]) -> Floats:
-    """Return ``max over y of ln Pr[M(x) = y] - ln Pr[M(x') = y]`` for all pairs of some inputs.
+    """Return the largest privacy loss of each pair of some inputs, over all outputs.
+
+    The loss of a pair at an output is the logarithm of the output's probability under the first input, minus that under
+    the second.
 
     Args:
         randomizer: The output distribution of any mechanism.
-        inputs: Ids, shape ``(n,)``.
+        inputs: Ids of the inputs, shape ``(inputs,)``.
 
     Returns:
-        Shape ``(n, n)``, indexed by ``x`` and ``x'``.
+        Shape ``(inputs, inputs)``: row for the first input, column for the second.
     """
     logs = np.maximum(randomizer.compute_log_rows(inputs)[:, randomizer.output_ids], _LOG_OF_ZERO)
     losses = np.full((len(inputs), len(inputs)), -np.inf)
@@ -70,19 +73,19 @@ def compute_largest_losses(randomizer: Randomizer, inputs: NDArray[np.intp]) -> 
 def verify_text(bundle: TextBundle, pairs: int = AUDITED_PAIRS) -> str:
     """Check an opened text bundle, and return a report of the checks.
 
-    SanText: the weight of every score, every stored distance, that no nearer word is missing, and the losses of all
-    pairs of a random sample of inputs, half of them stored neighbors of the other half, sampled with the operating
-    system's entropy. Staircase mechanism: the outputs of every rule, and the losses of a smaller sample. Mode
-    ``names``: its lists.
+    - SanText: the weight of every score; every stored distance; that no nearer word is missing; and the losses of all
+      pairs of a random sample of words. Half of the sample are stored neighbors of the other half.
+    - Staircase mechanism: the allowed outputs of every mode, and the losses of a smaller sample.
+    - Mode ``names``: its lists.
 
     Args:
         bundle: An opened bundle.
-        pairs: Number of SanText pairs to audit, divided among all levels and mechanisms.
+        pairs: Number of SanText pairs to check, divided among all levels and mechanisms.
 
     Raises:
-        BundleDamaged: A weight does not follow its exponent, a stored distance differs from that of the rows, a
-            neighbor is missing, an output violates its rule, a loss is above its bound, or a list is malformed. The
-            message names the level, the score, the row or the line.
+        BundleDamaged: A weight does not follow its exponent, a stored distance is wrong, a neighbor is missing, an
+            output is not allowed, a loss is above its bound, or a list is malformed. The message names the level, the
+            score, the row or the line.
     """
     files = read_bundle_files(bundle.path, bundle.manifest["files"], bundle.max_bytes)
     lines = [f"{format_count(len(files), 'file')} with the right size and hash, structure sound"]
@@ -92,15 +95,15 @@ def verify_text(bundle: TextBundle, pairs: int = AUDITED_PAIRS) -> str:
         lines += _verify_santext(bundle, pairs)
     if bundle.names_files is not None:
         lists = bundle.get_names_lists()
-        lines.append(f"mode names: {len(lists.common_words):,} common words, none a member of a closed kind")
+        lines.append(f"mode names: {len(lists.common_words):,} common words, none a member of a closed type")
     return "\n".join(lines)
 
 
 def verify_encoder(bundle: VectorBundle) -> str:
-    """Check an opened encoder bundle, and return a report of the checks.
+    """Check an opened vector bundle, and return a report of the checks.
 
-    Opening it has checked the model. This function audits the finished noise of every level: its exact distribution
-    gives the realized loss between any two texts, which must not be above the stated one.
+    The model was checked when the bundle was opened. This function computes, from the exact distribution of the noise
+    of every level, the loss between any two texts. It must not be above the stated one.
 
     Raises:
         BundleDamaged: A level has no noise, or its noise loses more than stated. The message names the level.
@@ -127,11 +130,11 @@ def verify_encoder(bundle: VectorBundle) -> str:
 
 
 def verify_labels(bundle: LabelBundle) -> str:
-    """Check an opened bundle of labels (codes and indices), and return a report of the checks.
+    """Check an opened label bundle, and return a report of the checks.
 
-    Opening it has checked every randomizer. This function computes every row of every randomizer in exact rationals;
-    the largest ratio of two probabilities of one index must not be above ``exp(epsilon)``, and the certificate in the
-    manifest must contain the same integers.
+    The randomizers were checked when the bundle was opened. This function computes the output distribution of every
+    class label in exact rational numbers. The largest ratio of two probabilities of one output must not be above
+    ``exp(epsilon)``, and a certificate in the manifest must have the same integers.
 
     Raises:
         BundleDamaged: A randomizer loses more than stated, or the certificate belongs to another bundle. The message
@@ -172,7 +175,7 @@ def verify_labels(bundle: LabelBundle) -> str:
 def exceeds_epsilon(rows: Sequence[Sequence[int]], epsilon: Decimal) -> bool:
     """Return whether two rows differ by a factor above ``exp(epsilon)`` at any output.
 
-    The comparison uses exact rationals.
+    The comparison uses exact rational numbers.
 
     Args:
         rows: Exact weights of the outputs, one row for each input.
@@ -228,16 +231,16 @@ def _compute_allowed(bundle: TextBundle, level: SanTextLevel, mechanism: str, di
 
 
 def _sample_inputs(table: SanTextTable, pairs: int) -> NDArray[np.intp]:
-    """Sample some inputs and a stored neighbor of each; they make about ``pairs`` pairs."""
+    """Sample some words and a stored neighbor of each; they make about ``pairs`` pairs."""
     half = _draw_below(table.symbol_count + 1, max(1, math.isqrt(pairs) // 2))
     column = _draw_below(table.neighbors.shape[1], len(half))
     return np.unique(np.concatenate([half, table.neighbors[half, column]])).astype(np.intp)
 
 
 def _check_scores(table: SanTextTable, metric: WordMetric) -> None:
-    """Check every stored distance, and that no row lacks a nearer candidate than its last one.
+    """Check every stored distance, and that no word lacks a neighbor nearer than its last one.
 
-    Sampling proposes from the stored rows: a missing neighbor would be an output too rarely.
+    The sampler proposes outputs from the stored neighbors, so a missing one would be an output too rarely.
     """
     no_candidate = np.append((table.roles & SANTEXT_OUTPUT_ROLE) == 0, True)
     for rows, squared in metric.iterate_squared_blocks(np.arange(len(table.neighbors))):
@@ -256,9 +259,9 @@ def _check_scores(table: SanTextTable, metric: WordMetric) -> None:
 
 
 def _verify_staircase(bundle: TextBundle) -> str:
-    """Check the losses and the outputs of every rule.
+    """Check the losses and the allowed outputs of every mode.
 
-    No output is a function word in a mode that keeps them, a surrogate of an entity type, or has the shape of one.
+    No output may be a function word in a mode that keeps them, a surrogate of an entity type, or look like one.
     """
     plans = StaircasePlanFactory(bundle)
     assert bundle.staircase_table is not None

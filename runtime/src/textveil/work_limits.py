@@ -1,7 +1,7 @@
-"""Limits for long work: its loops call a check of the caller about every thousand steps.
+"""Limits for long work: long loops call a check of the caller about every thousand steps.
 
-The caller of the library sets a check for the work of one call. It applies to the calling thread alone, through a
-context variable, so no signature between the caller and the innermost loop needs a parameter for it.
+A caller of the library sets the check for one call. It applies only to the calling thread, through a context variable,
+so that no function between the caller and the innermost loop needs a parameter for it.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,10 +16,11 @@ _check: ContextVar[Callable[[], None] | None] = ContextVar("textveil_check_work"
 
 @contextmanager
 def limit_work(check: Callable[[], None]) -> Iterator[None]:
-    """Call ``check`` repeatedly while the body runs; it raises ``WorkStopped`` to stop the work.
+    """Call ``check`` repeatedly while the body of the ``with`` runs.
 
     Args:
-        check: Reads a clock or a flag. It runs often, so it must be fast.
+        check: Raises ``WorkStopped`` to stop the work, for example after it has read a clock or a flag. It runs often,
+            so it must be fast.
     """
     token = _check.set(check)
     try:
@@ -29,7 +30,7 @@ def limit_work(check: Callable[[], None]) -> Iterator[None]:
 
 
 def check_work() -> None:
-    """Run the check of this call, which may raise an error; do nothing without a check."""
+    """Run the check that the caller has set, which may raise an error; without one, do nothing."""
     check = _check.get()
     if check is not None:
         check()

@@ -35,7 +35,7 @@ def confusions(largest: int = 4) -> st.SearchStrategy[Floats]:
 
 
 def by_enumeration(gains: Floats, epsilon: float) -> float:
-    """The same maximum without a solver of linear programs.
+    """Compute the same maximum without a solver of linear programs.
 
     Extreme private channels are staircases (Kairouz, Oh and Viswanath 2016, "Extremal mechanisms for local differential
     privacy", Theorem 2): the column of an output is ``theta`` times a vector of ones and ``e^epsilon``. So the maximum
@@ -214,7 +214,7 @@ def test_slack_is_four_standard_errors() -> None:
 
 
 def counted(classes: int, seed: int) -> np.ndarray:
-    """Counts of a classifier that is right more often than not, with classes of different sizes."""
+    """Return the counts of a classifier that is mostly right, with classes of different sizes."""
     generator = np.random.default_rng(seed)
     sizes = generator.integers(5, 400, classes)
     rows = generator.dirichlet(np.ones(classes), classes) + 2 * np.eye(classes)

@@ -8,6 +8,9 @@ import pytest
 from bounds.channels import ceiling, exceeds
 from bounds.grid import read_lines
 
+#: Too long for each push: `make nightly` runs these tests.
+pytestmark = pytest.mark.full
+
 #: Grids; the record of an attacker has no accuracy of a release.
 RECORDS = [
     path

@@ -35,6 +35,7 @@ def trained(place: Path, run: Run) -> Path:
     return train_checkpoints(place, run)
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_a_grid_of_modes_levels_dropouts_and_a_checkpoint(trained: Path, run: Run) -> None:
     options = ("--mode", "l1:1", "--mode", "l2:2", "--mode", "box:2", "-e", "4", "--word-dropout", "0.5", "--no-attack")

@@ -57,7 +57,7 @@ def test_the_interval_is_that_of_agresti_and_caffo(columns: int) -> None:
 
 
 def coverage(low: Floats, high: Floats, size: int) -> float:
-    """The smallest chance that an interval holds the true gap, over pairs of true accuracies."""
+    """Return the smallest probability that an interval covers the true gap, over pairs of true accuracies."""
     counts, found = np.arange(size + 1), []
     for p in (0.3, 0.5, 0.8, 0.9, 0.97, 0.99):
         for q in (0.3, 0.5, 0.8, 0.9, 0.97, 0.99):

@@ -17,13 +17,13 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def canary() -> str:
-    """A string that no message may repeat."""
+    """Return a string that no message may repeat."""
     return "Zorblax7391"
 
 
 @pytest.fixture
 def bundle(tmp_path: Path) -> Path:
-    """An encoder bundle of two coordinates or more, whose classifier takes the sign of the first."""
+    """Return an encoder bundle of at least two coordinates, whose classifier uses the sign of the first."""
     folder = small_encoders.write_encoder(tmp_path / "bundle")
     weight = np.zeros((2, small_encoders.DIMENSION + 1), dtype=np.float32)
     weight[:, 0] = -1, 1
@@ -129,7 +129,7 @@ def test_a_bundle_without_a_classifier_or_with_one_that_does_not_fit(bundle: Pat
     with pytest.raises(BundleDamaged, match=r"classifier\.safetensors: "):
         VectorClassifier.load(bundle)
     small_encoders.sign_encoder(bundle)
-    with pytest.raises(BundleDamaged, match="lacks an array"):
+    with pytest.raises(BundleDamaged, match="a required array is missing"):
         VectorClassifier.load(bundle)
     tensors = {"out.weight": np.zeros((2, 99), dtype=np.float32), "out.bias": np.zeros(2, dtype=np.float32)}
     save_file(tensors, bundle / "classifier.safetensors")

@@ -28,7 +28,7 @@ def test_from_texts_to_labels_and_counts(run: Callable, index_bundle: Path, tmp_
 
 
 def released_lines(tmp_path: Path, bundle: Path, *arrived: int, channel: str = "counts", epsilon: str = "4") -> Path:
-    """A file of lines in which the index ``i`` arrived ``arrived[i]`` times."""
+    """Write a file in which the class label ``i`` occurs ``arrived[i]`` times."""
     server = IndexServer.load(bundle)
     rows = [released_line(server, index, epsilon, channel) for index, times in enumerate(arrived) for _ in range(times)]
     (tmp_path / "lines.txt").write_text("\n".join(rows) + "\n", "utf-8")

@@ -117,12 +117,12 @@ def test_intervals_are_cut_and_wider_ones_than_all_texts_and_those_outside_are_n
 
 
 def without_held_out_error(held_out: HeldOutCounts, staircase: LabelStaircase, arrived: np.ndarray) -> CountEstimates:
-    """A fault: the rows of the held-out texts as if they were the truth."""
+    """Plant a fault: treat the rows of the held-out texts as exact."""
     return count_true_labels(HeldOutCounts(held_out.labels, held_out.decisions * 10_000), [(staircase, arrived)])
 
 
 def decisions_alone(_: HeldOutCounts, staircase: LabelStaircase, arrived: np.ndarray) -> CountEstimates:
-    """What was printed before: the model's decisions, with the error of the noise."""
+    """Estimate by the model's decisions alone, with the error of the noise."""
     return count_class_labels(NAMES, [(staircase, arrived)])
 
 

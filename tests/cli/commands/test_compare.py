@@ -14,7 +14,7 @@ HEADING = "Several releases of one text: together they reveal more than each alo
 
 
 def modes(page: str) -> dict[str, tuple[str, str]]:
-    """The promise and the release of each mode of a page."""
+    """Return the promise and the release of each mode of a page."""
     heading, *blocks = page.removesuffix("\n").split("\n\n")
     assert heading == HEADING
     lines = [block.split("\n", 1) for block in blocks]

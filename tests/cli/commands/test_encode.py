@@ -71,7 +71,11 @@ def test_an_empty_file(encode: Callable, tmp_path: Path) -> None:
     [
         (["--epsilon", "5"], "unknown-epsilon", "has the levels (epsilon of the whole text) 1, 4, 8"),
         (["--word-dropout", "1"], "option", "word dropout"),
-        (["--expect-id", "x"], "bundle-content-hash", "another content hash"),
+        (
+            ["--expect-id", "x"],
+            "bundle-content-hash",
+            "not the expected one: get the expected bundle, or correct --expect-id",
+        ),
         (["--text", "x", "file"], "option", "use either"),
     ],
 )

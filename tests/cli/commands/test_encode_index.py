@@ -31,7 +31,7 @@ HEADING = "# one of 6 public sentences, not the author's words"
 
 @pytest.fixture
 def speaking(tmp_path: Path) -> Path:
-    """A bundle with sentences."""
+    """Return a bundle with sentences."""
     return write_index(tmp_path / "speaking", files=sentences_of())
 
 
@@ -39,7 +39,9 @@ def test_a_sentence_in_the_place_of_the_index(run: Callable, speaking: Path, tmp
     (tmp_path / "in.txt").write_text(f"goal\n\n{SECRET}\n" + "goal " * 40 + "\n", "utf-8")
     code, out, err = run("encode", "-b", speaking, "--as-text", tmp_path / "in.txt", "-o", tmp_path / "out.txt")
     assert (code, out) == (0, "")
-    assert "4 documents; one of 6 public sentences, not the author's words (channel counts): epsilon 4 for the" in err
+    assert (
+        "4 documents; one of 6 public sentences, not the author's words (randomizer counts): epsilon 4 per text" in err
+    )
     heading, *lines = (tmp_path / "out.txt").read_text("utf-8").splitlines()
     assert heading == HEADING
     assert len(lines) == 4

@@ -108,7 +108,7 @@ def test_inspect_takes_one_word(here: Callable, tiny_path: Path, word: str) -> N
     ran = here("inspect", "-b", tiny_path, word)
     assert ran.code == 1
     assert re.fullmatch(
-        r"textveil: option: one word is needed, and this is \d tokens \(see textveil inspect --help\)\n", ran.message
+        r"textveil: option: expected one word, got \d tokens \(see textveil inspect --help\)\n", ran.message
     )
 
 

@@ -25,14 +25,14 @@ RECOVERY = (0.05, 0.2, 0.4, 0.8)
 
 @pytest.fixture(scope="session")
 def measured_path(make_bundle, tmp_path_factory):
-    """A certified bundle with four levels, and statistics."""
+    """Return a certified bundle with four levels, and statistics."""
     made = open_bundle(make_bundle(levels=LEVELS), TextBundle)
     return write_statistics(write_certificate(made, certify_bundle(made)), measure_statistics(made, trials=100)).path
 
 
 @pytest.fixture
 def bundle(measured_path):
-    """The same, with round numbers for santext+."""
+    """Return the same bundle with round numbers for santext+."""
     bundle = open_bundle(measured_path, TextBundle)
     bundle = replace(bundle, statistics=copy.deepcopy(bundle.statistics))
     for name, unchanged, recovery in zip(LEVELS, UNCHANGED, RECOVERY, strict=True):
@@ -49,7 +49,7 @@ def bundle(measured_path):
 
 @pytest.fixture
 def without(make_bundle):
-    """A bundle without certificate and statistics."""
+    """Return a bundle without certificate and statistics."""
     return make_bundle()
 
 

@@ -43,11 +43,11 @@ def test_a_place_is_restored_if_its_option_says_so(
     here: Callable[..., Any], mapping: Path, reply: str, option: str, reason: str
 ) -> None:
     ran = here("restore", "--mapping", mapping, "--text", reply)
-    message = f"textveil: 0 mentions restored, 1 not restored: 1 {COUNTED[reason]}\n"
+    message = f"textveil: 0 surrogates restored, 1 not restored: 1 {COUNTED[reason]}\n"
     assert (ran.code, ran.text, ran.message) == (0, reply + "\n", message)
     ran = here("restore", "--mapping", mapping, option, "--text", reply)
     restored = reply.replace("Zed", "Zorblax")
-    assert (ran.code, ran.text, ran.message) == (0, restored + "\n", "textveil: 1 mention restored\n")
+    assert (ran.code, ran.text, ran.message) == (0, restored + "\n", "textveil: 1 surrogate restored\n")
     ran = here("restore", "--mapping", mapping, "--json", "--quiet", "--text", reply)
     expected = {"text": reply + "\n", "restored": [], "not_restored": [{"written": "Zed", "reason": reason}]}
     assert (json.loads(ran.out), ran.message) == (expected | {"unknown_numbers": []}, "")
@@ -59,7 +59,7 @@ def test_what_stayed_is_counted_by_reason(here: Callable[..., Any], mapping: Pat
     second.write_text("[a](//e.example/Zed)\n")
     ran = here("restore", "--mapping", mapping, first, second)
     assert ran.text.count("Zorblax") == 1
-    message = "textveil: 1 mention restored, 4 not restored: 3 in links (--restore-hosts HOST), 1 in code "
+    message = "textveil: 1 surrogate restored, 4 not restored: 3 in links (--restore-hosts HOST), 1 in code "
     assert ran.message == message + "(--restore-places code)\n"
     lines = here("restore", "--mapping", mapping, "--json", first, second).text.splitlines()
     assert [len(json.loads(line)["not_restored"]) for line in lines] == [3, 1]
@@ -71,12 +71,13 @@ def test_a_number_that_stayed_is_one_of_the_mapping(here: Callable[..., Any], tm
     path = tmp_path / "m.json"
     path.write_text(json.dumps({"format": "textveil-mapping", "format_version": 1, "originals": {"4718": "9923"}}))
     ran = here("restore", "--mapping", path, "--text", "Or `4718`.")
-    assert ran.message == f"textveil: 0 mentions restored, 1 not restored: 1 {COUNTED['code']}\n"
+    assert ran.message == f"textveil: 0 surrogates restored, 1 not restored: 1 {COUNTED['code']}\n"
     ran = here("restore", "--mapping", path, "--text", "4718 and 12 make 4730.")
     numbers = "2 numbers not in the text: the model may have computed them from replaced numbers"
-    assert (ran.text, ran.message) == ("9923 and 12 make 4730.\n", f"textveil: 1 mention restored; {numbers}\n")
+    assert (ran.text, ran.message) == ("9923 and 12 make 4730.\n", f"textveil: 1 surrogate restored; {numbers}\n")
 
 
+@pytest.mark.full
 def test_active_content_at_the_end_counts_for_the_whole_reply(
     here: Callable[..., Any], mapping: Path, tmp_path: Path
 ) -> None:

@@ -122,7 +122,10 @@ def test_ledgers_receipts_and_memos(rewrite: Here, here: Here, tmp_path: Path) -
         ran = rewrite("--ledger", books, "--budget", "1000", "--privacy-unit", "strict", *more)
         assert (ran.code, ran.out) == (1, b"")
         assert "textveil: budget: " in ran.message
-        assert ran.message.splitlines()[-1].endswith("names has no finite bound: no budget covers it")
+        assert ran.message.splitlines()[-1].endswith(
+            "names has no finite epsilon, so it exceeds every budget: use another mechanism, or a privacy unit "
+            "without a budget"
+        )
     assert "1 document spent epsilon, total of this privacy unit: epsilon 0, and 1 release without a finite bound" in (
         rewrite("--ledger", books, "--text", TEXT).message
     )

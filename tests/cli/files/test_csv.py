@@ -21,7 +21,7 @@ SHOUTED = ColumnSelection(format="csv", columns=("note",))
 
 
 def shout(content: bytes, selection: ColumnSelection = SHOUTED, pieces: int = 0) -> tuple[bytes, list[RejectedRow]]:
-    """A delimited file with upper-case letters in its rewritten cells; read at once, or in pieces of so many bytes."""
+    """Return a delimited file with its selected cells in upper case, read at once or in pieces of some bytes."""
     layout = DelimitedLayout(selection, "t.csv")
     chunks = [content[at : at + pieces] for at in range(0, len(content), pieces)] if pieces else [content]
     written, bad = [], []

@@ -14,7 +14,7 @@ parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installe
 
 @pytest.fixture
 def rewrite(here: Callable, flat_bundle: Path, nearest: None, tmp_path: Path) -> Callable:
-    """Writes a table, rewrites columns of it so that every word becomes ``zz``, and reads it before and after."""
+    """Write a table, rewrite columns of it so that every word becomes ``zz``, and read it before and after."""
 
     def run(table: Any, *arguments: str, **options: Any) -> tuple[Any, Any]:
         before, after = tmp_path / "before.parquet", tmp_path / "after.parquet"

@@ -1,4 +1,4 @@
-"""A gateway before an upstream of ours."""
+"""Start a gateway before a test upstream."""
 
 from collections.abc import Iterator
 
@@ -16,20 +16,20 @@ from upstreams import Upstream, upstream
 
 @pytest.fixture(scope="session")
 def sanitizer() -> Sanitizer:
-    """One over the built-in bundle."""
+    """Load the built-in bundle."""
     return Sanitizer.load()
 
 
 @pytest.fixture(scope="session")
 def up() -> Iterator[Upstream]:
-    """An upstream."""
+    """Start an upstream."""
     with upstream() as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def gate(up: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A gateway before it that restores the arguments of one tool."""
+    """Start a gateway before the upstream that restores the arguments of one tool."""
     with gateway(tmp_path_factory.mktemp("gateway"), up.url, "--restore-tools", "find") as running:
         yield running
         said = running.said
@@ -41,7 +41,7 @@ def gate(up: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
 
 @pytest.fixture(scope="session")
 def passing(up: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A gateway that lets the field ``audio`` out as it is."""
+    """Start a gateway that passes the field ``audio`` unchanged."""
     with gateway(tmp_path_factory.mktemp("passing"), up.url, "--pass-through", "audio") as running:
         yield running
         assert "internal" not in running.said

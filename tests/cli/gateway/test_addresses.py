@@ -1,4 +1,4 @@
-"""What goes upstream is made of checked parts: a path of ours, an identifier, settings, numbers that JSON has."""
+"""The gateway sends only checked parts upstream: a known path, an identifier, settings, valid JSON numbers."""
 
 import json
 from typing import Any
@@ -146,9 +146,10 @@ def test_deep_nesting_is_named(passing: Server, up: Upstream, place: str, bracke
     assert "nested" in reply["error"]["message"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("depth", [90, 900, 100_000])
 def test_deep_json_in_a_text_is_no_fault(gate: Server, depth: int) -> None:
-    """Results and arguments of tools are texts that hold JSON."""
+    """Results and arguments of tools are texts that contain JSON."""
     for brackets in (("[", "]"), ('{"a":', "}")):
         text = brackets[0] * depth + "1" + brackets[1] * depth
         call = {"id": "c", "type": "function", "function": {"name": "find", "arguments": text}}

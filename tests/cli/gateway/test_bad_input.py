@@ -1,4 +1,4 @@
-"""Bad requests and bad upstreams: one line each, nothing lost, nothing raw out."""
+"""Bad requests and bad upstreams cause one-line errors, lose nothing and leak no user text."""
 
 import json
 import socket
@@ -20,7 +20,7 @@ IMAGE = {"type": "image_url", "image_url": {"url": f"data:{SECRET}"}}
 
 @pytest.fixture(scope="module")
 def small(up: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A gateway with small limits."""
+    """Start a gateway with small limits."""
     limits = ("--max-body-bytes", 100_000, "--max-reply-bytes", 500_000, "--timeout-seconds", 3)
     with gateway(tmp_path_factory.mktemp("small"), up.url, *limits) as running:
         yield running
@@ -31,7 +31,7 @@ def small(up: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
 
 
 def head_of(length: int) -> bytes:
-    """The head of a request with a body of so many bytes."""
+    """Return the head of a request with a body of `length` bytes."""
     kind = "Content-Type: application/json"
     return f"POST {CHAT} HTTP/1.1\r\nHost: localhost\r\n{kind}\r\nContent-Length: {length}\r\n\r\n".encode()
 
@@ -144,7 +144,7 @@ def test_a_broken_stream_has_what_came_and_ends_with_an_error(small: Server, fau
 
 @pytest.mark.parametrize("status", [400, 404, 429, 500])
 def test_an_error_of_the_upstream_stays_as_it_is(small: Server, up: Upstream, status: int) -> None:
-    """It may quote surrogates: they stay, so that nothing of the user's is in an error that is logged."""
+    """An error that quotes surrogates is not restored, because errors are often logged."""
     for streamed in (False, True):
         got, said, headers = small.ask("POST", CHAT, chat(model=f"error-{status}", stream=streamed), KEY)
         quoted = up.last["messages"][0]["content"]
@@ -161,7 +161,7 @@ def test_an_error_in_a_stream_stays_as_it_is(small: Server) -> None:
 
 
 def test_a_body_of_a_gibibyte(small: Server) -> None:
-    """It is read to 16 times the limit, and then no more."""
+    """The gateway reads at most 16 times the limit."""
     sent = 0
     with small.connect() as connection:
         connection.sendall(head_of(1 << 30))
@@ -198,9 +198,10 @@ def test_when_the_client_goes_the_upstream_learns_of_it(gate: Server, up: Upstre
         assert up.gone.wait(30)
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_a_client_that_does_not_read_holds_the_upstream_back(up: Upstream, tmp_path: Path) -> None:
-    """And is let go in the end."""
+    """The gateway finally closes the connection."""
     with gateway(tmp_path, up.url, "--timeout-seconds", 1) as server:
         up.gone.clear()
         content = json.dumps(chat(model="endless", stream=True)).encode()

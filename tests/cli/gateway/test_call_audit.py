@@ -1,4 +1,4 @@
-"""Whatever a client may run of a reply counts as what the model wrote, or no result shares the mapping."""
+"""Every part of a reply that a client may run as a call is counted, or no result shares the mapping."""
 
 import json
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ Data = dict[str, Any]
 
 
 def run(sanitizer: Sanitizer, path: str, reply: Data | Sequence[Data]) -> tuple[int, int]:
-    """Return how many results go out without the mapping after a reply, and how many calls are unclear."""
+    """Return the number of results sent without the mapping after a reply, and the number of unclear calls."""
     conversation = Conversation(sanitizer, restore_tools={"find"})
     exchange = conversation.start_exchange()
     exchange.outgoing([{"role": "user", "content": "We met in Zqxwaburg"}])
@@ -203,7 +203,7 @@ def test_planted_audits(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -
 
 
 def with_name(case: Any, name: str) -> Any:
-    """Return a path and a reply whose calls have another name of a tool and no arguments that count."""
+    """Return a path and a reply whose calls use another tool name and no counted arguments."""
     return json.loads(json.dumps(case).replace('"look"', json.dumps(name)))
 
 

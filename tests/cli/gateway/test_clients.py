@@ -1,4 +1,4 @@
-"""The clients that people have, with another base address and nothing else: `make integrations` installs them."""
+"""Common client libraries work with another base address and no other change; `make integrations` installs them."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ def base(gate: Server) -> str:
 
 @pytest.fixture(autouse=True)
 def nothing_personal(up: Upstream) -> Any:
-    """Whatever a client sends, none of it arrives."""
+    """Check that no personal data of a client's request reached the upstream."""
     before = len(up.asked)
     yield
     sent = json.dumps(up.asked[before:])

@@ -1,4 +1,4 @@
-"""``textveil gateway`` itself: its options, its upstream, and what it says."""
+"""``textveil gateway`` checks its options and its upstream, and prints what it does."""
 
 import json
 import re
@@ -133,7 +133,7 @@ def test_options_of_the_rung(up: Upstream, tmp_path: Path) -> None:
 
 
 def test_words_are_charged_once(up: Upstream, tmp_path: Path) -> None:
-    """On a mode with nats each text is a document of its own. What was sent is sent again, and nothing is restored."""
+    """In a mode with an epsilon each text is one document; a text sent again costs nothing, and nothing is restored."""
     options = ("--protect", "words", "--ledger", tmp_path / "ledger", "--budget", "150")
     long = {"role": "user", "content": "terrible weather brought heavy rain " * 20}
     with gateway(tmp_path, up.url, *options) as server:

@@ -1,4 +1,4 @@
-"""Packed replies are read as they come, also in several members, and within the limit."""
+"""Compressed replies are decoded as they arrive, also in several members, and within the limit."""
 
 import asyncio
 import gzip

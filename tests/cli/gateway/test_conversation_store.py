@@ -1,4 +1,4 @@
-"""Which conversation a request belongs to, and how long its mapping is kept."""
+"""The store finds the conversation of a request, and deletes mappings after their time."""
 
 import asyncio
 import os
@@ -46,12 +46,12 @@ def find(
     after: Iterable[str] = (),
     size: int = 1,
 ) -> tuple[Any, Any]:
-    """The conversation that a request belongs to, and what an earlier one of it said."""
+    """Return the conversation of a request, and the output of its earlier request."""
     return found.find_conversation(client, named, found.hasher.hash_messages(client, messages), after, size)
 
 
 def remember(found: ConversationStore, kept: Any, exchange: Any, said: list[Any], name: str, **request: Any) -> None:
-    """Notes what was said to a request, and its name."""
+    """Store the output of a request, and its name."""
     client = request.get("client", CLIENT)
     marks = found.hasher.hash_messages(client, request.get("messages", [USER]))
     ends = found.hasher.hash_replies(marks[-1] if marks else client, said)
@@ -61,7 +61,7 @@ def remember(found: ConversationStore, kept: Any, exchange: Any, said: list[Any]
 def begun(
     found: ConversationStore, said: Any = REPLY, *, client: bytes = CLIENT, named: str | None = None, name: str = "r1"
 ) -> Any:
-    """A conversation with one reply."""
+    """Return a conversation with one reply."""
     kept, _ = find(found, [USER], client=client, named=named, size=10)
     remember(found, kept, found.open_conversation(kept).start_exchange(), [[said]], name, client=client)
     return kept
@@ -167,7 +167,7 @@ async def at_once(work: Any, *arguments: Any, size: int = 0) -> Any:
 
 
 def asks(found: ConversationStore, number: int, messages: list[Any], size: int = 10, after: str = "") -> Any:
-    """A request of a conversation, and its reply; gives the conversation, what was sent and what came back."""
+    """Send a request of a conversation and restore its reply; return the conversation, the output and the reply."""
 
     async def asking() -> Any:
         kept, earlier = find(found, messages, named=None if after else f"c{number}", after=[after], size=size)
@@ -248,7 +248,7 @@ def test_a_folder_that_is_gone_does_not_end_the_sweeping(sanitizer: Sanitizer, t
 
 
 def test_a_file_dated_in_the_future_expires_from_when_it_is_seen(sanitizer: Sanitizer, tmp_path: Path) -> None:
-    """A clock was wrong; left as it is, the file would outlive every limit."""
+    """After a wrong clock the file would otherwise outlive every limit."""
     found = conversations(sanitizer, folder=tmp_path, key_file=tmp_path / "key", seconds=100)
     path, soon = tmp_path / f"{'0' * 64}.conversation", tmp_path / f"{'1' * 64}.conversation"
     for place, ahead in ((path, 10**7), (soon, 30)):
@@ -263,7 +263,7 @@ def test_a_file_dated_in_the_future_expires_from_when_it_is_seen(sanitizer: Sani
 
 
 def test_a_deleted_conversation_is_not_written_again_by_a_save_in_flight(sanitizer: Sanitizer, tmp_path: Path) -> None:
-    """Also where the conversation was forgotten meanwhile, or a request of it waits."""
+    """This also holds if the conversation was dropped from memory meanwhile, or if a request of it waits."""
     (tmp_path / "mappings").mkdir()
     for is_forgotten in (False, True):
         found = conversations(sanitizer, folder=tmp_path / "mappings", key_file=tmp_path / "key")

@@ -1,4 +1,4 @@
-"""A gateway that is told to end, or that finds a special file, leaves no half file, hangs nowhere and ends in order."""
+"""A gateway that is stopped, or that finds a special file, leaves no partial file and ends without hanging."""
 
 import os
 import signal
@@ -56,7 +56,7 @@ PATIENCE = 60
 
 @pytest.fixture
 def folders(tmp_path: Path) -> tuple[Path, Path]:
-    """A folder of mappings, and a key."""
+    """Return a folder of mappings, and a key."""
     (tmp_path / "mappings").mkdir()
     (tmp_path / "keys").mkdir()
     return tmp_path / "mappings", tmp_path / "keys" / "key"
@@ -91,7 +91,7 @@ def wait_for_flush(server: Server, count: int) -> None:
 
 
 def make_special(path: Path, kind: str) -> None:
-    """Put something in the place of a file that is no plain file."""
+    """Replace a file by a special one, such as a named pipe."""
     path.unlink()
     if kind == "pipe":
         os.mkfifo(path)
@@ -121,7 +121,7 @@ def make_special(path: Path, kind: str) -> None:
 def test_a_special_file_in_the_place_of_a_mapping_stops_its_conversation_alone(
     up: Upstream, tmp_path: Path, folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, kind: str, is_known: bool
 ) -> None:
-    """The gateway has the conversation in memory, or it finds the file when it starts."""
+    """The conversation is in memory, or the gateway finds the file at its start."""
     monkeypatch.chdir(tmp_path)
     hours = ("--expire-hours", "8784")  # a device is older than the usual ones
     with start(tmp_path / "one", up, folders, *hours) as server:
@@ -137,7 +137,7 @@ def test_a_special_file_in_the_place_of_a_mapping_stops_its_conversation_alone(
 
 
 def check_others(server: Server, up: Upstream, kind: str) -> None:
-    """Check that a conversation is refused or goes on, that all others go on, and that the gateway ends."""
+    """Check that one conversation is refused or continues, that all others continue, and that the gateway ends."""
     before = len(up.asked)
     for _ in range(2):
         assert (ask(server, NAMED) == 200) is (kind == "link to nothing")
@@ -155,7 +155,7 @@ def check_others(server: Server, up: Upstream, kind: str) -> None:
 def test_what_is_written_when_it_is_told_to_end_is_whole(
     up: Upstream, tmp_path: Path, folders: tuple[Path, Path], number: int
 ) -> None:
-    """A mapping is written before the request goes out and behind its reply; a second request waits for it."""
+    """A mapping is written before its request is sent and again after the reply; a second request waits for it."""
     with start_on_slow_disk(tmp_path / "one", up, folders) as server, ThreadPoolExecutor(2) as clients:
         before = server.said.count("flushing")
         first = clients.submit(ask, server, NAMED)
@@ -218,7 +218,7 @@ def test_it_ends_while_an_upstream_does_not(
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
 @pytest.mark.parametrize("signals", [1, 2])
 def test_it_ends_while_a_thread_computes(up: Upstream, tmp_path: Path, signals: int) -> None:
-    """The client waits, or has left. A second signal ends it at once."""
+    """The client waits, or has disconnected. A second signal ends the gateway at once."""
     command = ["-c", ENDLESS_WORK, "gateway", "--port", "0", "--upstream", up.url, "--timeout-seconds", "1"]
     with served(tmp_path, *command) as server, ThreadPoolExecutor(1) as clients:
         waiting = clients.submit(ask, server, KEY)

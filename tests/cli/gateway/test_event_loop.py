@@ -1,7 +1,8 @@
-"""Nothing reads a text, draws or restores on the event loop, whatever the path and the size of a request."""
+"""The event loop never reads, rewrites or restores a text itself, for any path and size of a request."""
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from gateways import ANTHROPIC, CHAT, RESPONSES, asked
 from textveil import Conversation, Sanitizer
+from textveil.text.form_index import FormIndex
 from textveil.text.names.conversation_state import ConversationDraws
 from textveil.text.names.read import NamesReader
 from textveil.text.reply_matcher import StreamRestorer
@@ -22,7 +24,7 @@ _HEADERS = [(b"host", b"localhost"), (b"content-type", b"application/json"), (b"
 
 
 class EchoReply:
-    """A reply of an upstream that answers with the last message."""
+    """A reply that repeats the last message."""
 
     status = 200
 
@@ -64,7 +66,7 @@ class EchoUpstream:
 
 
 async def ask(app: Any, path: str, body: dict[str, Any]) -> tuple[int, bytes]:
-    """Ask the application itself."""
+    """Send a request to the application directly."""
     sent, left = list[dict[str, Any]](), [json.dumps(body).encode()]
 
     complete = asyncio.Event()
@@ -89,19 +91,20 @@ async def ask(app: Any, path: str, body: dict[str, Any]) -> tuple[int, bytes]:
     return sent[0]["status"], b"".join(message.get("body", b"") for message in sent)
 
 
-def made(sanitizer: Sanitizer, report: Any = lambda line: None) -> tuple[Any, ConversationStore]:
-    """An application, and its conversations."""
+def made(sanitizer: Sanitizer, report: Any = lambda line: None, upstream: Any = None) -> tuple[Any, ConversationStore]:
+    """Return an application, and its conversations."""
     conversations = ConversationStore(
         lambda: Conversation(sanitizer), lambda *_: Conversation(sanitizer), lambda _: Conversation(sanitizer),
         RetentionSettings(), key=bytes(32), options={},
     )  # fmt: skip
-    gateway = Gateway(upstream=EchoUpstream(), conversations=conversations, report=report)  # type: ignore[arg-type]
+    upstream = EchoUpstream() if upstream is None else upstream
+    gateway = Gateway(upstream=upstream, conversations=conversations, report=report)  # type: ignore[arg-type]
     return make_app(gateway, AccessRule(frozenset(("localhost",)))), conversations
 
 
 @contextmanager
 def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Note what is called, and whether a loop runs in its thread."""
+    """Record calls, and whether the calling thread runs an event loop."""
     seen: list[str] = []
     for owner, name in (
         (NamesReader, "stream_text"),
@@ -145,10 +148,56 @@ def test_no_text_is_read_drawn_or_restored_on_the_loop(
 
 
 @pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("words", [10, 6_000])
+def test_surrogates_are_indexed_while_the_upstream_works(
+    sanitizer: Sanitizer, words: int, stream: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reply waits for nothing else, and a short reply to a long request occupies no thread for short texts."""
+    indexing, restoring, indexed = list[int](), list[int](), threading.Event()
+    kept_init, kept_release = FormIndex.__init__, StreamRestorer._release_decided
+
+    def index(*given: Any) -> None:
+        indexing.append(threading.get_ident())
+        kept_init(*given)
+        indexed.set()
+
+    def release(*given: Any) -> str:
+        restoring.append(threading.get_ident())
+        return kept_release(*given)
+
+    monkeypatch.setattr(FormIndex, "__init__", index)
+    monkeypatch.setattr(StreamRestorer, "_release_decided", release)
+
+    class SlowUpstream:
+        @asynccontextmanager
+        async def send_request(
+            self, method: str, target: str, headers: Any, body: bytes = b""
+        ) -> AsyncIterator[EchoReply]:
+            sent = json.loads(body)
+            assert await asyncio.to_thread(indexed.wait, 30)
+            sent["messages"][-1]["content"] = sent["messages"][-1]["content"][:100]
+            yield EchoReply(target, json.dumps(sent).encode(), stream)
+
+    app, _ = made(sanitizer, upstream=SlowUpstream())
+    body = asked(CHAT, f"{TEXT} " * (words // 8 + 1), model="echo", stream=stream)
+
+    async def main() -> tuple[int, bytes]:
+        async with app.router.lifespan_context(app):
+            return await asyncio.wait_for(ask(app, CHAT, body), 60)
+
+    status, reply = asyncio.run(main())
+    assert status == 200
+    assert b"Zqxwvina" in reply
+    assert len(indexing) == 1
+    assert restoring
+    assert (indexing[0] in restoring) == (words == 10)
+
+
+@pytest.mark.parametrize("stream", [False, True])
 def test_a_conversation_is_packed_once_its_reply_has_gone(
     sanitizer: Sanitizer, stream: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A server calls the client gone as soon as the reply is complete: that must not end what is left to do."""
+    """A server reports the client as disconnected once the reply is complete; the remaining work still runs."""
     monkeypatch.setattr("textveil_cli.gateway.conversation_store._MAX_IDLE_BYTES", 1)
     lines: list[str] = []
     app, conversations = made(sanitizer, lines.append)
@@ -166,7 +215,7 @@ def test_a_conversation_is_packed_once_its_reply_has_gone(
 
 
 def test_a_request_is_freed_off_the_loop(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also one that is refused: of many small values that takes long."""
+    """A refused request is freed in a thread too: many small values take long."""
     freed: list[bool] = []
 
     class Watched(dict[str, Any]):

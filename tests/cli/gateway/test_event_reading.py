@@ -1,4 +1,4 @@
-"""Events are read the same however their bytes come, and in time that grows with their length alone."""
+"""Events are parsed equally for any division of their bytes, in time linear in their length."""
 
 import json
 import re
@@ -20,7 +20,7 @@ def read_cut(content: bytes, length: int) -> list[ServerSentEvent]:
 
 
 class Counting:
-    """A pattern that counts the bytes that it looks at."""
+    """A pattern that counts the bytes that it reads."""
 
     def __init__(self, pattern: "re.Pattern[bytes]") -> None:
         self.pattern, self.bytes = pattern, 0
@@ -30,6 +30,7 @@ class Counting:
         return self.pattern.finditer(content, start)
 
 
+@pytest.mark.full
 def test_a_long_event_in_single_bytes_is_looked_at_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(events_module._EVENT_END)
     monkeypatch.setattr(events_module, "_EVENT_END", counting)

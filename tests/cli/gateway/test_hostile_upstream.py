@@ -1,7 +1,7 @@
-"""An upstream that answers on purpose: originals stay out of links, markup, code and the replies of other clients.
+"""A hostile upstream gets no original into links, markup, code or the replies of other clients.
 
-The upstream receives surrogates alone. It writes them into every place that a client may fetch, run or parse, and waits
-for the gateway to put originals there. By default 21 conversations; ``make full`` runs 200.
+The upstream gets surrogates alone. It writes them into every place that a client may fetch, run or parse, so that the
+gateway would restore originals there. By default 21 conversations; ``make full`` runs 200.
 """
 
 import itertools
@@ -126,20 +126,20 @@ PROSE = ("I wrote to {s} today.", "**{s}**: done.", "- ({s}), as you asked!", 'I
 
 
 def made_attacks(surrogates: list[str], number: int) -> Iterator[str]:
-    """Yields the attacks of a conversation, every seventh of the list, each with two surrogates in their places."""
+    """Yield every seventh attack of the list for a conversation, each with two surrogates in its places."""
     for place in range(number % 7, len(ATTACKS), 7):
         first, second = surrogates[place % len(surrogates)], surrogates[(place + 1) % len(surrogates)]
         yield ATTACKS[place].format(s=first, t=second).replace("~~~~~~", "\0").replace("~~", "\n").replace("\0", "~~~")
 
 
 def surrogates_in(text: str) -> list[str]:
-    """What the upstream takes for surrogates: words with a capital or a digit, and addresses."""
+    """Return the words that the upstream takes for surrogates: those with a capital or a digit, and addresses."""
     found = [chunk.strip(".,;:!?()'\"") for chunk in text.split()]
     return [chunk for chunk in found if re.search(r"[A-Z0-9@]", chunk) and len(chunk) > 2] or found
 
 
 def attack(gate: Server, up: Upstream, number: int) -> int:
-    """Has one conversation with the hostile upstream; returns how many originals came back in running text."""
+    """Run one conversation with the hostile upstream; return the number of originals restored in running text."""
     person = Person(random.Random(number))
     path, text = PATHS[number % 3], person.text(3)
     key, other = ({"Authorization": f"Bearer {who} {number}"} for who in ("client", "stranger"))
@@ -236,7 +236,7 @@ def message_item(text: str, kind: str = "message") -> dict[str, Any]:
 
 
 def block(value: dict[str, Any], *deltas: dict[str, Any]) -> Events:
-    """Return the events of a block of Anthropic's."""
+    """Return the events of a content block in Anthropic's format."""
     given = [{"type": "content_block_delta", "index": 1, "delta": delta} for delta in deltas]
     start = {"type": "content_block_start", "index": 1, "content_block": value}
     return [start, *given, {"type": "content_block_stop", "index": 1}]
@@ -349,7 +349,7 @@ def whole_chat(**message: Any) -> dict[str, Any]:
 
 
 def pass_events(sanitizer: Sanitizer, path: str, make: Callable[[str], Events]) -> tuple[str, ApiReplyRestorer]:
-    """Return what a client gets of events made of a surrogate, and what restored them."""
+    """Return the client's events for a surrogate, and the restorer."""
     exchange = Conversation(sanitizer).start_exchange()
     restoring = RESTORERS_BY_PATH[path](exchange, ())
     came = [ServerSentEvent("", data) for data in make(exchange.outgoing_text("I am Zqxwvina Novak.")[5:-1])]
@@ -373,7 +373,7 @@ def test_no_text_that_stays_begins_a_place_for_the_next(sanitizer: Sanitizer, pl
 
 
 def split_texts(content: str) -> Iterator[str]:
-    """Yield the parts of the texts of a stream, in whatever place they are."""
+    """Yield the parts of all texts of a stream."""
     for data in events_of(content):
         yield from re.findall(r"(?:'text'|'content'|'delta'): '([^']*)'", str(data))
 
@@ -392,7 +392,7 @@ def test_no_text_of_a_whole_reply_begins_a_place_for_the_next(sanitizer: Sanitiz
 
 
 def test_a_thought_behind_an_answer_is_not_restored(sanitizer: Sanitizer) -> None:
-    """A client may show it there, where the answer began a link."""
+    """A client may display the thought after the answer, which may have begun a link."""
     for first in (OPENS[0], "Fine."):
         content, restoring = pass_events(
             sanitizer, CHAT, lambda name, first=first: [chunk({"content": first}), chunk({"reasoning": f" {name} "})]
@@ -403,7 +403,7 @@ def test_a_thought_behind_an_answer_is_not_restored(sanitizer: Sanitizer) -> Non
 
 @pytest.mark.parametrize("between", ["` x", "x) "])
 def test_a_text_between_two_parts_of_an_answer_restores_nothing_behind(sanitizer: Sanitizer, between: str) -> None:
-    """One that closes, where it is shown, what the answer began; a client may leave it out."""
+    """The text between may close a link that the answer began, and a client may leave that text out."""
     first = "So `" if between[0] == "`" else OPENS[0]
     parts = [chunk({"content": first}), chunk({"content": [{"text": between}]})]
     content, restoring = pass_events(sanitizer, CHAT, lambda name: [*parts, *answer(CHAT, f" {name} is")])
@@ -415,7 +415,7 @@ def test_a_text_between_two_parts_of_an_answer_restores_nothing_behind(sanitizer
 def test_a_text_that_is_not_read_would_be_found(
     sanitizer: Sanitizer, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Planted faults: what stays is not read, or read and of no consequence."""
+    """Planted faults: unrestored text is not parsed, or parsed without effect."""
     monkeypatch.setattr(ReplyView, fault, lambda *given: None)
     path, parts = CHAT, [chunk({"content": [{"text": OPENS[0]}]}), chunk({"content": "{}) is"})]
     if fault == "_stop_unless_neutral":  # the text between closes the link, but for a client that leaves it out
@@ -434,7 +434,7 @@ GUESSES = "I met Aachen and Xqwbrad and Zqxwgrad today."
 
 
 def as_another(path: str, role: str) -> dict[str, Any]:
-    """A reply whose text has another role than the model's."""
+    """Return a reply whose text has another role than the model's."""
     if path == CHAT:
         return {"id": "c", "choices": [{"index": 0, "message": {"role": role, "content": GUESSES}}]}
     part = [{"type": "text" if path == ANTHROPIC else "input_text", "text": GUESSES}]

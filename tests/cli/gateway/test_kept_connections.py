@@ -1,4 +1,4 @@
-"""A kept connection gives each request its own reply, whatever the upstream sends and whenever it ends."""
+"""A reused connection gives each request its own reply, whatever the upstream sends and whenever it closes."""
 
 import asyncio
 import json
@@ -37,7 +37,7 @@ async def echo(number: bytes, place: int, writer: asyncio.StreamWriter) -> None:
 
 
 async def write_later(writer: asyncio.StreamWriter, content: bytes) -> None:
-    """What comes while the connection is idle: its client has the reply by then."""
+    """Send bytes while the connection is idle, after its client has the reply."""
     await asyncio.sleep(0.02)
     writer.write(content)
     await asyncio.sleep(0.02)
@@ -215,7 +215,7 @@ def test_a_reply_that_is_not_http_is_an_error_and_ends_the_connection(content: b
 
 
 def test_informational_replies_have_an_end() -> None:
-    """Some before the reply are skipped; a flood of them is no reply."""
+    """A few before the reply are skipped; too many cause an error."""
 
     async def script(number: bytes, place: int, writer: asyncio.StreamWriter) -> None:
         if number == b"1":
@@ -235,7 +235,7 @@ def test_informational_replies_have_an_end() -> None:
 
 
 def test_a_reply_before_the_request_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is there when the connection is new, and when bytes came between the choice of a connection and its use."""
+    """Such bytes arrive on a new connection, or between the choice of a connection and its use."""
     choose = upstream_module.UpstreamClient._open_connection
 
     async def choose_and_wait(client: upstream_module.UpstreamClient) -> object:
@@ -257,7 +257,7 @@ def test_a_reply_before_the_request_is_none(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_reply_to_the_head_of_a_long_request() -> None:
-    """On a new connection nobody else's reply can come, so it counts; on a kept one it may be another client's."""
+    """On a new connection the reply belongs to this request; on a reused one it may belong to another client."""
 
     async def script(number: bytes, place: int, writer: asyncio.StreamWriter) -> None:
         writer.write(make_reply(b"a head", b"413 Content Too Large"))
@@ -341,7 +341,7 @@ def test_many_requests_at_once_get_their_own_replies() -> None:
 
 
 def test_no_client_of_the_gateway_gets_the_reply_to_another(tmp_path: Path) -> None:
-    """Two clients with keys of their own, and an upstream that answers each request twice."""
+    """Two clients have different keys, and the upstream answers each request twice."""
 
     async def script(number: bytes, place: int, writer: asyncio.StreamWriter) -> None:
         said = json.loads(running[0].body)["messages"][-1]["content"]
@@ -366,7 +366,7 @@ def test_no_client_of_the_gateway_gets_the_reply_to_another(tmp_path: Path) -> N
 
 
 def test_without_the_guard_the_parser_gives_a_stale_reply(monkeypatch: pytest.MonkeyPatch) -> None:
-    """httpcore2 makes a connection idle without a look at what its parser holds: so the guard is needed."""
+    """httpcore2 returns a connection to its pool without checking buffered bytes, so the guard is needed."""
 
     async def check(running: FaultyUpstream) -> None:
         assert await running.ask(0) == (200, b"reply to 0")
@@ -388,7 +388,7 @@ def test_a_stale_reply_in_the_parser_is_seen_even_without_a_look_at_it(monkeypat
 
 
 def test_where_the_parser_is_not_found_no_connection_is_used_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The private attribute of httpcore2 may go: then only time is lost."""
+    """If a later httpcore2 lacks the private attribute, requests are only slower."""
 
     async def check(running: FaultyUpstream) -> None:
         assert None not in await running.ask_in_turn(3)

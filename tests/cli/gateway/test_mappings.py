@@ -1,4 +1,4 @@
-"""The files of mappings: a conversation with a name outlives the gateway, and a broken file is one line."""
+"""A named conversation survives a restart of the gateway, and a damaged mapping file causes a one-line error."""
 
 import json
 import os
@@ -17,7 +17,7 @@ TEXT = "I am Zqxwvina Novak."
 
 @pytest.fixture
 def folders(tmp_path: Path) -> tuple[Path, Path, tuple[Any, ...]]:
-    """A folder of mappings, a key, and the options that name them."""
+    """Return a folder of mappings, a key, and the options that name them."""
     (tmp_path / "mappings").mkdir()
     key = tmp_path / "keys" / "key"
     key.parent.mkdir()
@@ -134,7 +134,7 @@ def test_a_second_gateway_on_one_folder_is_refused(up: Upstream, tmp_path: Path,
 
 
 def fail_at_the_start(up: Upstream, *options: Any, **environment: str) -> str:
-    """Start a gateway that ends at once; return its one line."""
+    """Start a gateway that ends at once; return its error line."""
     command = [sys.executable, "-m", "textveil_cli", "gateway", "--port", "0", "--upstream", up.url]
     ended = subprocess.run(
         [*command, *map(str, options)], capture_output=True, text=True, timeout=60, env={**os.environ, **environment}

@@ -1,4 +1,4 @@
-"""A reply or a request in any shape is restored, passed as it is, or refused by name: never a fault of ours."""
+"""A reply or request of any shape is restored, passed unchanged, or refused by an error code, never a crash."""
 
 import http.client
 import json
@@ -14,6 +14,9 @@ from serving import Server
 from upstream_replies import said_last
 from upstreams import FAULTS, Upstream
 
+#: Too long for each push: `make nightly` runs these tests.
+pytestmark = pytest.mark.full
+
 ORIGINAL = "Zqxwvina"
 MESSAGE = f"I am {ORIGINAL} Novak."
 PATHS = (CHAT, RESPONSES, ANTHROPIC)
@@ -22,20 +25,20 @@ Place = tuple[str, ...]
 
 
 class Client:
-    """A kept connection to the gateway."""
+    """A reused connection to the gateway."""
 
     def __init__(self, server: Server) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
 
     def ask(self, path: str, body: Any) -> tuple[int, bytes]:
-        """Send a body; return the status and content of the answer."""
+        """Send a body; return the status and content of the reply."""
         content = json.dumps(body).encode()
         self._connection.request("POST", path, content, {"Content-Type": "application/json", **KEY})
         answer = self._connection.getresponse()
         return answer.status, answer.read()
 
     def get(self, path: str, make: Callable[[str], bytes], *, stream: bool = False) -> tuple[int, bytes]:
-        """Return what becomes of a reply, which is made of what the upstream got."""
+        """Return the client's form of a reply, which is built from the upstream's input."""
         kind = "text/event-stream" if stream else "application/json"
 
         def answer(handler: Any) -> None:
@@ -47,7 +50,7 @@ class Client:
 
 @pytest.fixture(scope="module")
 def client(up: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    """A client of a gateway that restores the arguments of one tool."""
+    """Return a client of a gateway that restores the arguments of one tool."""
     with gateway(tmp_path_factory.mktemp("mutated"), up.url, "--restore-tools", "find") as running:
         yield Client(running)
         assert running.stop() == 0
@@ -56,7 +59,7 @@ def client(up: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[C
 
 
 def list_places(value: Any, before: Place = ()) -> set[Place]:
-    """Under which keys an original stands. All of a tool's arguments is one place, and so is all of a content."""
+    """Return the keys whose values contain an original; a tool's arguments and a content are one place each."""
     found: set[Place] = set()
     for path in list_paths(value):
         entry = value
@@ -76,7 +79,7 @@ def read_events(content: bytes) -> list[dict[str, Any]]:
 
 
 def list_event_places(events: list[dict[str, Any]]) -> set[Place]:
-    """The same in the events of a stream."""
+    """Return the same for the events of a stream."""
     kinds = [str(event.get("type", "")).removesuffix(".added").removesuffix(".done") for event in events]
     return {place for event, kind in zip(events, kinds, strict=True) for place in list_places(event, (kind,))}
 
@@ -86,7 +89,7 @@ def write_events(events: list[Any]) -> bytes:
 
 
 def is_named(answer: bytes) -> bool:
-    """Whether an answer is the error of an upstream that is at fault."""
+    """Return whether a reply is the error for a faulty upstream."""
     error = json.loads(answer)["error"]
     return error["code"] == "upstream" and error["message"].startswith("the upstream sent ")
 
@@ -209,7 +212,7 @@ def test_a_mutated_request_is_no_fault_of_ours(client: Client, up: Upstream, pat
 
 
 def test_a_gateway_of_the_rung_words_takes_mutated_replies(up: Upstream, tmp_path: Path) -> None:
-    """It restores nothing, and reads replies all the same."""
+    """The mode ``words`` restores nothing, but parses replies as well."""
     with gateway(tmp_path, up.url, "--protect", "words") as server:
         client = Client(server)
         seeds = iter(range(60))

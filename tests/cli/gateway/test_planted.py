@@ -1,4 +1,4 @@
-"""Made-up conversations with planted personal data through the gateway: the upstream gets none of it, in any field.
+"""The upstream gets none of the personal data planted in made-up conversations, in any field.
 
 By default 30 conversations, a few seconds; ``make full`` runs 2,000.
 """
@@ -21,7 +21,7 @@ TURNS = 3
 
 
 def user(path: str, person: Person, text: str) -> dict[str, Any]:
-    """A message of a user: a text or parts, with a name or without."""
+    """Return a message of a user: a text or parts, with a name or without."""
     kind = "input_text" if path == RESPONSES else "text"
     parts = [{"type": kind, "text": part} for part in (text, person.text(1))]
     message = {"role": "user", "content": text if person.chance.random() < 0.5 else parts}
@@ -29,7 +29,7 @@ def user(path: str, person: Person, text: str) -> dict[str, Any]:
 
 
 def more_of(path: str, person: Person) -> dict[str, Any]:
-    """Other fields with words of a person."""
+    """Return other fields with words of a person."""
     found: dict[str, Any] = {"metadata": {"user_id" if path == ANTHROPIC else "for": person.text(1)}}
     if path == ANTHROPIC:
         return {**found, "system": person.text(1), "stop_sequences": [person.name() + ":"]}
@@ -39,7 +39,7 @@ def more_of(path: str, person: Person) -> dict[str, Any]:
 
 
 def result_of(path: str, person: Person) -> dict[str, Any]:
-    """What a tool gave: JSON as a text, or a text."""
+    """Return the result of a tool: JSON as a text, or a text."""
     given = json.dumps(person.value()) if person.chance.random() < 0.7 else person.text(1)
     if path == ANTHROPIC:
         part = {"type": "tool_result", "tool_use_id": "tool_1", "content": given}
@@ -50,14 +50,14 @@ def result_of(path: str, person: Person) -> dict[str, Any]:
 
 
 def said(path: str, reply: dict[str, Any]) -> list[Any]:
-    """A reply as messages that are sent again."""
+    """Return a reply as messages to send again."""
     if path == CHAT:
         return [reply["choices"][0]["message"]]
     return [{"role": "assistant", "content": reply["content"]}] if path == ANTHROPIC else reply["output"]
 
 
 def requests(gate: Server, path: str, person: Person) -> Iterator[dict[str, Any]]:
-    """Has one conversation; yields its requests, each before it is sent."""
+    """Run one conversation; yield its requests, each before it is sent."""
     messages: list[Any] = []
     if path == CHAT:
         messages.append({"role": person.chance.choice(("system", "developer")), "content": person.text(1)})
@@ -106,7 +106,7 @@ def converse(gate: Server, up: Upstream, conversations: int) -> None:
 
 
 def count(messages: list[Any]) -> int:
-    """How many listed names a request has."""
+    """Return the number of listed names in a request."""
     text = json.dumps(messages)
     return sum(text.count(name) for name in LISTED)
 
@@ -128,7 +128,7 @@ def test_nothing_planted_reaches_the_upstream_in_2000_conversations(gate: Server
 
 
 def test_what_is_passed_through_would_be_found(gate: Server, watched: Upstream) -> None:
-    """A planted fault: a schema is the developer's, and goes as it is."""
+    """Planted fault: a schema, which belongs to the developer and is sent unchanged, contains a name."""
     person = Person(random.Random(0))
     watched.planted = lambda text: is_in(person.planted, text)
     tools = [{"type": "function", "function": {"name": "find", "description": person.name()}}]

@@ -1,4 +1,4 @@
-"""Replies get the words of the user in running text alone, and where an option says so: whole and in any pieces."""
+"""Replies are restored in running text, and elsewhere only by an option; whole replies and streams give the same."""
 
 import json
 from collections.abc import Callable
@@ -49,7 +49,7 @@ def cutting(length: int) -> Callable[[str], list[str]]:
 
 
 def exchange_of(sanitizer: Sanitizer, **options: Any) -> tuple[Conversation, str]:
-    """An exchange, and the surrogate that went out for the name through it."""
+    """Return an exchange, and the surrogate of the name that it sent."""
     exchange = Conversation(sanitizer, **options).start_exchange()
     return exchange, exchange.outgoing_text(f"I am {NAME}.")[5:-1]
 
@@ -62,7 +62,7 @@ def read(content: str) -> list[ServerSentEvent]:
 
 
 def restored(restoring: ApiReplyRestorer, came: list[ServerSentEvent], *, ends: bool = True) -> list[ServerSentEvent]:
-    """What a client gets of events, as the gateway passes them on."""
+    """Return the client's text of events that the gateway passed on."""
     passed: list[ServerSentEvent] = []
     for event in came:
         if event.data == DONE:
@@ -141,7 +141,7 @@ def test_a_block_that_never_began_loses_nothing(sanitizer: Sanitizer, ends: bool
 
 
 def test_no_field_but_texts_is_restored(sanitizer: Sanitizer) -> None:
-    """Addresses and titles of sources are fetched and shown: they stay, also where every place is opened."""
+    """Clients fetch addresses and display titles of sources: these stay, even if every place is opened."""
     exchange, name = exchange_of(sanitizer, restore_places="all")
     url = {"url": f"https://e.example/?{name}", "title": name, "cited_text": name, "document_title": name}
     message = {
@@ -187,7 +187,7 @@ def test_where_a_reply_stopped_is_a_text_under_the_same_rule(sanitizer: Sanitize
 
 @pytest.mark.parametrize("path", PATHS)
 def test_a_reply_in_json_of_the_provider(sanitizer: Sanitizer, path: str) -> None:
-    """``response_format``, ``text.format`` and ``output_format`` give JSON in the text; it stays valid."""
+    """With ``response_format``, ``text.format`` and ``output_format`` the text is JSON, and it stays valid."""
     for places in ((), ("json",)):
         exchange, name = exchange_of(sanitizer, restore_places=places)
         reply = json.dumps({"owner": {"name": name, "tags": [f"of {name}"]}, "note": f"Hi,\n{name}\nwrote"})
@@ -260,7 +260,7 @@ def test_every_place_is_warned_of(up: Upstream, tmp_path: Path) -> None:
 
 
 def test_a_kept_conversation_is_restored_as_its_gateway_says(up: Upstream, tmp_path: Path) -> None:
-    """Two gateways may have one folder: what goes out is the same, and each restores by its own options."""
+    """Two gateways may share a folder: both send the same, and each restores by its own options."""
     kept = ("--mappings", tmp_path / "kept", "--mappings-key", tmp_path / "key")
     (tmp_path / "kept").mkdir()
     named, text = {**KEY, "X-Textveil-Conversation": "one"}, f"I am {NAME}, `{NAME}`."
@@ -293,7 +293,7 @@ SPREAD = [
 
 
 def spread_over(path: str, texts: list[str]) -> list[ServerSentEvent]:
-    """A stream with texts in parts of their own."""
+    """Return a stream with each text in a part of its own."""
     found: list[dict[str, Any]] = []
     for index, text in enumerate(texts):
         at = {"output_index": 0, "content_index": index, "sequence_number": 1}
@@ -330,7 +330,7 @@ def test_no_place_is_spread_over_two_texts(
 
 @pytest.mark.parametrize("path", [RESPONSES, ANTHROPIC])
 def test_a_text_is_not_gone_on_with_after_the_next_one(sanitizer: Sanitizer, path: str) -> None:
-    """Else a link could be begun in front of a name that is out already."""
+    """Otherwise a later part could begin a link before a name that was already restored."""
     exchange, name = exchange_of(sanitizer)
     came = [event for event in spread_over(path, ["Hello ", f"{name} "]) if "delta" in event.data]
     late = ServerSentEvent("", json.loads(json.dumps(came[0].data)))

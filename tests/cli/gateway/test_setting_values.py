@@ -1,4 +1,4 @@
-"""Settings of requests have a value of their API, so none of them carries a name."""
+"""Settings of requests have only values that their API defines, so none of them contains a name."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ def test_every_setting_has_a_rule_and_a_value_here() -> None:
 @pytest.mark.parametrize("name", [name for name in FIELDS if name != "model"])
 @pytest.mark.parametrize("secret", ["anna_kovacs", "Kovacs", "DE89370400440532013000", "555-0142"])
 def test_no_setting_carries_a_name(name: str, secret: str) -> None:
-    """Nor an object or a list with one; a tool that is chosen has a name of the developer's."""
+    """This includes objects and lists; the name of a chosen tool comes from the developer."""
     shapes: list[Any] = [secret, [secret], {secret: True}, {secret: 1}, {"type": secret}, {"type": "auto", "x": secret}]
     assert not any(is_known_setting(name, shape) for shape in shapes)
 

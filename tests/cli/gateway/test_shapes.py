@@ -1,4 +1,4 @@
-"""The shapes of requests and replies: what reaches the upstream, and what comes back."""
+"""Requests and replies of all shapes: the upstream gets surrogates, and the client gets restored text."""
 
 import json
 import time
@@ -15,7 +15,7 @@ PLANTED = ("Zqxw", "Novak", "47118.821", "88213.471")
 
 
 def clean(up: Upstream) -> str:
-    """The last request, which has nothing of ``TEXT`` that is personal."""
+    """Return the last request after a check that it has no personal data of ``TEXT``."""
     said = json.dumps(up.last)
     assert not any(word in said for word in PLANTED)
     return said
@@ -47,7 +47,7 @@ def test_a_stream_has_them_too(gate: Server, up: Upstream, path: str) -> None:
 
 
 def streamed_call(path: str, content: str) -> Any:
-    """The arguments of the call in a stream."""
+    """Return the arguments of the call in a stream."""
     events = events_of(content)
     if path == CHAT:
         calls = [c for e in events for choice in e["choices"] for c in choice["delta"].get("tool_calls") or ()]
@@ -65,7 +65,7 @@ def test_arguments_of_a_named_tool_are_restored(gate: Server, path: str) -> None
 
 
 def history(path: str, reply: dict[str, Any]) -> list[Any]:
-    """A conversation with a reply that calls a tool, what the tool gave, and the next message."""
+    """Return a conversation with a reply that calls a tool, the tool's result, and the next message."""
     first, given = {"role": "user", "content": TEXT}, json.dumps({"paid": {"by": ["Zqxwvina", 47118.821]}})
     if path == CHAT:
         result = {"role": "tool", "tool_call_id": "call_1", "content": given}
@@ -81,7 +81,7 @@ def history(path: str, reply: dict[str, Any]) -> list[Any]:
 @pytest.mark.parametrize("named", [False, True])
 @pytest.mark.parametrize("path", PATHS)
 def test_a_conversation_goes_on_under_one_mapping(gate: Server, up: Upstream, path: str, named: bool) -> None:
-    """Told by its beginning, or by a header: what went out goes out again byte for byte."""
+    """Its first message or a header identifies it; earlier messages are sent again byte for byte."""
     key = {**KEY, **({"X-Textveil-Conversation": f"one {path}"} if named else {})}
     field = "input" if path == RESPONSES else "messages"
     reply = gate.ask("POST", path, asked(path, TEXT, "call"), key)[1]
@@ -103,7 +103,7 @@ def test_a_conversation_goes_on_under_one_mapping(gate: Server, up: Upstream, pa
 
 
 def test_a_response_goes_on_with_an_earlier_one(gate: Server, up: Upstream) -> None:
-    """The provider has the messages before: their surrogates may come back."""
+    """The provider stores the earlier messages, so their surrogates may come back."""
     for streamed in (False, True):
         if streamed:
             name = events_of(stream(gate, RESPONSES, asked(RESPONSES, TEXT)))[-1]["response"]["id"]
@@ -121,7 +121,7 @@ def test_a_response_goes_on_with_an_earlier_one(gate: Server, up: Upstream) -> N
 
 
 def test_a_reply_that_is_named_in_place_of_its_text(gate: Server, up: Upstream) -> None:
-    """As some clients do, for replies that the provider has."""
+    """Some clients send an identifier for a reply that the provider stores."""
     reply = gate.ask("POST", RESPONSES, asked(RESPONSES, TEXT), KEY)[1]
     sent = up.last["input"][0]
     items = [{"role": "user", "content": TEXT}, {"type": "item_reference", "id": reply["output"][0]["id"]}]
@@ -133,7 +133,7 @@ def test_a_reply_that_is_named_in_place_of_its_text(gate: Server, up: Upstream) 
 
 
 def test_results_of_calls_with_many_guesses_go_out_without_the_mapping(gate: Server, up: Upstream) -> None:
-    """The log line and the header count them."""
+    """The log line and the header count these results."""
     reply = gate.ask("POST", CHAT, asked(CHAT, TEXT), KEY)[1]
     call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
     towns = [f"Zqxw{letter}burg" for letter in "abcdefgh"]
@@ -178,7 +178,7 @@ def test_a_surrogate_of_another_conversation_stays(gate: Server, up: Upstream) -
 
 
 def test_one_name_and_two_conversations(gate: Server, up: Upstream) -> None:
-    """Each reply has words of its own request alone; another client's conversation of that name is another one."""
+    """Each reply has words of its own request alone; a conversation of the same name by another client is separate."""
     named = {**KEY, "X-Textveil-Conversation": "shared"}
     gate.ask("POST", CHAT, asked(CHAT, "Zqxwvina Novak called."), named)
     out = up.last["messages"][0]["content"]

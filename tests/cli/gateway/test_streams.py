@@ -1,4 +1,4 @@
-"""A stream gives what the whole reply gives, however it is cut: into deltas, and into bytes."""
+"""A stream gives the same text as the whole reply, for any division into deltas and bytes."""
 
 import json
 import random
@@ -25,7 +25,7 @@ REPLIES_TO = (
 
 
 def cutting(seed: int, most: int) -> Callable[[str], list[str]]:
-    """What cuts a text into parts of random lengths."""
+    """Return a function that cuts a text into parts of random lengths."""
 
     def cut(text: str) -> list[str]:
         chance, parts = random.Random(seed), []
@@ -39,7 +39,7 @@ def cutting(seed: int, most: int) -> Callable[[str], list[str]]:
 
 
 def read(content: str, seed: int) -> list[ServerSentEvent]:
-    """The events of a stream whose bytes come in parts."""
+    """Return the events of a stream whose bytes arrive in parts."""
     events, found, raw = EventReader(1 << 20), [], content.encode()
     chance = random.Random(seed)
     while raw:
@@ -88,7 +88,7 @@ def test_any_stream_is_the_whole_reply(
 @pytest.mark.parametrize("path", [CHAT, RESPONSES, ANTHROPIC])
 @pytest.mark.parametrize("model", ["echo", "call"])
 def test_a_reply_goes_out_again_as_the_model_wrote_it(sanitizer: Sanitizer, path: str, model: str, most: int) -> None:
-    """A guess too, which restored is the same word as the surrogate beside it; whole, and in pieces of 1 to 5."""
+    """This includes a guess that equals the restored surrogate beside it; whole, and in pieces of 1 to 5 characters."""
     conversation = Conversation(sanitizer, restore_tools={"find"})
     exchange, user = conversation.start_exchange(), {"role": "user", "content": "We met in Zqxwgrad"}
     surrogate = exchange.outgoing([user])[0]["content"].removeprefix("We met in ")
@@ -109,7 +109,7 @@ def test_a_reply_goes_out_again_as_the_model_wrote_it(sanitizer: Sanitizer, path
 
 
 def plain(reply: Any) -> str:
-    """A reply as a client sends it again: without what is empty."""
+    """Return a reply as a client sends it again: without empty fields."""
     from textveil_cli.gateway.conversation_ids import normalize_message as without
 
     return json.dumps(without(reply), sort_keys=True)
@@ -156,7 +156,7 @@ def test_what_a_model_thought_comes_back_before_its_answer(sanitizer: Sanitizer,
 
 @pytest.mark.parametrize("path", [CHAT, RESPONSES, ANTHROPIC])
 def test_a_stream_without_an_end_has_all_of_its_text(sanitizer: Sanitizer, path: str) -> None:
-    """Some servers do not say that a choice is finished; others break off."""
+    """Some servers send no finish reason; others close the connection early."""
     exchange = Conversation(sanitizer).start_exchange()
     sent = exchange.outgoing_text(TEXT)
     content = "".join(events(path, asked(path, sent), cutting(1, 5)))

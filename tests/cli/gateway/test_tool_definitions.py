@@ -1,4 +1,4 @@
-"""In definitions of tools names, descriptions and schemas stay; nothing else has words of the user."""
+"""In definitions of tools only names, descriptions and schemas stay unchanged."""
 
 import json
 from collections.abc import Callable, Collection
@@ -109,7 +109,7 @@ REFUSED: list[tuple[str, Any, str]] = [
 def ask(
     path: str, tools: Any, sanitizer: Sanitizer, passes: Collection[str] = (), field: str = "tools"
 ) -> dict[str, Any]:
-    """Return the body of a request with tools, as it goes out."""
+    """Return the body of a request with tools, as it is sent."""
     conversation = Conversation(sanitizer)
     key = "input" if path == RESPONSES else "messages"
     body = {"model": "m", field: tools, key: [{"role": "user", "content": "I met Zqxw."}], "metadata": {"a": "Zqxw"}}

@@ -1,4 +1,4 @@
-"""Work of the gateway runs in threads, ends when its client leaves or its time is over, and waits within bounds."""
+"""Work of the gateway runs in threads, waits in a bounded queue, and ends at its timeout or with its client."""
 
 import asyncio
 import threading
@@ -57,7 +57,7 @@ def test_an_error_of_work_reaches_its_caller() -> None:
 
 @pytest.mark.parametrize("cancels", [1, 3])
 def test_canceled_work_has_ended_when_its_caller_returns(cancels: int) -> None:
-    """So the lock of a conversation that its caller holds is never released under a thread that still draws."""
+    """So the lock of a conversation is never released while a thread still samples for it."""
 
     async def body(workers: WorkerPool) -> None:
         started, ended = threading.Event(), list[str]()
@@ -172,7 +172,7 @@ def test_different_words_count_more_than_equal_ones() -> None:
 
 
 def test_work_behind_the_end_of_the_threads_is_refused() -> None:
-    """A request that is canceled at the end would wait for ever, and the process with it."""
+    """Otherwise a request canceled at the end would wait forever, and block the end of the process."""
 
     async def body(workers: WorkerPool) -> None:
         workers.stop()

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 def example(tmp_path: Path) -> Callable[[str], str]:
-    """Runs a script of the examples in an empty folder that is its home too; gives what it printed."""
+    """Run a script of the examples in an empty folder that is also its home; return its output."""
 
     def run(name: str) -> str:
         home = {**os.environ, "HOME": str(tmp_path), "HF_HOME": str(tmp_path / "hf")}
@@ -24,7 +24,7 @@ def example(tmp_path: Path) -> Callable[[str], str]:
 
 @pytest.fixture
 def tracer() -> Any:
-    """A handler of LangChain, as a tracing service has one."""
+    """Return a LangChain handler like that of a tracing service."""
     from tracers import Tracer
 
     return Tracer()

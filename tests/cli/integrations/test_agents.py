@@ -98,13 +98,13 @@ def called() -> list[tuple[str, str]]:
 def tools(called: list[tuple[str, str]]) -> list[Any]:
     @tool
     def find(name: str) -> str:
-        """Finds a person."""
+        """Find a person."""
         called.append(("find", name))
         return json.dumps({"owner": name, "city": "Quuxville"})
 
     @tool
     def post(name: str) -> str:
-        """Posts a name to somebody else."""
+        """Post a name to somebody else."""
         called.append(("post", name))
         return "posted"
 

@@ -67,7 +67,7 @@ def test_missing_cells_stay_and_others_must_be_strings(rewriter: ConfiguredSanit
     cells = rewriter.sanitize_cells([None, "The", None, "of"])
     assert cells == [None, "The", None, "of"]
     assert rewriter.sanitize_cells(["The", SECRET], [False, True]) == ["The", SECRET]
-    with pytest.raises(InputError, match=r"^cell 2 of 2 is not a string: convert the column first$"):
+    with pytest.raises(InputError, match=r"^cell 2 of 2 must be a string: convert the column first$"):
         rewriter.sanitize_cells(["The", 48213977])
     with pytest.raises(InputError):
         rewriter(None)  # type: ignore[arg-type]
@@ -77,7 +77,7 @@ def test_a_missing_cell_of_any_library_is_missing(rewriter: ConfiguredSanitizer)
     cells = rewriter.sanitize_cells([None, float("nan"), np.float32("nan"), np.float64("nan"), "of"])
     assert cells[4] == "of"
     assert not any(isinstance(cell, str) for cell in cells[:4])
-    with pytest.raises(InputError, match=r"^cell 1 of 1 is not a string: convert the column first$"):
+    with pytest.raises(InputError, match=r"^cell 1 of 1 must be a string: convert the column first$"):
         rewriter.sanitize_cells([np.float32(4.8)])
 
 

@@ -170,14 +170,14 @@ def test_lists_in_cells() -> None:
     done = turns.map(SanitizeColumns("turns"))["turns"]
     assert is_sanitized(done[0][0])
     assert (done[0][1], done[1]) == (VISIBLE, [])
-    with pytest.raises(InputError, match=r"^cell 1 of 2 is not a string: convert the column first$"):
+    with pytest.raises(InputError, match=r"^cell 1 of 2 must be a string: convert the column first$"):
         turns.map(SanitizeColumns("turns"), batched=True)
 
 
 def test_numbers_are_refused(plain) -> None:
-    with pytest.raises(InputError, match=r"^cell 1 of 1 is not a string: convert the column first$"):
+    with pytest.raises(InputError, match=r"^cell 1 of 1 must be a string: convert the column first$"):
         plain.map(SanitizeColumns("stars"))
-    with pytest.raises(InputError, match="cell 1 of 3 is not a string"):
+    with pytest.raises(InputError, match="cell 1 of 3 must be a string"):
         sanitize(plain, "stars")
 
 

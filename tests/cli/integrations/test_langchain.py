@@ -112,7 +112,7 @@ def test_a_model_streams() -> None:
 
 @pytest.fixture
 def seen() -> list[str]:
-    """What models were sent."""
+    """Return the inputs of all models."""
     return []
 
 

@@ -218,6 +218,7 @@ def write_parts(first: list[dict[str, Any]], reply: str, content: Callable[[str]
 WAYS: tuple[Callable[[str], Any], ...] = (str, lambda part: [{"type": "text", "text": part, "index": 7}])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("opens", OPENS)
 @pytest.mark.parametrize("place", UNREAD)
 def test_no_part_begins_a_place_for_the_next_text(place: str, opens: str) -> None:

@@ -22,7 +22,7 @@ SAID = "I am Zorblaxia Novak, and order 88213 is late.\n"
 
 
 def called(folder: Path, *calls: tuple[str, dict[str, str]], options: tuple[str, ...] = ()) -> list[Any]:
-    """Starts the server as a client does, and calls its tools."""
+    """Start the server as a client does, and call its tools."""
 
     async def results() -> list[Any]:
         server = StdioServerParameters(
@@ -37,7 +37,7 @@ def called(folder: Path, *calls: tuple[str, dict[str, str]], options: tuple[str,
 
 
 def tools(folder: Path, **options: Any) -> list[Any]:
-    """The functions behind the tools."""
+    """Return the functions of the tools."""
     server = make_server(folder, **options)
     return [server._tool_manager.get_tool(name).fn for name in ("read_file", "write_file")]
 
@@ -100,7 +100,7 @@ def test_a_file_gets_words_in_running_text_alone(
         written = (tmp_path / f"answer{number}.txt").read_text()
         assert written == text.replace("{}", "Zorblaxia Novak" if given else name)
         assert bool(lines) is not bool(given)
-        assert all(line.startswith("write_file: 0 mentions restored, 1 not restored: 1 ") for line in lines)
+        assert all(line.startswith("write_file: 0 surrogates restored, 1 not restored: 1 ") for line in lines)
         assert reason not in answer  # the model is not told what a place holds
 
 

@@ -21,7 +21,7 @@ def test_a_rewriter_and_its_pickle() -> None:
         assert one("a zorblax") == "a zorblax"
         assert "zorblax" not in repr(one)
     assert ConfiguredSanitizer(protect="names").sanitize_texts([TEXT])[0].statement.to_dict()["epsilon_text"] is None
-    with pytest.raises(OptionError, match="no such kind"):
+    with pytest.raises(OptionError, match="no such entity type"):
         ConfiguredSanitizer(protect="names", keep=[SECRET])
 
 

@@ -143,7 +143,7 @@ def test_what_is_refused(frame, given: Any) -> None:
 def test_a_function_of_cells(frame) -> None:
     cells = FunctionTransformer(ConfiguredSanitizer().sanitize_cells)
     assert is_right(cells.fit_transform(frame["note"]))
-    with pytest.raises(InputError, match="a table came"):
+    with pytest.raises(InputError, match="got a table: pass one of its columns"):
         cells.fit_transform(frame[["note"]])
 
 
@@ -155,13 +155,13 @@ def test_a_frame_in_place_of_a_column_is_refused_by_whole_pipelines(frame) -> No
         lambda: ColumnTransformer([("texts", steps, ["note", "subject"])]).fit_transform(frame),
         lambda: ColumnTransformer([("texts", TextSanitizer(), ["note"])]).fit_transform(frame),
     ):
-        with pytest.raises(InputError, match="a table came"):
+        with pytest.raises(InputError, match="got a table: pass one of its columns"):
             call()
 
 
 def test_a_missing_text_is_named_by_its_place() -> None:
     for missing in (None, float("nan")):
-        with pytest.raises(InputError, match=r"^text 2 of 2 is not a string$"):
+        with pytest.raises(InputError, match=r"^text 2 of 2 must be a string$"):
             TextSanitizer().fit_transform([TEXT, missing])
 
 

@@ -28,7 +28,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def trickle(server: Server, first: bytes, more: bytes, most: float = 15) -> bytes:
-    """Sends some bytes and then a few at a time, until the service ends it; gives what came back."""
+    """Send some bytes and then a few at a time, until the service closes; return its reply."""
     end = time.monotonic() + most
     with server.connect() as connection, suppress(ConnectionError):
         connection.sendall(first)
@@ -178,7 +178,7 @@ def server_is_full(server: Server) -> bool:
 
 @pytest.mark.slow
 def test_a_planted_fault_is_seen(tmp_path: Path) -> None:
-    """uvicorn alone waits for ever for the end of a head."""
+    """Uvicorn alone waits for ever for the end of a head."""
     before = "textveil_cli.serve.server._LimitedProtocol._update_timer = lambda self: None"
     with toy(tmp_path, before=before) as faulty, pytest.raises(AssertionError, match="for ever"):
         trickle(faulty, HEAD, b"X-A: b\r\n", most=3)

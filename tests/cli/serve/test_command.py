@@ -49,6 +49,7 @@ def test_texts_are_released_and_nothing_stays(tmp_path: Path) -> None:
     assert leaves(tmp_path) == []
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_bodies_as_long_as_they_may_be_are_answered_and_keep_nobody_out(tmp_path: Path) -> None:
     """Of marks that are drawn one by one, which cost most: two such requests once stopped it for 90 seconds."""

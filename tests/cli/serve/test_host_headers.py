@@ -36,7 +36,7 @@ TWICE = [
 
 
 def scope(name: str, values: Iterable[str]) -> dict[str, Any]:
-    """A request in which one header has these values, one after the other, and the others are as they should be."""
+    """Return a request in which one header has these values in turn, and the others are valid."""
     others = [(key, fine) for key, (fine, _) in HEADERS.items() if key != name]
     headers = [(key.encode(), value.encode()) for key, value in [*others, *((name, value) for value in values)]]
     request = {"type": "http", "method": "GET", "path": "/info", "raw_path": b"/info", "scheme": "http"}
@@ -44,7 +44,7 @@ def scope(name: str, values: Iterable[str]) -> dict[str, Any]:
 
 
 def status(asked: dict[str, Any]) -> int:
-    """The status of the application's answer."""
+    """Return the status of the application's reply."""
 
     class Promise:
         def to_dict(self) -> dict[str, object]:

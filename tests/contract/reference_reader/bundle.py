@@ -44,7 +44,7 @@ class Bundle:
         return self.law["vocabulary_size"]
 
     def look_up(self, spelling: str) -> int:
-        """The id of a spelling, or that of <unk>."""
+        """Return the id of a spelling, or that of <unk>."""
         return self.ids.get(spelling, self.unknown)
 
 
@@ -153,7 +153,7 @@ def follow(weights: tuple[int, ...], exponent: Decimal, grid: int) -> bool:
 def read_labels(
     manifest: dict[str, Any], law: dict[str, Any], certificate: dict[str, Any] | None
 ) -> dict[tuple[str, str], Decimal]:
-    """The label of every law: the certified epsilon where that is a number, else twice the exponent."""
+    """Return the label of every distribution: the certified epsilon if it is a number, else twice the exponent."""
     labels = {}
     for level, mechanism in itertools.product(law["levels"], ("santext", "santext+")):
         place = level["name"], mechanism
@@ -168,14 +168,14 @@ def read_labels(
 
 
 def at(entries: dict[str, Any], place: tuple[str, ...]) -> dict[str, Any]:
-    """What nested objects hold at a place; an empty object where there is none."""
+    """Return the value of nested objects at a place; an empty object if there is none."""
     for key in place:
         entries = entries.get(key, {})
     return entries
 
 
 def read_record(data: bytes | None, name: str, version: int, identity: str) -> dict[str, Any] | None:
-    """A certificate or statistics, which must belong to the bundle."""
+    """Return a certificate or statistics, which must belong to the bundle."""
     record = None if data is None else parse_object(data)
     if record is not None:
         check((record["format"], record["format_version"]) == (name, version), f"{name}: version")
@@ -237,7 +237,7 @@ def read_bundle(folder: Path) -> Bundle:
 
 
 def score(bundle: Bundle, x: int, y: int) -> int:
-    """The score of an input and a symbol, from the embeddings."""
+    """Return the score of an input and a symbol, from the embeddings."""
     law, rows = bundle.law, bundle.embeddings
     squared = sum((a - b) ** 2 for a, b in zip(rows[x], rows[y], strict=True))
     squared += law["unknown_extra_squared_distance"] if x == bundle.unknown else 0
@@ -245,7 +245,7 @@ def score(bundle: Bundle, x: int, y: int) -> int:
 
 
 def recompute_row(bundle: Bundle, x: int) -> list[tuple[int, int]]:
-    """The neighbors of an input and their scores, computed again from the embeddings."""
+    """Return the neighbors of an input and their scores, computed again from the embeddings."""
     law, rows = bundle.law, bundle.embeddings
     candidates = [y for y, role in enumerate(bundle.arrays["roles"].values) if role & OUTPUT]
     distances = {y: sum((a - b) ** 2 for a, b in zip(rows[x], rows[y], strict=True)) for y in candidates}

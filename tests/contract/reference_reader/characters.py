@@ -38,5 +38,5 @@ def is_in(name: str, character: str) -> bool:
 
 
 def one_of(*names: str, more: str = "") -> Callable[[str], bool]:
-    """A test of single characters: in one of the classes, or one of those given."""
+    """Return a test of single characters: in one of the classes, or one of those given."""
     return lambda character: any(is_in(name, character) for name in names) or (character != "" and character in more)

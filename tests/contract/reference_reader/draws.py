@@ -32,7 +32,7 @@ class Law:
 
 
 def find_law(bundle: Bundle, mechanism: str, options: dict[str, Any]) -> Law:
-    """The mechanism that a request asks for: a level by its label; or krr with an epsilon."""
+    """Return the mechanism of a request: a level by its label; or krr with an epsilon."""
     check(mechanism in ROLE_OF_OUTPUTS, f"no mechanism {mechanism}")
     base = [1 if role & ROLE_OF_OUTPUTS[mechanism] else 0 for role in bundle.arrays["roles"].values]
     epsilon = Decimal(str(options["epsilon"])) if "epsilon" in options else None
@@ -146,7 +146,7 @@ def draw(law: Law, inputs: list[int], take: Callable[[int], list[int]]) -> list[
 
 
 def write_text(bundle: Bundle, items: list[str | Unit], outputs: list[int], strict: bool) -> str:
-    """The output for one text; `outputs` are the drawn ids of its tokens in order."""
+    """Return the output for one text; `outputs` are the sampled ids of its tokens in order."""
     written, last, ids, after_unit = "", "", iter(outputs), False
     for item in items:
         if isinstance(item, str):
@@ -173,7 +173,7 @@ def sanitize_batch(
     """Sanitize one batch of texts with `words(count)` as the source of random 64-bit words.
 
     Options, all of which may be missing: mechanism, epsilon (a label, or the epsilon of krr),
-    replacement_probability, deny (texts whose tokens are not kept), case ("drop" to drop it) and strict.
+    replacement_probability, deny (texts whose tokens are not kept) and strict.
     Returns the outputs, the numbers of tokens and the number of random words consumed.
     """
     consumed = []
@@ -183,9 +183,9 @@ def sanitize_batch(
         return words(count)
 
     mechanism = options.get("mechanism", bundle.defaults["mechanism"])
-    strict, drop_case = options.get("strict", False), options.get("case") == "drop"
+    strict = options.get("strict", False)
     law = find_law(bundle, mechanism, options)
-    read = [read_text(bundle, text, drop_case, strict) for text in texts]
+    read = [read_text(bundle, text, strict) for text in texts]
     counts = [sum(len(item.ids) for item in items if isinstance(item, Unit)) for items in read]
     tokens = [(i, item.whole) for items in read for item in items if isinstance(item, Unit) for i in item.ids]
     outputs: list[int | None] = [None] * len(tokens)

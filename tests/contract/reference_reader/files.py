@@ -19,7 +19,7 @@ class Array:
     values: tuple[int, ...]
 
     def rows(self) -> list[tuple[int, ...]]:
-        """The rows of a matrix."""
+        """Return the rows of a matrix."""
         width = self.shape[1]
         return [self.values[i * width : (i + 1) * width] for i in range(self.shape[0])]
 
@@ -31,7 +31,7 @@ def check(condition: object, complaint: str) -> None:
 
 
 def parse_object(data: bytes) -> dict[str, Any]:
-    """A JSON object without repeated keys; numbers with a fraction become exact decimals."""
+    """Return a JSON object without repeated keys; numbers with a fraction become exact decimals."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         check(len({key for key, _ in pairs}) == len(pairs), "a key is repeated")
@@ -47,7 +47,7 @@ def parse_object(data: bytes) -> dict[str, Any]:
 
 
 def parse_safetensors(data: bytes) -> dict[str, Array]:
-    """The arrays of a safetensors file: without holes, aligned, with unique names."""
+    """Return the arrays of a safetensors file: without holes, aligned, with unique names."""
     start = 8 + struct.unpack_from("<Q", data)[0]
     check(start <= len(data) and data[8:9] == b"{", "bad safetensors header")
     header = parse_object(data[8:start])

@@ -1,4 +1,4 @@
-""" "An index" of docs/encoder-format.md, from the text to the index, in plain Python."""
+"""Section "An index" of docs/encoder-format.md, from the text to the label, in plain Python."""
 
 import hashlib
 import itertools

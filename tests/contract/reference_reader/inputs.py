@@ -35,22 +35,22 @@ def case_pattern(word: str) -> str:
 
 
 def key_of(word: str) -> str:
-    """What is looked up."""
+    """Return the lookup key of a word."""
     if len(word) > LONGEST_WORD:
         return word
     return unicodedata.normalize("NFKC", word).lower().translate(TO_ASCII)
 
 
 def denied_ids(bundle: Bundle, entry: str) -> list[int]:
-    """The symbols that an entry of a deny list stands for."""
+    """Return the symbols that an entry of a deny list covers."""
     entry = entry.removeprefix("\ufeff")
     spelled = [bundle.ids[spelling] for spelling in (entry, key_of(entry)) if spelling in bundle.ids]
-    units = [item for item in read_text(bundle, entry, False, False) if isinstance(item, Unit)]
+    units = [item for item in read_text(bundle, entry, False) if isinstance(item, Unit)]
     return spelled[:1] or [i for unit in units for i in unit.ids]
 
 
 def read_word(bundle: Bundle, kind: str, word: str) -> list[Unit]:
-    """The tokens of a word or string of a word bundle."""
+    """Return the tokens of a word or string of a word bundle."""
     key = key_of(word)
     clitic = next((clitic for clitic in CLITICS if key.endswith(clitic) and key != clitic), None)
     if kind == "string":
@@ -64,7 +64,7 @@ def read_word(bundle: Bundle, kind: str, word: str) -> list[Unit]:
 
 
 def read_wordpieces(bundle: Bundle, kind: str, word: str) -> list[Unit]:
-    """The tokens of a word or string of a WordPiece bundle, as one unit."""
+    """Return the tokens of a word or string of a WordPiece bundle, as one unit."""
     ids = [] if kind == "string" else [i for part in bert_parts(word) for i in longest_matches(bundle, part)]
     ids = ids or [bundle.unknown]
     return [Unit(ids, len(ids) == 1 and ids != [bundle.unknown], case_pattern(word))]
@@ -93,8 +93,8 @@ def longest_matches(bundle: Bundle, part: str) -> list[int]:
     return ids
 
 
-def read_text(bundle: Bundle, text: str, drop_case: bool, strict: bool) -> list[str | Unit]:
-    """A text as gaps (plain strings) and units."""
+def read_text(bundle: Bundle, text: str, strict: bool) -> list[str | Unit]:
+    """Return a text as gaps (plain strings) and units."""
     read = read_word if bundle.law["token_type"] == "word" else read_wordpieces
     items: list[str | Unit] = []
     for kind, part in find_segments(text):
@@ -103,6 +103,6 @@ def read_text(bundle: Bundle, text: str, drop_case: bool, strict: bool) -> list[
             items += [Unit([bundle.look_up(character)], False, "lower") for character in visible]
         else:
             items += [part] if kind == "gap" else read(bundle, kind, part)
-    if drop_case or strict:
+    if strict:
         items = [Unit(item.ids, item.whole, "lower") if isinstance(item, Unit) else item for item in items]
     return items

@@ -14,7 +14,7 @@ NO_SYMBOL = regex.compile(r"[\p{L}\p{M}\p{N}\p{Z}\p{Cc}\p{Cf}\p{Co}\U0001F1E6-\U
 
 
 def names_files(entry: dict[str, Any]) -> list[str]:
-    """The files that `names` in `mechanism.json` stands for."""
+    """Return the files that `names` in `mechanism.json` implies."""
     check(set(entry) - {"facts"} == {"entity_types", "surrogate_pools"}, "mechanism.json: names")
     for kinds in entry.values():
         check(isinstance(kinds, list) and len(set(kinds)) == len(kinds), "mechanism.json: a kind twice")
@@ -26,7 +26,7 @@ def names_files(entry: dict[str, Any]) -> list[str]:
 
 
 def read_names(entry: dict[str, Any], data: dict[str, bytes]) -> dict[str, Any]:
-    """The lists, checked: common words with their marks, capitals, symbols, kinds with marks, pools."""
+    """Return the checked lists: common words with their marks, capitals, symbols, types with marks, pools."""
     common = marked(data, "common-words.txt", MARKS)
     kinds = {
         kind: marked(data, f"names.entity.{kind}.txt", {"capitalized", "common"}) for kind in entry["entity_types"]
@@ -61,7 +61,7 @@ def marked(data: dict[str, bytes], name: str, known: set[str]) -> dict[str, set[
 
 
 def entries(data: dict[str, bytes], name: str, tabs: bool = False) -> list[str]:
-    """The lines of a list, none of them twice."""
+    """Return the lines of a list; no line may occur twice."""
     *lines, rest = data[name].decode("utf-8").split("\n")
     check(lines and not rest and len(set(lines)) == len(lines), f"{name}: no lines, an incomplete one, or one twice")
     check(all(line and line == line.strip(" ") for line in lines), f"{name}: an empty line, or blanks")
@@ -70,6 +70,6 @@ def entries(data: dict[str, bytes], name: str, tabs: bool = False) -> list[str]:
 
 
 def in_order(found: list[str]) -> list[str]:
-    """A list that must be in order of code points."""
+    """Return a list after a check that it is in code point order."""
     check(found == sorted(found), "a list is out of order")
     return found

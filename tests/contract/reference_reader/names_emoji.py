@@ -18,7 +18,7 @@ SPARE = [
 
 @cache
 def listed() -> dict[str, list[str]]:
-    """The sequences of each class."""
+    """Return the sequences of each class."""
     found: dict[str, list[str]] = {}
     for line in LIST.read_text("utf-8").splitlines():
         if line.startswith("# "):
@@ -58,7 +58,7 @@ def singles() -> set[str]:
 
 
 def is_flag(character: str) -> bool:
-    """A regional indicator."""
+    """Return whether a character is a regional indicator."""
     return "\U0001f1e6" <= character <= "\U0001f1ff"
 
 
@@ -90,7 +90,7 @@ def sequence_end(text: str, place: int) -> int:
 
 
 def cut(text: str) -> list[str]:
-    """What is before the first sequence, the sequence, what is behind it, and so on."""
+    """Return the text before the first sequence, the sequence, the text after it, and so on."""
     found, rest, place = [], 0, 0
     while place < len(text):
         end = sequence_end(text, place)
@@ -102,7 +102,7 @@ def cut(text: str) -> list[str]:
 
 
 def kind_of_sequence(sequence: str) -> tuple[str, str]:
-    """The kind and the layout of a sequence; no kind if it is kept."""
+    """Return the type and the layout of a sequence; no type if it is kept."""
     if sequence in forms():
         layout = forms()[sequence]
         return ("emoji", layout) if layout else ("", "")
@@ -115,7 +115,7 @@ def emoji_size(layout: str) -> int:
 
 
 def emoji_member(layout: str, i: int) -> str:
-    """A surrogate of a layout."""
+    """Return a surrogate of a layout."""
     if layout == "":
         return SPARE[i]
     if layout.count("x") == 2:

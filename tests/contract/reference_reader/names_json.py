@@ -38,7 +38,7 @@ def pieces_of(text: str) -> list[Piece]:
 
 
 def plain(kind: str, text: str) -> Piece:
-    """A piece without escapes."""
+    """Return a piece without escapes."""
     return Piece(kind, [(character, character) for character in text])
 
 
@@ -61,7 +61,7 @@ def blanks_end(text: str, place: int) -> int:
 
 
 def string_at(text: str, place: int) -> tuple[list[tuple[str, str]], int] | None:
-    """The characters of the string that begins at a place, and where it ends; nothing if there is none."""
+    """Return the characters of the string that begins at a place, and its end; nothing if there is none."""
     if text[place : place + 1] != '"':
         return None
     found: list[tuple[str, str]] = []
@@ -83,7 +83,7 @@ def string_at(text: str, place: int) -> tuple[list[tuple[str, str]], int] | None
 
 
 def block_at(text: str, start: int) -> tuple[list[Piece], int]:
-    """The pieces of JSON that begins at a place, none if it is none, and where it or the attempt ends."""
+    """Return the pieces of JSON that begins at a place, if any, and the end of it or of the attempt."""
     found, copied, place, depth = list[Piece](), start, start, 0
     while place < len(text):
         if string := string_at(text, place):
@@ -103,7 +103,7 @@ def block_at(text: str, start: int) -> tuple[list[Piece], int]:
 
 
 def number_at(text: str, place: int) -> str:
-    """The number at a place, with nothing behind it that goes on as one; nothing if there is none."""
+    """Return the number at a place, unless the text after it continues it; nothing if there is none."""
     match = NUMBER.match(text, place)
     if match is None:
         return ""

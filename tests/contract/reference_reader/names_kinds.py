@@ -58,7 +58,7 @@ class Named(NamedTuple):
 
 
 def joined_pieces(pieces: list[Piece], read: list[list[Any]]) -> list[Any]:
-    """What is shown and the slots of a text, in turn, from those of its pieces."""
+    """Return the kept text and the slots of a text, in turn, from those of its pieces."""
     found: list[Any] = [""]
     of_each = iter(read)
     for piece in pieces:
@@ -85,7 +85,7 @@ class Reader:
         self.small = {kind: to for kind, to in SMALL.items() if kind not in told | self.keep}
 
     def read(self, texts: list[str]) -> tuple[list[list[str | Named]], int]:
-        """What is shown and the slots of each text, in turn, and how many words are shown."""
+        """Return the kept text and the slots of each text, in turn, and the number of kept words."""
         pieces = [pieces_of(text) for text in texts]
         cut = [[Text(list(self.tokens.read(piece.text))) for piece in of if piece.kind != "copied"] for of in pieces]
         has_capital = any(word.case != "lower" for of in cut for text in of for word in text.words)
@@ -94,7 +94,7 @@ class Reader:
         return [joined_pieces(of, entries) for of, entries in zip(pieces, read, strict=True)], shown
 
     def entries(self, text: Text, has_capital: bool) -> list[Any]:
-        """What is shown and the slots of a text, in turn; a slot that is kept belongs to what is shown."""
+        """Return the kept text and the slots of a text, in turn; a slot that `keep` covers is kept text."""
         found: list[Any] = [""]
         for entry in text.read(has_capital):
             named = entry if isinstance(entry, str) else self.named(entry, has_capital)
@@ -127,7 +127,7 @@ class Reader:
         return bool(kinds) and kinds <= self.keep
 
     def named(self, slot: Slot, has_capital: bool) -> Named:
-        """A slot with its kind."""
+        """Return a slot with its type."""
         phrase = " ".join(word.key for word in slot.words)
         drawn = any(word.layout == "drawn" for word in slot.words)
         listed = "" if has_capital or drawn or slot.kind != "word" else self.of_phrase(phrase)
@@ -146,16 +146,16 @@ class Reader:
         return Named(kind, [Part(kind, layout, folded)], slot)
 
     def of_run(self, slot: Slot, phrase: str) -> str:
-        """The kind of a run."""
+        """Return the type of a run."""
         kind = self.of_phrase(phrase) or (self.of_several(slot) if len(slot.words) > 1 else self.of_one(slot, phrase))
         return "city" if kind == "family" and is_in_place(slot) else kind
 
     def of_phrase(self, phrase: str) -> str:
-        """The first list of whole names that has a phrase."""
+        """Return the first list of whole names that has a phrase."""
         return next((kind for kind in WHOLE if phrase in self.kinds[kind]), "")
 
     def of_one(self, slot: Slot, phrase: str) -> str:
-        """The kind of a run of one word that is on no list of names."""
+        """Return the type of a run of one word that is on no list of names."""
         person = "given" if phrase in self.kinds["given-abroad"] else "family"
         if slot.before == TITLE:
             return person
@@ -164,7 +164,7 @@ class Reader:
         return "acronym" if slot.case == "UPPER" and len(phrase) <= 5 else person
 
     def of_several(self, slot: Slot) -> str:
-        """The kind of a run of several words that is on no list."""
+        """Return the type of a run of several words that is on no list."""
         first, last = slot.words[0], slot.words[-1]
         if first.kind == "particle":
             return "family"
@@ -208,7 +208,7 @@ class Reader:
         return False
 
     def name_of(self, slot: Slot) -> list[Token]:
-        """The name in a run: all of it, or what is behind the common words that stand before a person's name."""
+        """Return the name in a run: all of it, or the part after the common words before a person's name."""
         words = slot.words
         rest = list(itertools.dropwhile(self.is_before_names, words))
         if not rest or (is_initial(rest[0]) and len(rest) == 1):
@@ -224,7 +224,7 @@ class Reader:
         return AT_SENTENCE in word.bits and not self.is_given(word)
 
     def persons(self, slot: Slot) -> list[Part]:
-        """The parts of a person's name."""
+        """Return the parts of a person's name."""
         found: list[Part] = []
         words = self.name_of(slot)
         for place, word in enumerate(words):

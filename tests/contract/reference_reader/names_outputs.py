@@ -88,7 +88,7 @@ def member(pools: dict[str, list[str]], kind: str, layout: str, i: int, case: st
 
 
 def spelled(pools: dict[str, list[str]], kind: str, layout: str) -> list[list[str]]:
-    """What each element of a number in words, or of spelled letters, may be."""
+    """Return the possible words of each element of a number in words, or of spelled letters."""
     if kind == "spelled-letters":
         return [list("bcdefghjklmnpqrtvwxyz")] * int(layout)
     return [{**SPELLED, "w": pools["number-word"][:20]}[of] for of in layout]
@@ -116,14 +116,14 @@ def named(pools: dict[str, list[str]], kind: str, i: int) -> str:
 
 
 def number_layout(layout: str) -> tuple[str, bool, str, int]:
-    """The size, whether there are groups, the mark and the number of decimals."""
+    """Return the size, whether there are groups, the mark and the number of decimals."""
     mark = next((mark for mark in ".," if mark in layout), "")
     whole, _, decimals = layout.partition(mark) if mark else (layout, "", "")
     return whole.removesuffix("g"), whole.endswith("g"), mark, int(decimals or 0)
 
 
 def number(layout: str, i: int) -> str:
-    """A number of a layout."""
+    """Return a number of a layout."""
     whole, grouped, mark, decimals = number_layout(layout)
     value = LEAST[whole] + i // 10**decimals
     written = "" if whole == "0" else format(value, ",") if grouped else str(value)
@@ -131,7 +131,7 @@ def number(layout: str, i: int) -> str:
 
 
 def groups(layout: str) -> list[str]:
-    """The groups of digits of a layout."""
+    """Return the groups of digits of a layout."""
     return re.findall("0+", layout)
 
 
@@ -154,7 +154,7 @@ def digits(layout: str, i: int) -> str:
 
 
 def times_of(layout: str) -> list[str]:
-    """The times of a layout: one or two."""
+    """Return the times of a layout: one or two."""
     return re.split("[-‐‑‒–]", layout)
 
 
@@ -187,7 +187,7 @@ def times(layout: str, i: int) -> str:
 
 
 def pool_of(pools: dict[str, list[str]], kind: str, layout: str) -> list[str] | None:
-    """The pool of a kind by list, of a layout."""
+    """Return the pool of a listed type, of a layout."""
     if kind == "title":
         others = [title for title in pools["title"] if not title_layout(title.lower())]
         return {"ms": ["Ms"], "mr": ["Mr"], "": others or pools["title"]}[layout]
@@ -195,14 +195,14 @@ def pool_of(pools: dict[str, list[str]], kind: str, layout: str) -> list[str] | 
 
 
 def ordinal(n: int) -> str:
-    """A number with its ending."""
+    """Return a number with its ending."""
     if n % 100 in (11, 12, 13) or n % 10 not in (1, 2, 3):
         return f"{n}th"
     return str(n) + ("st", "nd", "rd")[n % 10 - 1]
 
 
 def card(i: int) -> str:
-    """A number of a card whose last digit is wrong."""
+    """Return a card number whose last digit is wrong."""
     body = [int(c) for c in f"400000{i:09}"]
     doubled = [digit * 2 for digit in body[::2]]
     total = sum(digit - 9 if digit > 9 else digit for digit in doubled) + sum(body[1::2])

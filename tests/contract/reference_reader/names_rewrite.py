@@ -46,7 +46,7 @@ class Document:
         self.tags: dict[str, dict[tuple[object, ...], str]] = {}
 
     def plan(self, named: Named) -> str | DrawnWord | list[tuple[Part, Draw]]:
-        """A slot as it is written already, or its parts with their draws."""
+        """Return the final text of a slot, or its parts with their draws."""
         if named.parts[0].layout == "drawn":
             self.words.append(DrawnWord(named.parts[0].folded))
             return self.words[-1]
@@ -62,7 +62,7 @@ class Document:
         return numbered.setdefault(same, f"[{called} {len(numbered) + 1}]")
 
     def draw(self, part: Part) -> Draw | None:
-        """The draw of a part; nothing if it cannot be drawn."""
+        """Return the draw of a part; nothing if its pool is used up."""
         members = size(self.pools, part.kind, part.layout)
         deck = f"{part.kind} {part.layout}"
         left = members - self.taken[deck]
@@ -85,7 +85,7 @@ class Document:
         return self.draws[-1]
 
     def deal(self) -> None:
-        """Turns integers below what is left of a deck into members."""
+        """Turn integers below the rest of a deck into surrogates."""
         decks: dict[str, dict[int, int]] = {}  # of each deck, the places whose entry is another than at first
         for draw in self.draws:
             if not draw.deck:
@@ -97,7 +97,7 @@ class Document:
             draw.drawn = last
 
     def written(self, named: Named, planned: str | DrawnWord | list[tuple[Part, Draw]]) -> str:
-        """What is written for a slot."""
+        """Return the output for a slot."""
         if isinstance(planned, str):
             return planned
         if isinstance(planned, DrawnWord):
@@ -143,7 +143,7 @@ def rewrite_names(
 
 
 def link_first_names(texts: list[list[str | Named]]) -> list[list[str | Named]]:
-    """The texts of a document, with a family name alone as a first name if it was one before, and no family name."""
+    """Return the texts with each family name alone as a first name if it was one before, and no family name."""
     names: dict[str, set[str]] = {"given": set(), "family": set(), "initial": set()}
     found: list[list[str | Named]] = []
     for text in texts:
@@ -184,7 +184,7 @@ def draw_words(
 
 
 def values_of_json(text: list[Any], rule: Document) -> list[str]:
-    """What is shown and written for slots, in turn: for a number of JSON a tag is a string, and nothing is `null`."""
+    """Return kept text and outputs in turn: for a number of JSON a tag is a string, and a dropped one is `null`."""
     found: list[str] = []
     for entry in text:
         if isinstance(entry, str):
@@ -201,7 +201,7 @@ def values_of_json(text: list[Any], rule: Document) -> list[str]:
 
 
 def joined(written: list[str]) -> str:
-    """A text from what is shown and what is written for slots, in turn; with a tag, nothing else looks like one."""
+    """Return a text from kept text and outputs in turn; beside a tag, kept text never looks like one."""
     parts = [""]
     for place, entry in enumerate(written):
         if place % 2 and entry.startswith(("[", '"[', '"-[')):
@@ -214,17 +214,17 @@ def joined(written: list[str]) -> str:
 
 
 def names_skeletons(bundle: Bundle, documents: list[list[str]], options: dict[str, Any]) -> list[list[list[Any]]]:
-    """The skeletons of the texts of documents."""
+    """Return the templates of the texts of documents."""
     reader = reader_of(bundle, options)
     return [told(reader.read(texts)[0]) for texts in documents]
 
 
 def reader_of(bundle: Bundle, options: dict[str, Any]) -> Reader:
-    """What reads documents under the options of a request."""
+    """Return the reader of documents under the options of a request."""
     assert bundle.names is not None
     return Reader(bundle.names, options)
 
 
 def told(texts: list[list[str | Named]]) -> list[list[Any]]:
-    """The skeletons of texts, as the golden vectors have them."""
+    """Return the templates of texts, in the form of the golden vectors."""
     return [[entry if isinstance(entry, str) else entry.skeleton for entry in text] for text in texts]

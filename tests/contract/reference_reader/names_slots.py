@@ -58,12 +58,12 @@ class Text:
         self.counted = 0  # the last number of a list that is kept
 
     def lines(self) -> list[range]:
-        """The words of each line."""
+        """Return the words of each line."""
         starts = [i for i in range(len(self.words)) if i == 0 or BREAKS & set(self.gaps[i])]
         return [range(a, b) for a, b in itertools.pairwise([*starts, len(self.words)])]
 
     def read(self, has_capital: bool) -> list[str | Slot]:
-        """What is shown, and the slots, in turn."""
+        """Return the kept text and the slots, in turn."""
         self.has_capital = has_capital
         found: list[str | Slot] = [""]
         for line in self.lines():
@@ -79,7 +79,7 @@ class Text:
         return found
 
     def next(self, i: int, found: list[Any]) -> int:
-        """Reads the word at a place, or the slot that begins there, and returns what comes next."""
+        """Read the word at a place, or the slot that begins there, and return the next place."""
         word = self.words[i]
         found[-1] += self.gaps[i]
         end = self.address_end(i) if word.bits & {"unit", "first"} else i
@@ -119,12 +119,12 @@ class Text:
         return self.free
 
     def slot(self, kind: str, start: int, end: int, case: str = "lower", layout: str = "") -> Slot:
-        """A slot of some words."""
+        """Return a slot of some words."""
         text = self.words[start].text + "".join(self.gaps[i] + self.words[i].text for i in range(start + 1, end))
         return Slot(kind, case, layout, self.words[start:end], text)
 
     def lead(self) -> None:
-        """Makes each particle of the line that leads to a capital one of them, and the others words on no list."""
+        """Make each particle of the line before a capital a capitalized word, and the others unlisted words."""
         for i in reversed(self.line):
             if self.words[i].kind != "particle":
                 continue
@@ -133,7 +133,7 @@ class Text:
             self.words[i] = replace(self.words[i], **({"cls": "capital"} if leads else {"kind": "word"}))
 
     def take_stops(self) -> None:
-        """Gives each form of a firm in the line the full stop behind it, where no sentence ends there."""
+        """Add the full stop after each legal form of a firm in the line to it, unless a sentence ends there."""
         for i in self.line:
             word, gap = self.words[i], self.gaps[i + 1]
             if word.cls != "capital" or "form" not in word.bits or gap[:1] != ".":
@@ -187,7 +187,7 @@ class Text:
     # --- words with a capital
 
     def hide(self) -> None:
-        """Finds what is hidden in the line: words with a capital, and what hyphens join to them."""
+        """Find the replaced words of the line: those with a capital, and words that hyphens join to them."""
         capitals = [i for i in self.line if self.words[i].cls in ("capital", "initial")]
         titles = sum(map(self.is_title, capitals))
         if not self.small and not 0 < titles < 7:
@@ -216,7 +216,7 @@ class Text:
         return before.kind == "particle" and before.cls == "capital"
 
     def hidden_of(self, group: list[int]) -> list[int]:
-        """The hidden ones of capitals that stand together."""
+        """Return the replaced words of a group of adjacent capitals."""
         first, rest = self.words[group[0]], group[1:]
         if "at-start" in first.bits and self.opens(group[0]):
             group = rest
@@ -265,7 +265,7 @@ class Text:
     # --- runs
 
     def run(self, start: int) -> Slot:
-        """The slot of the run that begins at a word."""
+        """Return the slot of the run that begins at a word."""
         end, first = self.member_end(start), start
         while (place := self.next_member(end, first)) is not None:
             first = first if place == end else place
@@ -280,7 +280,7 @@ class Text:
         return slot
 
     def before(self, start: int) -> str:
-        """What is read of the word before a run."""
+        """Return the property of the word before a run that the rules read."""
         if start == 0:
             return ""
         last, gap = self.words[start - 1], self.gaps[start]
@@ -301,7 +301,7 @@ class Text:
         return self.line.stop
 
     def next_member(self, place: int, start: int) -> int | None:
-        """The word that begins the next member of a run; nothing where the run ends."""
+        """Return the word that begins the next member of a run; nothing at the end of the run."""
         if place not in self.line or not self.joins(place, start):
             return None
         if place in self.hidden:
@@ -337,7 +337,7 @@ class Text:
         return after + 1 if word.cls == "loose" or (word.cls == "alone" and word.kind == "word") else i
 
     def gap_of_number(self, i: int) -> str:
-        """The gap before digits without the signs that may belong to them."""
+        """Return the gap before digits without the signs that may belong to them."""
         return self.gaps[i].rstrip("+(")
 
     def is_apart(self, i: int) -> bool:
@@ -347,7 +347,7 @@ class Text:
         return spaced and (i == self.line.start or self.words[i - 1].cls != "digits" or rest not in BETWEEN_DIGITS)
 
     def number(self, i: int) -> tuple[Slot, bool]:
-        """The slot of the digits at a place, and whether a sign before it may belong to it."""
+        """Return the slot of the digits at a place, and whether a sign before it may belong to it."""
         word = self.words[i]
         if word.kind == "number" and word.layout in ("1", "2", "3") and self.is_age(i):
             return self.slot("age", i, i + 1), False

@@ -30,7 +30,7 @@ class Spelled:
         self.words, self.gaps = words, gaps
 
     def joined(self) -> tuple[list[Token], list[str]]:
-        """The words and gaps with each spelled number or name as one."""
+        """Return the words and gaps with each spelled number or name as one."""
         words: list[Token] = []
         gaps: list[str] = []
         i = 0
@@ -49,7 +49,7 @@ class Spelled:
         return words, [*gaps, self.gaps[-1]]
 
     def token(self, kind: str, elements: list[Element], stop: int) -> Token:
-        """The token of up to twelve elements and what is between them, up to a place."""
+        """Return the token of up to twelve elements and the gaps between them, up to a place."""
         start = elements[0].place
         all_words = self.words[start:stop]
         text = "".join(self.gaps[start + i] * (i > 0) + word.text for i, word in enumerate(all_words))
@@ -75,7 +75,7 @@ class Spelled:
     # --- numbers
 
     def element(self, i: int) -> str:
-        """The class of a word of a number; digits have one of their own. Nothing for any other word."""
+        """Return the class of a word of a number; digits have one of their own. Return nothing for other words."""
         if i >= len(self.words):
             return ""
         word = self.words[i]
@@ -90,7 +90,7 @@ class Spelled:
         return self.words[i].cls == "digits" and (i + 1 == len(self.words) or self.gaps[i + 1] != "")
 
     def numbers(self, start: int) -> Iterator[tuple[str, list[Element], int]]:
-        """The number in words that begins at a place, and where it ends."""
+        """Return the number in words that begins at a place, and its end."""
         if not self.element(start):
             return
         found, i = [Element(start, self.element(start))], start + 1
@@ -125,7 +125,7 @@ class Spelled:
     # --- letters
 
     def letters(self, start: int) -> Iterator[tuple[str, list[Element], int]]:
-        """The letters that begin at a place, and where they end."""
+        """Return the letters that begin at a place, and their end."""
         end = start
         while end < len(self.words) and self.is_element(end) and (end == start or self.joins(end, ".")):
             end += 1

@@ -33,12 +33,12 @@ def is_decimals(string: str) -> bool:
 
 
 def split_at(string: str, marks: str) -> list[str]:
-    """The parts between single marks."""
+    """Return the parts between single marks."""
     return re.split(f"[{re.escape(marks)}]", string)
 
 
 def kind_of(string: str) -> tuple[str, str]:
-    """The kind of a string, and its layout."""
+    """Return the type of a string, and its layout."""
     if not string.isascii():
         return beyond_ascii(string)
     if "@" in string:
@@ -67,7 +67,7 @@ def kind_of(string: str) -> tuple[str, str]:
 
 
 def beyond_ascii(string: str) -> tuple[str, str]:
-    """The same for a string with anything beyond ASCII."""
+    """Return the same for a string with anything beyond ASCII."""
     if "@" in string or "＠" in string:
         return ("handle" if string[0] in "@＠" else "email"), ""
     if string[0] == "#":
@@ -82,7 +82,7 @@ def beyond_ascii(string: str) -> tuple[str, str]:
 
 
 def identifier(string: str) -> str:
-    """The kind of a string that is nothing else: hash, iban, key or id."""
+    """Return the type of a string of no other type: hash, iban, key or id."""
     low, parts = string.lower(), string.lower().split("-")
     if is_iban(string):
         return "iban"
@@ -109,7 +109,7 @@ def half_of_code(string: str) -> str:
 
 
 def is_email(string: str) -> bool:
-    """The pattern of an email."""
+    """Return whether a string has the pattern of an email."""
     name, _, domain = string.partition("@")
     if string.count("@") == 1 and name and "." in domain and not domain.endswith("."):
         return True
@@ -119,7 +119,7 @@ def is_email(string: str) -> bool:
 
 
 def is_url(string: str) -> bool:
-    """The pattern of a URL."""
+    """Return whether a string has the pattern of a URL."""
     low = plain(string)
     if "://" in low or low.startswith(("mailto:", "tel:")) or (low.startswith("www.") and len(low) > 4):
         return True
@@ -138,7 +138,7 @@ def is_word_character(character: str) -> bool:
 
 
 def is_path(string: str) -> bool:
-    """The pattern of a path."""
+    """Return whether a string has the pattern of a path."""
     if string[0] in "/~\\" or "\\" in string:
         return True
     if string[0].isalpha() and string[1:3] in (":/", ":\\"):
@@ -162,7 +162,7 @@ def is_mac(low: str) -> bool:
 
 
 def is_time(low: str) -> bool:
-    """A time: with a colon, or with an ending."""
+    """Return whether a string is a time: with a colon, or with an ending."""
     ended = next((low.removesuffix(end) for end in ("am", "pm", "a.m", "p.m") if low.endswith(end)), None)
     clock = split_at(low if ended is None else ended, ":")
     if len(clock) in (2, 3) and len(clock[0]) <= 2 and all(map(is_decimals, clock)):
@@ -181,7 +181,7 @@ def are_times(low: str) -> bool:
 
 
 def time_layout(string: str) -> str:
-    """The layout of a time, or of two."""
+    """Return the layout of a time, or of two."""
     found = ""
     for part in re.split(f"([{DASH}])", string):
         clock = part.rstrip("aApPmM.")
@@ -227,7 +227,7 @@ def are_groups(string: str) -> bool:
 
 
 def written_number(string: str) -> tuple[str, str, str] | None:
-    """The whole, the mark and the decimals of a number."""
+    """Return the whole, the mark and the decimals of a number."""
     for whole in ("[0-9]{1,3}(?:,[0-9]{3})+", "[0-9]*"):
         found = re.fullmatch(f"({whole})(?:([.,])([0-9]+))?", string)
         if found:
@@ -241,7 +241,7 @@ def is_year(string: str) -> bool:
 
 
 def number_kind(string: str) -> tuple[str, str]:
-    """The kind of digits with marks between them, and its layout."""
+    """Return the type of digits with marks between them, and its layout."""
     if is_year(string):
         return "year", ""
     if len(string) == 9 and string[4] in "/" + DASH and is_year(string[:4]) and is_year(string[5:]):
@@ -266,7 +266,7 @@ def number_kind(string: str) -> tuple[str, str]:
 
 
 def with_unit(string: str) -> tuple[str, str] | None:
-    """A number and the unit that is written to it."""
+    """Return a number and the unit directly after it."""
     low = plain(string)
     place = next((place for place, c in enumerate(low) if not is_in("Nd", c) and c not in ".,"), len(low))
     parts = split_at(string[:place], ".,")

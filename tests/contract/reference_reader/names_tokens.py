@@ -32,7 +32,7 @@ SIGNED = re.compile(r"<3|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]")
 
 
 def gap(text: str) -> list[Token]:
-    """A gap, if there is one."""
+    """Return a gap, if there is one."""
     return [Token("gap", text, text)] if text else []
 
 
@@ -74,7 +74,7 @@ class Tokens(Words):
             place = end
 
     def chunk(self, chunk: str) -> list[Token]:
-        """The tokens of a chunk."""
+        """Return the tokens of a chunk."""
         if len(chunk) <= 1000 and all(map(is_letter, chunk)):
             return self.word(chunk)
         if EYES.fullmatch(chunk) or SIGNED.fullmatch(chunk):
@@ -95,7 +95,7 @@ class Tokens(Words):
         return found + self.solid(behind)
 
     def solid(self, part: str) -> list[Token]:
-        """The tokens of a part without entities: sequences of emoji, or the lead, the core and the tail."""
+        """Return the tokens of a part without entities: sequences of emoji, or the lead, the core and the tail."""
         pieces = cut(part)
         if len(pieces) > 1:
             tokens = [sequence_of(piece) if i % 2 else self.solid(piece) for i, piece in enumerate(pieces) if piece]
@@ -130,7 +130,7 @@ class Tokens(Words):
         return 2 if last == "\ufe0f" and end - 2 >= start and part[end - 2] in symbols else 0
 
     def core(self, core: str) -> list[Token]:
-        """The tokens of a core."""
+        """Return the tokens of a core."""
         if len(core) > 1000:
             return [Token("alone", core, core, kind="other")]
         if are_letters(core):
@@ -210,7 +210,7 @@ class Tokens(Words):
         return []
 
     def with_digits(self, core: str) -> list[Token]:
-        """The tokens of a core that has a digit."""
+        """Return the tokens of a core that has a digit."""
         found = with_unit(core)
         if found is not None and found[1].lower() not in self.denied | self.drawn:
             return [number(found[0]), Token("shown", found[1], found[1].lower())]
@@ -223,13 +223,13 @@ class Tokens(Words):
 
 
 def sequence_of(text: str) -> list[Token]:
-    """The token of a sequence of emoji."""
+    """Return the token of a sequence of emoji."""
     kind, layout = kind_of_sequence(text)
     return [Token("alone", text, text, kind=kind, layout=layout)] if kind else gap(text)
 
 
 def cut_code(core: str) -> list[str]:
-    """The pieces of a core and the marks of code between them; nothing if it is not cut there."""
+    """Return the pieces of a core and the code marks between them; nothing if it is one string."""
     pieces, place, after = [""], 0, False
     while place < len(core):
         size = 2 if core[place : place + 2] in ("</", "/>") else int(core[place] in CODE)
@@ -247,7 +247,7 @@ def cut_code(core: str) -> list[str]:
 
 
 def entities_of(chunk: str) -> list[str]:
-    """What is before the first entity, the entity, what is behind it, and so on."""
+    """Return the text before the first entity, the entity, the text after it, and so on."""
     found, rest, place = [], 0, 0
     while ";" in chunk and place < len(chunk):
         end = entity_end(chunk, place)
@@ -300,14 +300,14 @@ def is_code(parts: list[str]) -> bool:
 
 
 def number(text: str) -> Token:
-    """The token of a number."""
+    """Return the token of a number."""
     kind, layout = kind_of(text)
     joins = all(map(is_digit, text)) or kind in ("account", "digits", "phone", "card", "ssn")
     return Token("digits" if joins else "alone", text, text, kind=kind, layout=layout)
 
 
 def string(core: str) -> Token:
-    """The token of a string."""
+    """Return the token of a string."""
     kind, layout = kind_of(core)
     if kind in NUMBERS:
         return number(core)

@@ -66,7 +66,7 @@ class Words:
         self.drawn = {*draw} - self.denied
 
     def word(self, word: str) -> list[Token]:
-        """A stem, and perhaps a clitic."""
+        """Return the tokens of a stem, and perhaps a clitic."""
         key = key_of(word)
         clitic = next((clitic for clitic in CLITICS if key.endswith(clitic) and key != clitic), "")
         stem = key.removesuffix(clitic)
@@ -80,7 +80,7 @@ class Words:
         return [self.stem(word[:cut], stem), Token("shown", word[cut:], clitic, case)]
 
     def stem(self, stem: str, key: str) -> Token:
-        """The token of a stem."""
+        """Return the token of a stem."""
         case = case_pattern(stem)
         if key in self.drawn and case == "lower":
             return Token("alone", stem, key, kind="word", layout="drawn")
@@ -98,7 +98,7 @@ class Words:
         return key in self.denied or any(stem in self.denied for stem in stems)
 
     def small(self, stem: str, key: str) -> Token:
-        """The token of a stem in lower case."""
+        """Return the token of a stem in lower case."""
         marks = self.lists["common"].get(key) if straight(stem) == key else None
         if marks is None:
             kind, found = self.first_kind(key, IN_LOWER_CASE), self.unlisted(stem, key)
@@ -114,16 +114,16 @@ class Words:
         return Token("shown", stem, key, bits=frozenset(bits - {""} | number))
 
     def named(self, key: str) -> set[str]:
-        """The bit of words that are on a list of persons."""
+        """Return the bit of words that are on a list of persons."""
         return {"named"} if key in self.kind("given") or key in self.kind("family") else set()
 
     def unlisted(self, word: str, key: str) -> Token:
-        """The token of a word in lower case that is replaced."""
+        """Return the token of a word in lower case that is replaced."""
         found = unknown(word, key, "lower")
         return replace(found, bits=frozenset(self.named(key))) if found.kind == "word" else found
 
     def capital(self, stem: str, key: str, case: str) -> Token:
-        """The token of a stem with a capital."""
+        """Return the token of a stem with a capital."""
         marks = self.lists["common"].get(key, set())
         if len(stem) == 1:
             return Token("initial", stem, key, "Title", bits=frozenset({"at-start"} if "function" in marks else ()))
@@ -146,32 +146,32 @@ class Words:
         return Token("capital", stem, key, case, bits=frozenset(bits))
 
     def kind(self, kind: str) -> dict[str, set[str]]:
-        """The members of a kind."""
+        """Return the members of a type."""
         return self.lists["kinds"][kind]
 
     def first_kind(self, key: str, kinds: tuple[str, ...]) -> str:
-        """The first of some kinds that lists a key."""
+        """Return the first of some types that lists a key."""
         return next((kind for kind in kinds if key in self.kind(kind)), "")
 
 
 def title_layout(key: str) -> str:
-    """The layout of a title: of a woman, of a man, or nothing."""
+    """Return the layout of a title: of a woman, of a man, or nothing."""
     return next((layout for layout, titles in TITLES.items() if key in titles), "")
 
 
 def straight(word: str) -> str:
-    """A word with U+0027 for each apostrophe."""
+    """Return a word with U+0027 for each apostrophe."""
     return word.translate(TO_ASCII)
 
 
 def keys_of(entries: list[str]) -> set[str]:
-    """The keys of all words and strings of entries."""
+    """Return the keys of all words and strings of entries."""
     segments = [segment for entry in entries for segment in find_segments(entry.removeprefix("\ufeff"))]
     return {key_of(text) for kind, text in segments if kind != "gap"}
 
 
 def unknown(word: str, key: str, case: str) -> Token:
-    """The token of an unknown word."""
+    """Return the token of an unknown word."""
     if case != "lower":
         return Token("capital", word, key, case)
     if len(word) == 1:
@@ -180,6 +180,6 @@ def unknown(word: str, key: str, case: str) -> Token:
 
 
 def ending_of(key: str) -> str:
-    """The ending of a word that the skeleton shows."""
+    """Return the public ending of a word."""
     ends = next((end for end in ("ing", "ed", "ly", "s") if key.endswith(end)), "")
     return ends if len(key) >= 5 and key.isascii() and not key.endswith("ss") else ""

@@ -22,31 +22,30 @@ class Draw:
     cases: set[str]
 
 
-def group(tokens: list[tuple[int, Token]], consistent: bool, cap: int, split: bool) -> dict[str, list[Draw]]:
-    """The draws of mentions and of members, each in the order of the first token; tokens are (document, token)."""
+def group(tokens: list[tuple[int, Token]], consistent: bool, cap: int) -> dict[str, list[Draw]]:
+    """Return the draws of mentions and of members in the order of the first (document, token)."""
     draws: dict[str, dict[Any, Draw]] = {MENTION: {}, MEMBER: {}}
     counted: dict[int, int] = {}
     for place, (document, token) in enumerate(tokens):
         if token.role == VISIBLE:
             continue
-        alone, part = not consistent or token.equal is None, 0
+        alone = not consistent or token.equal is None
         if not alone:
-            part = counted.get(document, 0) // cap
             counted[document] = counted.get(document, 0) + 1
-            check(part == 0 or split, "a document has more mentions and members than the cap")
-        draw = draws[token.role].setdefault(place if alone else (document, part, token.equal), Draw(token, [], set()))
+            check(counted[document] <= cap, "a document has more mentions and members than the cap")
+        draw = draws[token.role].setdefault(place if alone else (document, token.equal), Draw(token, [], set()))
         draw.places.append(place)
         draw.cases.add(token.case)
     return {role: list(found.values()) for role, found in draws.items()}
 
 
 def printed(word: str, case: str) -> str:
-    """A word in a case pattern."""
+    """Return a word in a case pattern."""
     return word.upper() if case == "UPPER" else word[:1].upper() + word[1:] if case == "Title" else word
 
 
 def written(items: list[str | list[Token]], spelled: Iterator[str], bare: bool) -> str:
-    """A text, of its gaps and what is printed of each of its tokens."""
+    """Return a text from its gaps and the output of each of its tokens."""
     parts: list[str] = []
     for item in items:
         if isinstance(item, str):
@@ -61,7 +60,7 @@ def written(items: list[str | list[Token]], spelled: Iterator[str], bare: bool) 
 def rewrite_batch(bundle: Bundle, texts: list[str], options: dict[str, Any], words: Words) -> tuple[list, list, int]:
     """Rewrite one batch of texts, each a document, with `words(count)` as the source of random 64-bit words.
 
-    Options are those of `Skeleton`, epsilon, consistent, consistent_cap and split. Where the order of draws
+    Options are those of `Skeleton`, epsilon, consistent and consistent_cap. Where the order of draws
     is the reader's own, equal tokens are drawn in the order of the first of them. Returns the outputs, the numbers of
     mentions that are charged, and the number of random words consumed.
     """
@@ -77,7 +76,7 @@ def rewrite_batch(bundle: Bundle, texts: list[str], options: dict[str, Any], wor
     read = [rule.read(text) for text in texts]
     tokens = [(n, token) for n, items in enumerate(read) for item in items if isinstance(item, list) for token in item]
     consistent, cap = options.get("consistent", False), options.get("consistent_cap", 2000)
-    draws = group(tokens, consistent, cap, options.get("split", False))
+    draws = group(tokens, consistent, cap)
     spelled = [token.key for _, token in tokens]
     slots = [(draw.token.symbol, draw.cases == {"lower"}) for draw in draws[MENTION]]
     symbols = draw_slots(staircase, level, rule.visible, slots, take)

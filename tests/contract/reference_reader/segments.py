@@ -33,19 +33,19 @@ def is_solid(character: str) -> bool:
 
 
 def char(text: str, i: int) -> str:
-    """The character at a position, "" outside of the text."""
+    """Return the character at a position, "" outside of the text."""
     return text[i] if 0 <= i < len(text) else ""
 
 
 def skip(text: str, i: int, test: Callable[[str], bool]) -> int:
-    """The first position from i on where the test fails."""
+    """Return the first position from i on where the test fails."""
     while test(char(text, i)):
         i += 1
     return i
 
 
 def letters_from(text: str, i: int) -> int:
-    """The end of a letter and the letters and followers after it; i if there is no letter."""
+    """Return the end of a letter and the letters and followers after it; i if there is no letter."""
     return skip(text, i, lambda c: is_letter(c) or is_follower(c)) if is_letter(char(text, i)) else i
 
 
@@ -63,7 +63,7 @@ def is_dot_of_host(text: str, i: int) -> bool:
 
 
 def word_from(text: str, i: int) -> int:
-    """The end of the ordinary word that starts at i; i if there is none."""
+    """Return the end of the ordinary word that starts at i; i if there is none."""
     end = letters_from(text, i)
     while end > i and is_inner(char(text, end)) and is_letter(char(text, end + 1)) and not is_dot_of_host(text, end):
         end = letters_from(text, end + 1)
@@ -71,7 +71,7 @@ def word_from(text: str, i: int) -> int:
 
 
 def bracketed_from(text: str, i: int) -> int:
-    """The end of the word in brackets that starts at i; i if there is none."""
+    """Return the end of the word in brackets that starts at i; i if there is none."""
     if char(text, i) not in OPENING or not is_solid(char(text, i - 1)):
         return i
     end = word_from(text, i + 1)
@@ -79,7 +79,7 @@ def bracketed_from(text: str, i: int) -> int:
 
 
 def emoticon_from(text: str, i: int) -> int:
-    """The end of the emoticon that starts at i; i if there is none."""
+    """Return the end of the emoticon that starts at i; i if there is none."""
     if char(text, i) not in (":", ";") or not (i == 0 or is_blank(text[i - 1])):
         return i
     mouth = i + 1 + (char(text, i + 1) == "'")
@@ -98,7 +98,7 @@ def emoticon_from(text: str, i: int) -> int:
 
 
 def trigger_from(text: str, i: int) -> int:
-    """The end of the trigger (but for an emoticon) that starts at i; i if there is none."""
+    """Return the end of the trigger (but for an emoticon) that starts at i; i if there is none."""
     c, before, after = text[i], char(text, i - 1), char(text, i + 1)
     after_letter = is_letter(before) or is_follower(before)
     if not (is_blank(c) or is_mark(c) or is_letter(c) or is_follower(c)) or (is_follower(c) and not after_letter):
@@ -146,7 +146,7 @@ def is_gap(text: str) -> bool:
 
 
 def trimmed(text: str, start: int, end: int, more: set[str]) -> tuple[int, int]:
-    """A span without the ends at either side."""
+    """Return a span without the ends at either side."""
     while start < end and text[start] in ENDS:
         start += 1
     while start < end and text[end - 1] in ENDS | more:
@@ -160,7 +160,7 @@ def has_trigger(run: str) -> bool:
 
 
 def find_strings(text: str) -> list[tuple[int, int]]:
-    """The strings of a text, numbers not yet in groups."""
+    """Return the strings of a text, numbers not yet in groups."""
     found, position, i = [], 0, 0
     while i < len(text):
         emoticon, trigger = emoticon_from(text, i), trigger_from(text, i)
@@ -226,7 +226,7 @@ class Groups:
         self.levels = [Level(-1)]
 
     def number(self, start: int, end: int) -> None:
-        """A number is read: up to it, the D that it ends is one string."""
+        """Read a number: the string that it ends is one string up to it."""
         level = self.levels[-1]
         level.start = start if level.start is None else level.start
         level.strings, level.blank = [(level.start, end)], False
@@ -250,7 +250,7 @@ class Groups:
 
 
 def joined(text: str, strings: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The strings with numbers in groups."""
+    """Return the strings with numbers in groups."""
     numbers = {a: b for a, b in strings if all(map(is_number_part, text[a:b])) and any(map(is_digit, text[a:b]))}
     groups, position = Groups(text), 0
     for a, b in [*strings, (len(text), len(text))]:
@@ -266,7 +266,7 @@ def joined(text: str, strings: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def lone_clitic_from(text: str, i: int) -> int:
-    """The end of the lone clitic that starts at i; i if there is none."""
+    """Return the end of the lone clitic that starts at i; i if there is none."""
     if char(text, i) not in ("'", "’") or i == 0 or not is_blank(text[i - 1]):
         return i
     for letters in ("s", "m", "d", "re", "ve", "ll"):

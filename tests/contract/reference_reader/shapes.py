@@ -18,12 +18,12 @@ ASCII_LETTERS = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
 def digits_of(text: str) -> str:
-    """The text with every decimal digit as "0", and every letter of it in lower case."""
+    """Return the text with every decimal digit as "0", and every letter of it in lower case."""
     return "".join("0" if is_digit(c) else c.lower() if len(c.lower()) == 1 else c for c in text)
 
 
 def shape_of(string: str) -> str:
-    """The shape of a string of up to 1,000 code points: the first that fits."""
+    """Return the shape of a string of up to 1,000 code points: the first that fits."""
     if any(map(is_digit, string)) and all(is_number_part(c) or c in BRACKETS | JOINING for c in string):
         return shape_of_number(string)
     if string[0] in AT:
@@ -39,7 +39,7 @@ def shape_of(string: str) -> str:
 
 
 def shape_of_number(string: str) -> str:
-    """The shape of a number, or of numbers in groups."""
+    """Return the shape of a number, or of numbers in groups."""
     bare, digits = digits_of(string), sum(map(is_digit, string))
     if len(string) == 4 and string.isascii() and bare == "0000" and "1500" <= string <= "2099":
         return "year"

@@ -47,7 +47,6 @@ class Skeleton:
         default = self.lists.defaults["mode"]
         self.visible = options.get("protect", default) == "words"
         self.bare = options.get("sanitize_punctuation", False)
-        self.drop_case = self.bare or options.get("case") == "drop"
         self.denied = {key for entry in options.get("deny", ()) for key in denied_keys(entry)}
         by_shape = [(shape, number) for number, (shape, _) in enumerate(self.lists.kinds.values()) if shape is not None]
         check({shape for shape, _ in by_shape} in (set(), set(SHAPES)), "kinds have all shapes or none")
@@ -58,23 +57,23 @@ class Skeleton:
                 self.by_list.setdefault(entry, []).append((number, "capitalized" in marks))
 
     def unknown(self, case: str, written: str) -> Token:
-        """A mention of V."""
+        """Return a mention of V."""
         return Token(MENTION, case, symbol=self.bundle.unknown, equal=(MENTION, key_of(written)))
 
     def known(self, case: str, key: str) -> Token:
-        """A mention of a key, V where it is missing."""
+        """Return a mention of a key, V where it is missing."""
         symbol = self.bundle.look_up(key)
         return Token(MENTION, case, symbol=symbol, equal=(MENTION, key if symbol == self.bundle.unknown else symbol))
 
     def string(self, string: str) -> Token:
-        """The token of a string."""
+        """Return the token of a string."""
         if len(string) > LONGEST_WORD or not self.of_shape:
             return self.unknown("lower", string)
         kind = self.of_shape[shape_of(string)]
         return Token(MEMBER, "lower", kind=kind, equal=(kind, key_of(string)))
 
     def stem(self, stem: str, starts: bool) -> Token:
-        """The token of a word without its clitics."""
+        """Return the token of a word without its clitics."""
         key, case = key_of(stem), case_pattern(stem)
         for kind, needs_capital in self.by_list.get(key, []):
             if not (needs_capital and case == "lower"):
@@ -89,7 +88,7 @@ class Skeleton:
         return self.unknown(case, stem)
 
     def word(self, word: str, starts: bool) -> tuple[list[Token], list[str]]:
-        """The tokens of a word, and what is written of each."""
+        """Return the tokens of a word, and the output of each."""
         if self.visible and word[0] in "'’":
             return [
                 self.unknown("lower", word) if key_of(word) in self.denied else Token(VISIBLE, "lower", key_of(word))
@@ -118,17 +117,17 @@ class Skeleton:
         return [first, *clitics], [stem, *cut]
 
     def tokens(self, kind: str, segment: str, starts: bool) -> list[Token]:
-        """The tokens of a word or a string."""
+        """Return the tokens of a word or a string."""
         if kind == "word":
             found = self.word(segment, starts)[0]
         elif key_of(segment) in self.denied:
             found = [self.unknown("lower", segment)]
         else:
             found = [self.string(segment)]
-        return [replace(token, case="lower") for token in found] if self.drop_case else found
+        return [replace(token, case="lower") for token in found] if self.bare else found
 
     def read(self, text: str) -> list[str | list[Token]]:
-        """A text as gaps, and the tokens of each word or string."""
+        """Return a text as gaps, and the tokens of each word or string."""
         items: list[str | list[Token]] = []
         gap, first = "", True
         for kind, segment in find_segments(text, lone_clitics=self.visible and not self.bare):
@@ -168,13 +167,13 @@ def check_lists(bundle: Bundle) -> None:
 
 
 def kinds_of_segments(entry: str) -> list[str]:
-    """What an entry is as a text; it must be folded."""
+    """Return the kinds of the segments of an entry; it must be folded."""
     check(key_of(entry) == entry, "an entry is not folded")
     return [kind for kind, _ in find_segments(entry)]
 
 
 def clitic_at_end(word: str) -> int:
-    """The length of the clitic that may be cut off, 0 if there is none; `n't` has a rule of its own."""
+    """Return the length of the clitic that may be cut off, 0 if there is none; `n't` has a rule of its own."""
     for size in (2, 3):
         end = word[-size:]
         if len(word) > size and end[0] in APOSTROPHES + "＇" and key_of(end) in CLITICS:
@@ -183,7 +182,7 @@ def clitic_at_end(word: str) -> int:
 
 
 def denied_keys(entry: str) -> list[str]:
-    """The keys that a denied entry stands for."""
+    """Return the keys that a denied entry covers."""
     start, end = int(entry.startswith("\ufeff")), len(entry)
     while start < end and (is_blank(entry[start]) or entry[start] in "\x1c\x1d\x1e\x1f"):
         start += 1

@@ -30,7 +30,7 @@ class Staircase:
 
 
 def read_list(data: bytes, marks: set[str]) -> dict[str, tuple[str, ...]]:
-    """A list: the marks of every entry."""
+    """Return a list with the marks of every entry."""
     *lines, rest = data.decode("utf-8").split("\n")
     check(lines and not rest, "a list is empty, or its last line incomplete")
     split = [line.split("\t") for line in lines]
@@ -42,7 +42,7 @@ def read_list(data: bytes, marks: set[str]) -> dict[str, tuple[str, ...]]:
 
 
 def read_staircase(law: dict[str, Any], data: dict[str, bytes]) -> Staircase:
-    """The staircase and its lists; refused unless the conditions of the theorem hold."""
+    """Return the staircase and its lists; refuse them unless the conditions of the theorem hold."""
     arrays, symbols = parse_safetensors(data["staircase.safetensors"]), law["vocabulary_size"]
     neighbors, base, roles = arrays["neighbors"], arrays["base"], arrays["roles"]
     check(neighbors.dtype == ("U16" if symbols <= 65536 else "U32"), "stored ids: type")
@@ -79,7 +79,7 @@ def read_staircase(law: dict[str, Any], data: dict[str, bytes]) -> Staircase:
 
 
 def find_level(staircase: Staircase, options: dict[str, Any]) -> dict[str, str]:
-    """The level that a request asks for by its epsilon, or the default."""
+    """Return the level of a request by its epsilon, or the default."""
     if "epsilon" not in options:
         return next(level for level in staircase.levels if level["name"] == staircase.defaults["level"])
     return next(level for level in staircase.levels if Decimal(level["epsilon"]) == Decimal(str(options["epsilon"])))
@@ -107,7 +107,7 @@ def total_of(level: dict[str, str], mass: int) -> int:
 
 
 def allowed_outputs(staircase: Staircase, visible: bool, lower: bool = False) -> set[int]:
-    """The symbols that may come out under a rule of the skeleton, or in slots of lower case."""
+    """Return the symbols permitted as outputs under a rule of the template, or in slots of lower case."""
     bit = 1 if visible else 2
     if lower and any(role >= 16 for role in staircase.roles):
         bit = 16 if visible else 32
@@ -115,12 +115,12 @@ def allowed_outputs(staircase: Staircase, visible: bool, lower: bool = False) ->
 
 
 def base_of(staircase: Staircase, outputs: set[int]) -> list[int]:
-    """The base of every symbol, 0 if it is not an output: b."""
+    """Return the base of every symbol, 0 if it is not an output: b."""
     return [weight if y in outputs else 0 for y, weight in enumerate(staircase.base)]
 
 
 def deal(staircase: Staircase, level: dict[str, str], b: list[int], x: int) -> list[tuple[int, int]]:
-    """The stored outputs of an input with their shares of the budget, in order."""
+    """Return the stored outputs of an input with their shares of the budget, in order."""
     left = budget_of(level, sum(b))
     dealt = []
     for y in staircase.neighbors[x] if x < len(b) else ():
@@ -130,7 +130,7 @@ def deal(staircase: Staircase, level: dict[str, str], b: list[int], x: int) -> l
 
 
 def staircase_row(staircase: Staircase, level: dict[str, str], outputs: set[int], x: int) -> list[Fraction]:
-    """The probability of every symbol as the output of one input."""
+    """Return the probability of every symbol as the output of one input."""
     b = base_of(staircase, outputs)
     dealt = deal(staircase, level, b, x)
     mass, missing = sum(b), budget_of(level, sum(b)) - sum(a for _, a in dealt)

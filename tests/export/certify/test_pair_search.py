@@ -21,6 +21,9 @@ from textveil_export.certify.certificate import certify_bundle
 from textveil_export.errors import CertificationError
 from textveil_export.text.write import write_bundle
 
+#: Too long for each push: `make nightly` runs these tests.
+pytestmark = pytest.mark.full
+
 GEOMETRIES = {
     "scattered": (small_bundles.scattered(24, 6, 1), ("1.5", "9")),
     "twins": (small_bundles.twins(24, 6, 2), ("1.5", "9")),
@@ -162,7 +165,7 @@ def test_a_weight_that_is_one_percent_wrong_raises_the_certificate(bundle):
 
 
 def with_row(bundle, row, neighbors, scores):
-    """The bundle with one row of its table replaced."""
+    """Return the bundle with one row of its table replaced."""
     table = bundle.table
     everywhere, all_scores = table.neighbors.copy(), table.scores.copy()
     everywhere[row], all_scores[row] = neighbors, scores

@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def two_nodes() -> Iterator[str]:
-    """The address of a cluster of two nodes with one processor each."""
+    """Return the address of a cluster of two nodes with one processor each."""
     pytest.importorskip("ray", reason="needs Ray: make integration-ray")
     environment = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled"}
     with pytest.MonkeyPatch.context() as patch:

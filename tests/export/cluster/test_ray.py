@@ -32,7 +32,7 @@ def write_csv(path: Path, rows: int, bad: int | None = None) -> None:
 
 
 def sanitize(*arguments: object, part_bytes: int = 200_000) -> Command:
-    """The command, with parts small enough for a test."""
+    """Return the command, with parts small enough for a test."""
     code = (
         "import sys, textveil_cli.file_shards, textveil_training.corpus.on_ray as m\n"
         f"m.sanitize_corpus_on_ray.__kwdefaults__['part_bytes'] = {part_bytes}\n"
@@ -45,7 +45,7 @@ def sanitize(*arguments: object, part_bytes: int = 200_000) -> Command:
 
 
 def ids(folder: Path) -> list[int]:
-    """The first cell of every row of every part."""
+    """Return the first cell of every row of every part."""
     found = []
     for part in sorted(folder.glob("*.csv")):
         with part.open(encoding="utf-8", newline="") as file:
@@ -91,7 +91,7 @@ def test_csv_json_lines_and_parquet_on_two_nodes(two_nodes: str, tmp_path: Path)
 
 
 def wait_for(found, seconds: float = 300):  # type: ignore[no-untyped-def]
-    """What a function finds, once it finds something."""
+    """Call a function until it returns something, and return that."""
     end = time.monotonic() + seconds
     while not (answer := found()):
         assert time.monotonic() < end, "waited in vain"
@@ -189,7 +189,7 @@ def mode_of(path: Path) -> int:
 
 
 def listening(pids: list[int]) -> set[str]:
-    """The addresses, in hexadecimal, on which processes listen."""
+    """Return the addresses, in hexadecimal, on which processes listen."""
     mine = set()
     for pid in pids:
         for link in Path(f"/proc/{pid}/fd").glob("*"):

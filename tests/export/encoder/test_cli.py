@@ -60,6 +60,7 @@ def test_a_checkpoint_becomes_a_bundle(
     assert "textveil-export encoder CHECKPOINT --data public.tsv --levels 8,2" in card
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_the_device_reads_and_computes_what_was_evaluated(
     encoder_bundle: Path, encoder_data: Path, checkpoint: Checkpoint
@@ -82,6 +83,7 @@ def test_an_encoder_releases_vectors(encoder_bundle: Path) -> None:
     assert release.statement.to_dict()["bundle"] == load_encoder(encoder_bundle).bundle.content_hash
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_fewer_pieces_make_a_smaller_bundle(
     checkpoint_folder: Path, encoder_data: Path, tmp_path: Path, encoder_bundle: Path
@@ -96,6 +98,7 @@ def test_fewer_pieces_make_a_smaller_bundle(
     assert small.content_hash != whole.content_hash
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_pieces_that_matter_cannot_be_left_out(refused: Callable[..., str]) -> None:
     """Without the words that tell the labels apart, the accuracy gate closes."""
@@ -105,6 +108,7 @@ def test_pieces_that_matter_cannot_be_left_out(refused: Callable[..., str]) -> N
     assert "(2 int8 recipes tried)" in error
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_weights_scrambled_by_quantization_do_not_ship(
     refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
@@ -129,7 +133,7 @@ def test_weights_scrambled_by_quantization_do_not_ship(
         (["--levels", "2,2.0"], "export: a level occurs twice"),
         (["--levels", "0"], "option: --epsilon"),
         (["--levels", "two"], "option: --epsilon is not a decimal"),
-        (["--default-level", "3"], "export: the default level is not one of the levels"),
+        (["--default-level", "3"], "export: the default level must be one of the levels"),
         (["--delta", "1e-6"], "option: l2 needs a delta"),
         (["--grid", "100000"], "option: the grid"),
         (["--keep-pieces", "5"], "--keep-pieces must be between"),
@@ -141,6 +145,7 @@ def test_conflicting_options_are_refused(options: list[str], complaint: str, ref
     assert complaint in refused(*options)
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_an_existing_output_folder_is_not_changed(
     checkpoint_folder: Path, encoder_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -21,7 +21,7 @@ SOUND = np.stack([np.where(LABELS == 1, 0.7, -0.7), np.full(TEXTS, 0.2)], axis=1
 
 
 def flipped(count: int) -> np.ndarray:
-    """The vectors with so many of them on the wrong side."""
+    """Return the vectors with `count` of them on the wrong side."""
     vectors = SOUND.copy()
     vectors[:count, 0] *= -1
     return vectors

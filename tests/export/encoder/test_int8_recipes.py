@@ -22,7 +22,7 @@ from textveil_export.encoder.int8_recipes import (
 )
 from textveil_export.encoder.onnx_graph import DeviceSession, TorchReference
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.full]
 
 LAYERS, HEAD = 2, 2
 DEFAULT = Int8Recipe()
@@ -36,7 +36,7 @@ def real(checkpoint: Checkpoint, tmp_path_factory) -> LabeledTexts:
 
 @pytest.fixture(scope="module")
 def folder(graph: Path, tmp_path_factory) -> Path:
-    """The graphs of all recipes."""
+    """Return the folder with the graphs of all recipes."""
     folder = tmp_path_factory.mktemp("int8")
     for recipe in RECIPES:
         quantize_graph(graph, recipe, folder / make_graph_name(recipe))

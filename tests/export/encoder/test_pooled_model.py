@@ -39,7 +39,7 @@ def scratch(tmp_path: Path) -> Path:
 
 
 def deciding(*lost: int) -> Callable[[np.ndarray], np.ndarray]:
-    """A classifier that is right in float32, and so many times wrong with the first recipe, the second, ..."""
+    """Return a classifier that is right in float32, and wrong a given number of times with each recipe."""
     answers = iter((0, *lost))
 
     def decide(_: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def contents(encoder_bundle: Path, monkeypatch: pytest.MonkeyPatch) -> EncoderContents:
-    """A bundle in memory, whose time and memory need not be measured again."""
+    """Return a bundle in memory whose time and memory are already measured."""
     names = ("model.onnx", "vocabulary.txt", "classifier.safetensors", "int8_recipes.json")
     files = {name: (encoder_bundle / name).read_bytes() for name in names}
     manifest = json.loads((encoder_bundle / "manifest.json").read_text("utf-8"))

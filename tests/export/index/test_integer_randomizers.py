@@ -16,7 +16,7 @@ def response(codes: int, epsilon: float) -> np.ndarray:
 
 
 def two_valued(codes: int, epsilon: float, seed: int) -> np.ndarray:
-    """A private channel with values of 1 and exp(epsilon) times a base; a constant row keeps the totals equal."""
+    """Return a private channel with 1 and exp(epsilon) times a base; a constant row keeps the totals equal."""
     generator = np.random.default_rng(seed)
     base = generator.dirichlet(np.ones(codes))
     raised = base * np.where(generator.random((codes, codes)) < 0.5, math.exp(epsilon), 1)

@@ -16,7 +16,7 @@ SEED = 20_877
 
 
 def rates_of_each(bundle, **options):
-    """The recovery rates of every law, by level and mechanism."""
+    """Return the recovery rates of every output distribution, by level and mechanism."""
     found = {}
     for number, (key, channel) in enumerate(load_randomizers(bundle).items()):
         stream = (options.get("seed", SEED), number)
@@ -88,7 +88,7 @@ def tiny(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def enumerated(tiny):
-    """The recovery rates of every law over all outcomes, by level, mechanism and number of releases."""
+    """Compute the recovery rates over all outcomes, by level, mechanism and number of releases."""
     rates = {}
     for level, mechanism, rows in plain.laws(tiny):
         shares = plain.prior(tiny, plain.candidates(tiny, mechanism))

@@ -30,7 +30,7 @@ from textveil_export.text.write import write_certificate, write_statistics
 
 
 def spread_of_each(bundle):
-    """The spread of every mechanism, by level and mechanism."""
+    """Return the spread of every mechanism, by level and mechanism."""
     return {key: measure_spread(channel) for key, channel in load_randomizers(bundle).items()}
 
 
@@ -105,7 +105,7 @@ def test_bins_of_whole_numbers_hold_all_of_them(largest, space):
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
-    """A bundle, certified, and its statistics."""
+    """Return a certified bundle, and its statistics."""
     bundle = plain.small(tmp_path_factory.mktemp("measured") / "b", "scattered", 5)
     bundle = write_certificate(bundle, certify_bundle(bundle))
     return bundle, measure_statistics(bundle, trials=200)
@@ -138,7 +138,7 @@ class TestStatisticsInABundle:
 
     @pytest.fixture
     def bundle(self, measured, tmp_path):
-        """A copy of the measured bundle, without statistics."""
+        """Return a copy of the measured bundle, without statistics."""
         return open_bundle(shutil.copytree(measured[0].path, tmp_path / "b"), TextBundle)
 
     def test_the_table_its_certificate_and_labels_stay(self, measured, bundle):

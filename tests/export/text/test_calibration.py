@@ -25,6 +25,9 @@ from textveil_export.text.level_weights import LevelSetting, fits_integers, make
 from textveil_export.text.word_vectors import WordVectors
 from textveil_export.text.write import write_bundle
 
+#: Too long for each push: `make nightly` runs these tests.
+pytestmark = pytest.mark.full
+
 GEOMETRIES = {
     "scattered": (small_bundles.scattered(24, 6, 1), ("4", "7")),
     "clusters": (small_bundles.clusters(4), ("3", "6.5")),
@@ -38,14 +41,14 @@ def targets_of(geometry):
 
 
 def table_and_scores(geometry, k=5):
-    """The table of a small vocabulary and the scores of all pairs."""
+    """Return the table of a small vocabulary and the scores of all pairs."""
     vectors, _ = GEOMETRIES[geometry]
     built = small_bundles.contents(vectors, k=k, exponents=("1",))
     return small_bundles.table_of(built), PairScores.compute(small_bundles.metric_of(built))
 
 
 def certified(table, every, mechanism, setting):
-    """What is certified for a mechanism."""
+    """Return the certified epsilon of a mechanism."""
     law = SanText.from_table(table, every.metric, mechanism, make_level_parameters(table, setting, every.max_score))
     (worst,) = find_worst_ratios(every, table, [LossBounds(law.make_randomizer(every))])
     return worst.overall.ratio
@@ -191,7 +194,7 @@ class TestCommand:
 
 
 def slope_of(every, totals):
-    """The largest change of ``ln`` totals per unit of distance, over all pairs at a distance."""
+    """Return the largest change of ``ln`` totals per unit of distance, over all pairs at a distance."""
     steps = every.scores.astype(float)
     changes = np.abs(np.log(totals)[:, None] - np.log(totals)[None, :])
     return float((changes[steps > 0] / steps[steps > 0]).max()) * every.metric.grid

@@ -60,7 +60,7 @@ SENSES = ["rise%2:30:00:: 00000060 1 9", "drop%2:30:00:: 00000070 1 9", "fall%2:
 
 
 def pairs(text: str) -> set[frozenset[str]]:
-    """The pairs of a list."""
+    """Return the pairs of a list."""
     sides = [[side.split() for side in line.split("\t")] for line in text.splitlines()]
     return {frozenset(pair) for one, other in sides for pair in product(one, other)}
 

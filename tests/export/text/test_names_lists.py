@@ -110,7 +110,7 @@ def test_the_command_adds_lists_to_a_new_staircase(lists: Path, tmp_path: Path) 
     [
         ({"common-words.txt": "b\na\n"}, "common-words.txt: line 2 occurs twice, or is not in alphabetical order"),
         ({"surrogates.city.txt": ""}, "names.surrogates.city.txt: is empty"),
-        ({"common-words.txt": "friday\n"}, "common-words.txt: line 1 is a weekday, which is never shown"),
+        ({"common-words.txt": "friday\n"}, "common-words.txt: line 1 is a weekday, and the mode names never keeps one"),
         ({"README.md": "Free.\n"}, "README.md: add a section"),
     ],
 )

@@ -49,13 +49,13 @@ def files(vectors: Path, tmp_path: Path) -> dict[str, Path]:
 
 
 def table(files: dict[str, Path], folder: Path, *options: object) -> int:
-    """Runs the command on the small vocabulary with the staircase alone."""
+    """Run the command on the small vocabulary with the staircase alone."""
     arguments = ["table", "--vectors", files["vectors"], "--lists", "none", "--mechanisms", "staircase"]
     return export(*overridden(arguments, options), "-o", folder / "bundle")
 
 
 def foreign(files: dict[str, Path]) -> list[object]:
-    """The options for the lists of another language."""
+    """Return the options for the lists of another language."""
     kinds = ["--kind", f"name={files['name']}", "--kind", f"city={files['city']}"]
     return ["--function-words", files["function"], *kinds]
 
@@ -104,8 +104,11 @@ def test_more_neighbors_than_words_are_all_words(files: dict[str, Path], tmp_pat
         (["--function-words", "{function}", "--kind", "A b={name}"], "--kind: a name must be lower-case letters"),
         (["--function-words", "{function}", "--kind", "email={name}"], "an entity type occurs twice"),
         (["--function-words", "{name}x"], "cannot be read as UTF-8 text"),
-        (["--function-words", "{frequencies}"], "line 1 of the function words has an unknown mark"),
-        (["--function-words", "{function}", "--kind", "name={frequencies}"], "line 1 of a kind has an unknown mark"),
+        (["--function-words", "{frequencies}"], "line 1 of the function words has an unknown flag"),
+        (
+            ["--function-words", "{function}", "--kind", "name={frequencies}"],
+            "line 1 of an entity type has an unknown flag",
+        ),
         (["--word-frequencies", "{function}"], "must be a word, a tab and a count"),
         (["--mechanisms", "santext", "--function-words", "{function}"], "need --mechanisms staircase"),
         (["--mechanisms", "santext", "--word-frequencies", "{frequencies}"], "need --mechanisms staircase"),
@@ -163,7 +166,7 @@ def test_every_word_needs_a_vector_of_its_own() -> None:
 
 @pytest.fixture(scope="module")
 def finished(vectors: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bundle with SanText, which ``textveil-export staircase`` gives another law."""
+    """Return a bundle with SanText, to which ``textveil-export staircase`` adds another mechanism."""
     folder = tmp_path_factory.mktemp("finished") / "bundle"
     options = ["--lists", "none", "-k", "8", "--exponent", "4", "--mechanisms", "santext", "--no-statistics"]
     assert export("table", "--vectors", vectors, *options, "--attribution", "Words by us.", "-o", folder) == 0

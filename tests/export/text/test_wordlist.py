@@ -22,12 +22,12 @@ needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the corpora are not b
 
 
 def entries(file: Path) -> list[str]:
-    """A word list; lines that start with `# ` are comments."""
+    """Return the entries of a word list; lines that start with `# ` are comments."""
     return [line for line in file.read_text(encoding="utf-8").splitlines() if not line.startswith("# ")]
 
 
 def buckets(**frequencies: int) -> list[list[str]]:
-    """wordfreq's form of a list: tokens by the power of ten of their frequency; `didn_t` stands for `didn't`."""
+    """Wordfreq's form of a list: tokens by the power of ten of their frequency; `didn_t` stands for `didn't`."""
     found: list[list[str]] = [[] for _ in range(801)]
     for token, power in frequencies.items():
         found[100 * power].append(token.replace("_", "'"))
@@ -131,7 +131,7 @@ def test_the_new_list_can_be_built_again():
 
 
 def card_rows(heading: str) -> list[list[str]]:
-    """The rows of the table below a heading of the card, without its header."""
+    """Return the rows of the table below a heading of the card, without its header."""
     section = (WORDS / "README.md").read_text(encoding="utf-8").split(f"## {heading}\n")[1].split("\n## ")[0]
     rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("| ")]
     return rows[1:]

@@ -17,7 +17,7 @@ from textveil.verify import verify_labels
 
 
 def set_in(*keys: str, value: Any) -> Any:
-    """Sets one value of the manifest."""
+    """Return a change of one value of the manifest."""
 
     def change(manifest: dict[str, Any]) -> None:
         for key in keys[:-1]:
@@ -51,17 +51,23 @@ MANIFESTS = {
     "another dimension": (set_in(*EXTRACTOR, "dimension", value=2), "shapes"),
     "a channel that is not there": (
         set_in("release", "randomizers", "more", value=["1"]),
-        "channels that the manifest",
+        "its randomizers differ from the randomizers in manifest.json",
     ),
     "a channel that is not listed": (
         set_in("release", "randomizers", "counts", value=["1"]),
-        "channels that the manifest",
+        "its randomizers differ from the randomizers in manifest.json",
     ),
-    "no channel": (set_in("release", "randomizers", value={}), "channels that the manifest"),
+    "no channel": (
+        set_in("release", "randomizers", value={}),
+        "its randomizers differ from the randomizers in manifest.json",
+    ),
     "levels as a text": (set_in("release", "randomizers", "accuracy", value="1"), "not an array"),
     "levels out of order": (set_in("release", "randomizers", "counts", value=["4", "1"]), "order"),
     "a level twice": (set_in("release", "randomizers", "accuracy", value=["1", "1"]), "order"),
-    "a default that is none": (set_in("release", "default", "epsilon", value="2"), "not one of its channel"),
+    "a default that is none": (
+        set_in("release", "default", "epsilon", value="2"),
+        "the default level must be a level of the default randomizer",
+    ),
     "a default of no channel": (set_in("release", "default", "randomizer", value="more"), "not supported"),
     "a file outside": (set_in("files", "../label-classifier.safetensors", value={"sha256": "", "bytes": 1}), "outside"),
     "files as a number": (set_in("files", value=3), "not an object"),
@@ -75,7 +81,7 @@ def test_a_manifest_that_is_wrong_is_refused(tmp_path: Path, what: str) -> None:
 
 
 def put(file: str, name: str, change: Any) -> Any:
-    """Changes one tensor, or removes it."""
+    """Return a change or a removal of one tensor."""
 
     def changed(tensors: dict[str, dict[str, Any]]) -> None:
         if change is None:
@@ -126,7 +132,9 @@ def test_a_word_list_that_is_wrong_is_refused(tmp_path: Path, words: bytes) -> N
 
 
 def test_channels_of_other_codes_are_refused(tmp_path: Path) -> None:
-    assert "another number of codes" in refused(write_index(tmp_path / "bundle", tensors=for_two_codes))
+    assert "a randomizer has a wrong number of rows or columns" in refused(
+        write_index(tmp_path / "bundle", tensors=for_two_codes)
+    )
 
 
 def held_out(content: bytes) -> Any:
@@ -155,10 +163,19 @@ def test_held_out_decisions_are_read(tmp_path: Path) -> None:
         (held_out_of(labels=["business", "sport", "sport"]), "twice"),
         (held_out_of(labels=["business", "sport", 3]), "not a string"),
         (held_out_of(labels="abc"), "not an array"),
-        (held_out_of(labels=["business", "health", "sport"]), "not those of the bundle"),
-        (held_out_of(labels=["business"], decisions=HELD_OUT[:1]), "not those of the bundle"),
-        (held_out_of(decisions=HELD_OUT[:2]), "a row for each label"),
-        (held_out_of(decisions=[row[:2] for row in HELD_OUT]), "a column for each code"),
+        (
+            held_out_of(labels=["business", "health", "sport"]),
+            "its labels differ from the labels of the bundle, or their number is not supported",
+        ),
+        (
+            held_out_of(labels=["business"], decisions=HELD_OUT[:1]),
+            "its labels differ from the labels of the bundle, or their number is not supported",
+        ),
+        (held_out_of(decisions=HELD_OUT[:2]), "must have one row for each label and one column for each cluster"),
+        (
+            held_out_of(decisions=[row[:2] for row in HELD_OUT]),
+            "must have one row for each label and one column for each cluster",
+        ),
         (held_out_of(decisions=[[18, 2, 1], [1, 30, 0], 5]), "not an array"),
         (held_out_of(decisions=3), "not an array"),
         (held_out_of(decisions=[[18, 2, 1], [1, 30, 0], [0, 1, 9.0]]), "out of range"),
@@ -186,21 +203,24 @@ def test_sentences_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (("a", "b"), "as many sentences of one code"),
-        (("a", "b", "c", "d"), "as many sentences of one code"),
+        (("a", "b"), "every cluster must have the same number of sentences"),
+        (("a", "b", "c", "d"), "every cluster must have the same number of sentences"),
         (("a", "b", "a"), "empty or occurs twice"),
         (("a", "", "c"), "empty or occurs twice"),
         (("a", "b", "c" * 501), "too long"),
-        (("a", "b", " c"), "too long, a number, or"),
-        (("a", "b", "c "), "too long, a number, or"),
-        (("a", "b", "# one of 64 public sentences, not the author's words"), "too long, a number, or"),
-        (("a", "b", "2"), "too long, a number, or"),
+        (("a", "b", " c"), "a sentence is too long, is a number, or begins or ends with a forbidden character"),
+        (("a", "b", "c "), "a sentence is too long, is a number, or begins or ends with a forbidden character"),
+        (
+            ("a", "b", "# one of 64 public sentences, not the author's words"),
+            "a sentence is too long, is a number, or begins or ends with a forbidden character",
+        ),
+        (("a", "b", "2"), "a sentence is too long, is a number, or begins or ends with a forbidden character"),
         (("a", "b", "c\td"), "control characters"),
         (("a", "b", "c\rd"), "control characters"),
         (("a", "b", "c\x1b[1m"), "control characters"),
         (("a", "b", "c\u2028d"), "control characters"),
         (("a", "b", "c\u202ed"), "control characters"),
-        (("a", "b", "cafe\u0301"), "not in NFC"),
+        (("a", "b", "cafe\u0301"), "a sentence is not in the Unicode normalization form NFC"),
         (("a", "b", "\ud800"), "not UTF-8"),
     ],
 )
@@ -231,7 +251,9 @@ def test_a_codebook_names_its_own_labels(tmp_path: Path) -> None:
     found = open_bundle(folder, LabelBundle).held_out
     assert found is not None
     assert found.labels == ("a", "b")
-    assert "not those of the bundle" in refused(write_index(tmp_path / "classes", files=held_out(of_two)))
+    assert "its labels differ from the labels of the bundle, or their number is not supported" in refused(
+        write_index(tmp_path / "classes", files=held_out(of_two))
+    )
 
 
 def test_a_bundle_with_a_model(tmp_path: Path) -> None:

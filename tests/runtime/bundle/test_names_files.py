@@ -50,7 +50,7 @@ def test_each_mark_is_a_bit(tmp_path: Path) -> None:
 
 def test_other_mechanisms_refuse_by_name(tmp_path: Path) -> None:
     bundle = opened(write_names(tmp_path / "b"))
-    for mechanism, hint in (("staircase", "the built-in one has it"), ("santext", "artifacts/english-santext")):
+    for mechanism, hint in (("staircase", "only: use the built-in bundle"), ("santext", "artifacts/english-santext")):
         with pytest.raises(UnknownMechanism, match=rf"^this bundle carries the lists of the mode names only; .*{hint}"):
             Sanitizer(bundle).sanitize("the doctor", mechanism=mechanism)
     with pytest.raises(UnknownMechanism):
@@ -60,12 +60,12 @@ def test_other_mechanisms_refuse_by_name(tmp_path: Path) -> None:
 def test_a_bundle_without_them(tmp_path: Path) -> None:
     bundle = opened(small_staircase(tmp_path / "b"))
     assert bundle.names_files is None
-    with pytest.raises(UnknownMechanism, match=r"^this bundle has no lists for the mode names; the built-in one has"):
+    with pytest.raises(UnknownMechanism, match=r"this bundle has no lists for the mode names: use the built-in bundle"):
         bundle.get_names_lists()
 
 
 def beside_a_staircase(folder: Path) -> Path:
-    """A bundle with both parts: the law of one with the files of the other."""
+    """Return a bundle with both parts: the mechanism file of one with the files of the other."""
     staircase, names = small_staircase(folder), write_names(folder.parent / "names")
     law = json.loads((staircase / "mechanism.json").read_text("utf-8"))
     manifest = json.loads((staircase / "manifest.json").read_text("utf-8"))
@@ -160,8 +160,8 @@ def test_a_file_that_is_not_listed(tmp_path: Path, name: str) -> None:
 CITY, POOL = "names.entity.city.txt", "names.surrogates.city.txt"
 LISTS = {
     # file, its content, the line that is named, and what is said of it
-    "common: double": ("common-words.txt", "a\nbed\nbed\n", 3, "there twice, or out of order"),
-    "common: unsorted": ("common-words.txt", "bed\na\n", 2, "there twice, or out of order"),
+    "common: double": ("common-words.txt", "a\nbed\nbed\n", 3, "occurs twice, or is not in alphabetical order"),
+    "common: unsorted": ("common-words.txt", "bed\na\n", 2, "occurs twice, or is not in alphabetical order"),
     "common: no mark": ("common-words.txt", "a\nbed\tlate\n", 2, "unknown mark"),
     "common: a mark twice": ("common-words.txt", "a\tstrict,strict\n", 1, "unknown mark"),
     "common: an empty mark": ("common-words.txt", "a\t\n", 1, "unknown mark"),
@@ -169,8 +169,8 @@ LISTS = {
     "common: not folded": ("common-words.txt", "Bed\n", 1, "lower case"),
     "common: another apostrophe": ("common-words.txt", "a\ndon\u2019t\n", 2, "lower case"),
     "common: compatibility": ("common-words.txt", "a\n\ufb01sh\n", 2, "lower case"),
-    "capitals: double": ("kept-capitals.txt", "OK\nOK\n", 2, "there twice, or out of order"),
-    "capitals: unsorted": ("kept-capitals.txt", "TV\nOK\n", 2, "there twice, or out of order"),
+    "capitals: double": ("kept-capitals.txt", "OK\nOK\n", 2, "occurs twice, or is not in alphabetical order"),
+    "capitals: unsorted": ("kept-capitals.txt", "TV\nOK\n", 2, "occurs twice, or is not in alphabetical order"),
     "symbols: a letter": ("kept-symbols.txt", "+\na\n", 2, "not a single symbol"),
     "symbols: two": ("kept-symbols.txt", "+\n++\n", 2, "not a single symbol"),
     "symbols: a joiner": ("kept-symbols.txt", "\u200d\n", 1, "not a single symbol"),
@@ -178,8 +178,8 @@ LISTS = {
     "symbols: a letter of a flag": ("kept-symbols.txt", "\U0001f1e6\n", 1, "not a single symbol"),
     "symbols: a tone of skin": ("kept-symbols.txt", "\U0001f3fb\n", 1, "not a single symbol"),
     "symbols: a tag": ("kept-symbols.txt", "\U000e0061\n", 1, "not a single symbol"),
-    "members: double": (CITY, "boston\nboston\n", 2, "there twice, or out of order"),
-    "members: unsorted": (CITY, "london\nboston\n", 2, "there twice, or out of order"),
+    "members: double": (CITY, "boston\nboston\n", 2, "occurs twice, or is not in alphabetical order"),
+    "members: unsorted": (CITY, "london\nboston\n", 2, "occurs twice, or is not in alphabetical order"),
     "members: not folded": (CITY, "boston\nnew York\n", 2, "lower case"),
     "members: no mark": (CITY, "boston\tmember-only\n", 1, "unknown mark"),
     "members: an empty mark": (CITY, "boston\t\n", 1, "unknown mark"),
@@ -258,7 +258,7 @@ def test_a_member_of_a_closed_kind_with_a_capital_only(tmp_path: Path) -> None:
             lists = bundle.get_names_lists()
             assert (lists.members_by_type["month"], lists.common_words["march"]) == ({*months, "march"}, NAME | STRICT)
         else:
-            with pytest.raises(BundleDamaged, match="is a month, which is never shown"):
+            with pytest.raises(BundleDamaged, match="is a month, and the mode names never keeps one"):
                 bundle.get_names_lists()
 
 

@@ -155,7 +155,7 @@ def labeled(folder: Path, epsilon: float) -> None:
 
 @pytest.fixture
 def certified(tiny_path: Path, tmp_path: Path) -> Path:
-    """A bundle certified at 15.5."""
+    """Return a bundle certified at 15.5."""
     folder = Path(shutil.copytree(tiny_path, tmp_path / "certified"))
     labeled(folder, 15.5)
     return folder

@@ -14,7 +14,7 @@ Header = dict[str, object] | str | bytes
 
 
 def raw(header: Header, data: bytes = b"", *, length: int | None = None) -> bytes:
-    """A file with any header at all, padded with blanks so that data begin at a multiple of eight."""
+    """Return a file with an arbitrary header, padded with blanks so that the data begin at a multiple of eight."""
     text = header if isinstance(header, bytes) else (header if isinstance(header, str) else json.dumps(header)).encode()
     text += b" " * (-len(text) % 8)
     return (len(text) if length is None else length).to_bytes(8, "little") + text + data

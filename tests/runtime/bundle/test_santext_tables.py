@@ -33,7 +33,7 @@ def cast(name: str, dtype: object) -> Callable[[Arrays], object]:
 
 
 def filled(name: str, values: list[int]) -> Callable[[Arrays], object]:
-    """The first entries, and the last of them repeated to the end."""
+    """Return the given entries, with the last of them repeated to the end."""
 
     def change(arrays: Arrays) -> None:
         size = len(arrays[name])

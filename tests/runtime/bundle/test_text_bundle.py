@@ -10,7 +10,7 @@ from damaged import JSON, change_json, change_law, read_json, refused, sign, sig
 
 
 def of_santext(law: JSON, level: int = 0) -> JSON:
-    """The laws of a level of SanText."""
+    """Return the distributions of a level of SanText."""
     return law["santext"]["levels"][level]["parameters"]
 
 
@@ -115,7 +115,7 @@ def test_a_law_of_other_files(copy: Path) -> None:
     """The manifest fits the files, but ``mechanism.json`` names others."""
     change_json(copy / "mechanism.json", lambda law: law["files"].update({"vocabulary.tsv": "0" * 64}))
     sign_manifest(copy, read_json(copy / "manifest.json"))
-    assert "does not belong to the files" in refused(copy)
+    assert "was made for other files than those of this bundle" in refused(copy)
 
 
 # --- vocabulary.tsv, signed ----------------------------------------------------------------------------------------

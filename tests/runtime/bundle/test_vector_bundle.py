@@ -17,7 +17,7 @@ from textveil.errors import ModelRefused, UnknownLevel
 
 @pytest.fixture
 def copy(tiny_encoder: Path, tmp_path: Path) -> Path:
-    """A copy of the tiny encoder, to damage."""
+    """Return a copy of the tiny encoder, to damage."""
     return Path(shutil.copytree(tiny_encoder, tmp_path / "copy"))
 
 

@@ -1,4 +1,4 @@
-"""One request of a conversation and its reply; texts that somebody else rewrites."""
+"""An exchange rewrites one request and restores its reply; texts may be rewritten by the caller's own function."""
 
 import sys
 import threading
@@ -34,7 +34,7 @@ def test_one_mapping_and_every_message_as_it_went_out(sanitizer: Sanitizer) -> N
 
 
 def test_a_reply_at_its_place_brings_its_surrogates(sanitizer: Sanitizer) -> None:
-    """Also where a client left out the oldest messages, from which they are."""
+    """This also holds if the client left out the oldest messages, which introduced the surrogates."""
     conversation = Conversation(sanitizer)
     history = [user("Anna Novak called."), user("Who else?"), user("Say so.")]
     first = conversation.start_exchange()
@@ -85,7 +85,7 @@ def test_a_key_twice_in_arguments_leaves_them_surrogates(sanitizer: Sanitizer) -
 
 
 def test_somebody_else_rewrites(sanitizer: Sanitizer) -> None:
-    """Each text once, and nothing is restored."""
+    """The caller's function gets each text once, and nothing is restored."""
     asked: list[str] = []
     conversation = Conversation(sanitizer, rewrite=lambda text: asked.append(text) or text.upper())
     messages = [user("Anna called."), {"role": "tool", "tool_call_id": "c", "content": '{"who": "Anna"}'}]
@@ -97,7 +97,7 @@ def test_somebody_else_rewrites(sanitizer: Sanitizer) -> None:
 
 
 def test_equal_texts_that_somebody_else_rewrites_are_drawn_apart(sanitizer: Sanitizer) -> None:
-    """Else unequal outputs would never come from equal messages, an infinite loss, and a balance would tell them."""
+    """Otherwise equal messages would never have unequal outputs: an infinite loss."""
     drawn = count()
     conversation = Conversation(sanitizer, rewrite=lambda text: f"{text} {next(drawn)}")
     exchange = conversation.start_exchange()
@@ -111,7 +111,7 @@ def test_equal_texts_that_somebody_else_rewrites_are_drawn_apart(sanitizer: Sani
 
 
 def test_threads_that_share_a_conversation_get_their_own_replies(sanitizer: Sanitizer, tmp_path: Path) -> None:
-    """Eight threads, 120 requests each; one saves and packs meanwhile."""
+    """Eight threads send 120 requests each; another one saves and packs the conversation meanwhile."""
     conversation, wrong = Conversation(sanitizer), list[str]()
     (tmp_path / "data").mkdir()
 

@@ -1,4 +1,4 @@
-"""Keys of JSON objects: words of published APIs stay, maps from persons to values do not."""
+"""Keys of JSON objects stay if they are words of published APIs; keys that name persons are replaced."""
 
 import json
 import re
@@ -38,7 +38,7 @@ def fields() -> FieldNames:
 
 
 def send(keys: tuple[str, ...], text: str = "ok", **options: Any) -> tuple[str, list[str]]:
-    """Return what a text and the keys of a tool's result go out as."""
+    """Return the sent form of a text and of the keys of a tool's result."""
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     result = {"role": "tool", "tool_call_id": "c", "content": json.dumps(dict.fromkeys(keys, True))}
     messages = [{"role": "user", "content": text}, {"role": "assistant", "tool_calls": [call]}, result]
@@ -76,7 +76,7 @@ def test_a_key_is_written_as_the_same_name_in_a_text() -> None:
 
 
 def test_a_key_that_a_text_keeps_shows_no_equality() -> None:
-    """A model may write such a word wherever it likes: nothing counts it as a guess."""
+    """A model may write such a word anywhere without its being counted as a guess."""
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
     conversation = Conversation(Sanitizer.load(), tool_guesses=(500, 500))
     found: dict[str, set[str]] = {"Hope": set(), "Grace": set()}

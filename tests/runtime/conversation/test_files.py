@@ -1,4 +1,4 @@
-"""The file of a conversation: two that write one file never lose a mapping without a word."""
+"""Two writers of one conversation file never lose a mapping silently."""
 
 import json
 import os
@@ -78,7 +78,7 @@ def test_a_wrong_key_is_called_that_of_a_conversation(sanitizer: Sanitizer, plac
 
 
 def test_a_conversation_is_encoded_in_small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One call of the encoder holds up all other threads while it lasts."""
+    """One long call of the encoder would block all other threads."""
     content: dict[str, Any] = {
         "sent": {"a": ["text", [["x", "y", 0, True, ""]] * 5_000], "b": ("", []), "c": [[], ["z"], None]},
         "out": [f"word {number}" for number in range(3_000)],
@@ -129,7 +129,7 @@ def test_a_file_of_an_earlier_version_is_refused_by_name(
 
 
 def test_a_saved_conversation_continues_after_its_own_reply(sanitizer: Sanitizer, places: tuple[Path, Path]) -> None:
-    """An exchange at the same time has a place of its own, which is not saved with the conversation."""
+    """A concurrent exchange has its own place, which is not saved with the conversation."""
     conversation = Conversation(sanitizer)
     sent = conversation.outgoing([{"role": "user", "content": "Anna Novak called."}])
     conversation.start_exchange().outgoing([{"role": "user", "content": "Peter Schulz called."}])

@@ -1,4 +1,4 @@
-"""Messages that go out: shapes of two providers, one mapping, what is refused, what is sent again, files."""
+"""Outgoing messages: the formats of two providers, one mapping, refused input, repeated messages, files."""
 
 import copy
 import gc
@@ -18,7 +18,7 @@ SECRET = "Zorblax Qwyx"
 
 
 def texts(value: Any) -> list[Any]:
-    """All strings and numbers of a value but keys."""
+    """Return all strings and numbers of a value except keys."""
     if isinstance(value, dict):
         return [text for entry in value.values() for text in texts(entry)]
     if isinstance(value, list):
@@ -147,7 +147,7 @@ def test_what_is_not_known_is_refused_before_anything_is_drawn(sanitizer: Saniti
 
 
 def test_fields_that_clients_leave_empty(sanitizer: Sanitizer) -> None:
-    """As ``model_dump`` of the clients gives what came."""
+    """``model_dump`` of client libraries writes such fields."""
     block = {"type": "tool_use", "id": "t", "name": "f", "input": {}, "caller": None, "toolset_name": None}
     (out,) = Conversation(sanitizer).outgoing([{"role": "assistant", "content": [block], SECRET: None}])
     assert out == {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "f", "input": {}}]}
@@ -284,7 +284,7 @@ def test_calls_in_a_message_of_the_user_are_the_models(sanitizer: Sanitizer) -> 
 
 
 def test_a_result_has_the_surrogate_of_what_was_restored_into_its_call(sanitizer: Sanitizer) -> None:
-    """Also of names that are common words too, where a sentence starts."""
+    """This includes names that are also common words, at the start of a sentence."""
     conversation = Conversation(sanitizer, restore_tools={"find"})
     messages: list[Any] = [{"role": "user", "content": "I met Bill Hope yesterday."}]
     exchange = conversation.start_exchange()
@@ -423,7 +423,7 @@ def test_it_is_not_pickled(sanitizer: Sanitizer) -> None:
 
 
 def test_a_conversation_that_nobody_holds_is_freed_at_once() -> None:
-    """In a circle of references it stayed in memory until the garbage collector looked at old objects."""
+    """A reference cycle would keep it in memory until the garbage collector runs."""
     conversation = Conversation(tool_guesses=(3, 32))
     exchange = conversation.start_exchange()
     sent = exchange.outgoing([{"role": "user", "content": "I am Anna Novak."}])

@@ -1,4 +1,4 @@
-"""What is restored of replies that somebody wrote without knowing how, under one stream of entropy."""
+"""Replies by authors who did not know the restorer are restored to the recorded share, under one stream of entropy."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Replies: the forms that are recognized, what stays, and streams that say the same however they are cut."""
+"""The restorer recognizes the listed forms of surrogates, and a stream gives the same text for any division."""
 
 import itertools
 import json
@@ -90,7 +90,7 @@ def test_what_stays_is_reported() -> None:
 
 
 def streamed(restorer: Restorer, deltas: list[str]) -> tuple[str, int]:
-    """What comes out of a stream, and the most that it held back."""
+    """Return the output of a stream, and the largest number of characters that it held back."""
     stream, went, came, held = StreamRestorer(restorer.index), "", 0, 0
     for delta in deltas:
         went += stream.feed(delta)
@@ -100,7 +100,7 @@ def streamed(restorer: Restorer, deltas: list[str]) -> tuple[str, int]:
 
 
 def longest_of(restorer: Restorer) -> int:
-    """The most characters that a form takes in a reply: between two words there may be six blanks."""
+    """Return the largest length of a form in a reply: up to six blanks may separate two words."""
     return max(len(form) + 5 * form.count(" ") for form in restorer.index.forms)
 
 
@@ -196,7 +196,9 @@ def test_arguments_are_restored_for_named_tools_alone(sanitizer: Sanitizer) -> N
 
 @pytest.mark.parametrize("reply", [None, 5, b"x", {}, {"content": "x"}, [5], {"choices": []}], ids=repr)
 def test_what_is_not_a_reply(sanitizer: Sanitizer, reply: Any) -> None:
-    with pytest.raises(InputError, match=r"^a reply must be a text"):
+    with pytest.raises(
+        InputError, match=r"a reply must be a string, a dictionary with a role, or a list of parts \(dictionaries\)"
+    ):
         Conversation(sanitizer).incoming(reply)
 
 
@@ -206,7 +208,7 @@ def test_nothing_of_a_reply_is_shown(sanitizer: Sanitizer) -> None:
 
 
 def test_forms_of_one_spelling() -> None:
-    """What came out as it stands counts before a form of another, and forms of two originals are ambiguous."""
+    """An exact output has precedence over a form of another one, and a form of two originals is ambiguous."""
     restorer = Restorer([("Perry", "Fox"), ("Perrys", "Hale"), ("1984-05-07", "a"), ("7 May 1984", "b")])
     assert restorer.restore("Perry Perrys 1984-05-07 7 May 1984 May 7, 1984") == "Fox Hale a b May 7, 1984"
     assert (
@@ -229,7 +231,7 @@ def test_forms_of_one_spelling() -> None:
     ],
 )
 def test_no_place_is_spread_over_two_parts(texts: list[str], stays: bool) -> None:
-    """Some clients join the texts of a reply, others show them one by one."""
+    """Some clients join the texts of a reply, others display them one by one."""
     conversation = Conversation()
     name = conversation.outgoing_text("I am Anna Novak.")[5:-1]
     parts = [{"type": "text", "text": text.replace("{}", name)} for text in texts]

@@ -1,4 +1,4 @@
-"""A reply is the model's own, whatever role or type the upstream writes there."""
+"""A reply counts as the model's own, whatever role or type the upstream writes there."""
 
 import json
 import os
@@ -14,7 +14,7 @@ GUESSES = "I met Aachen and Xqwbrad and Zqxwgrad today."
 
 
 def send_back(reply: Any, **options: Any) -> tuple[str, str]:
-    """The surrogate of a secret, and all that goes out after a client appended the reply."""
+    """Return the surrogate of a secret, and all sent messages after a client appended the reply."""
     conversation = Conversation(**options)
     messages: list[Any] = [{"role": "user", "content": f"I met {SECRET} in town."}]
     exchange = conversation.start_exchange()
@@ -45,6 +45,7 @@ def test_no_role_or_type_of_a_reply_makes_its_text_read_the_mapping(reply: Any) 
     assert surrogate not in sent
 
 
+@pytest.mark.full
 def test_it_would_be_seen_if_roles_were_believed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "claim_reply", lambda reply, *ways: reply)
     for reply in (REPLIES[0], REPLIES[5], call_and_output()):

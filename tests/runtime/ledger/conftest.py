@@ -10,7 +10,7 @@ from textveil import Ledger
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A folder in memory, where there is one: flushes cost nothing there."""
+    """Return a folder in memory if there is one, since flushes cost nothing there."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:
         yield Path(name).resolve()

@@ -29,7 +29,9 @@ def test_every_draw_is_charged_and_said_to_be_a_further_one(small: Sanitizer, le
 def test_each_text_can_have_a_scope_of_its_own(small: Sanitizer, ledger: Ledger) -> None:
     ledger.sanitize_batch(small, ["doctor", "nurse flu", "clinic"], privacy_unit=["a", "b", "a"])
     assert [ledger.get_account(scope).epsilon_units / EPSILON_UNITS for scope in "ab"] == [17, 17]
-    with pytest.raises(OptionError, match=r"one privacy unit for all texts, or one for each$"):
+    with pytest.raises(
+        OptionError, match=r"privacy_unit must be one name for all texts, or a list with one name for each text"
+    ):
         ledger.sanitize_batch(small, ["doctor"], privacy_unit=["a", "b"])
     with pytest.raises(OptionError, match=r"^a privacy unit must be a string$"):
         ledger.sanitize_batch(small, ["doctor"], privacy_unit=[5])  # type: ignore[list-item]
@@ -89,7 +91,10 @@ def test_a_budget_is_lowered_and_never_raised(small: Sanitizer, ledger: Ledger) 
     ledger.sanitize(small, "doctor", privacy_unit="a", budget=Budget(50))
     assert ledger.get_account("a").budget == Budget(50)
     for larger in (Budget(51), Budget(10, delta="0.1")):
-        with pytest.raises(BudgetError, match=r"a budget can only be lowered$"):
+        with pytest.raises(
+            BudgetError,
+            match=r"this privacy unit already has a smaller budget: a budget can be lowered but never raised",
+        ):
             ledger.sanitize(small, "doctor", privacy_unit="a", budget=larger)
     with pytest.raises(BudgetError, match=r"epsilon 17 of 16 is spent, and the release needs at least epsilon 8.5$"):
         ledger.sanitize(small, "doctor", privacy_unit="a", budget=Budget(16))
@@ -115,7 +120,9 @@ def test_a_budget_is_kept_whatever_is_refused(ledger: Ledger) -> None:
     assert budgets() == [Budget(0.5), Budget(7), None]
     refused("c", "a", "b", budget=0.75)  # that of a is smaller already, and stays
     assert budgets() == [Budget(0.5), Budget(0.75), Budget(0.75)]
-    with pytest.raises(BudgetError, match=r"a budget can only be lowered$"):
+    with pytest.raises(
+        BudgetError, match=r"this privacy unit already has a smaller budget: a budget can be lowered but never raised"
+    ):
         ledger.record_spends([entry("a"), entry("b")], budget=Budget(0.625))
     assert budgets() == [Budget(0.5), Budget(0.625), Budget(0.75)]
     assert ledger.get_account("a").epsilon_units == 0
@@ -177,7 +184,10 @@ def test_delta_has_a_column_and_a_budget_of_its_own(ledger: Ledger) -> None:
 
 
 def test_what_has_no_finite_charge_is_recorded_and_refused_under_a_budget(tiny: Sanitizer, ledger: Ledger) -> None:
-    with pytest.raises(BudgetError, match=r"^santext\+ has no finite bound: no budget covers it$"):
+    with pytest.raises(
+        BudgetError,
+        match=r"^santext\+ has no finite epsilon, so it exceeds every budget: use another",
+    ):
         ledger.sanitize(tiny, "doctor", privacy_unit="a", mechanism="santext+", budget=Budget(10**6))
     ledger.sanitize(tiny, "doctor", privacy_unit="b", mechanism="santext+")
     assert str(ledger.get_account("b")) == "epsilon 0, and 1 release without a finite bound"
@@ -189,7 +199,7 @@ def test_what_has_no_finite_charge_is_recorded_and_refused_under_a_budget(tiny: 
 @pytest.mark.parametrize("wrong", ["-1", "x", "nan", "inf", "1e19", None, b"5", "1e999999999"])
 def test_what_is_no_budget_is_refused(wrong: Any) -> None:
     for give in (Budget, lambda delta: Budget(1, delta=delta)):
-        with pytest.raises(OptionError, match=r"is a number, at least 0$"):
+        with pytest.raises(OptionError, match=r"must be a number, at least 0"):
             give(wrong)
 
 

@@ -213,7 +213,7 @@ def test_another_database_and_an_empty_one_are_refused(folder: Path) -> None:
 
 
 def changed(ledger: Ledger, statement: str) -> None:
-    """Does what a ledger does not do to itself."""
+    """Apply a change that a ledger never makes itself."""
     with sqlite3.connect(ledger.path) as other:
         other.execute(statement)
     other.close()
@@ -283,7 +283,7 @@ def test_a_file_of_one_byte_is_no_empty_ledger(folder: Path) -> None:
     (folder / "ledger").write_bytes(b"x")
     with pytest.raises(LedgerDamaged, match=r"^this file is not a textveil ledger$"):
         Ledger(folder / "ledger")
-    with pytest.raises(LedgerError, match=r"^there is no ledger$"):
+    with pytest.raises(LedgerError, match=r"^the ledger does not exist$"):
         Ledger.rotate(folder / "ledger")
     assert (folder / "ledger").read_bytes() == b"x"
 

@@ -18,7 +18,7 @@ Outcome = list[SpendOutcome] | Exception
 
 
 def together(ledger: Ledger, calls: list[Callable[[], list[SpendOutcome]]]) -> list[Outcome]:
-    """Makes calls in threads of their own that all wait before the first of them writes; gives what became of each."""
+    """Make calls in threads that all wait before the first of them writes; return their results."""
     outcomes: list[Outcome] = [[] for _ in calls]
 
     def call(place: int) -> None:

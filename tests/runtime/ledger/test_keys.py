@@ -23,7 +23,7 @@ def test_without_its_key_a_ledger_is_refused_and_no_key_is_made(ledger: Ledger, 
         (lambda: write(content[:-1]), r"a key file has 32 bytes"),
         (lambda: write(content + b"x"), r"a key file has 32 bytes"),
         (lambda: write(bytes(32)), r"this is the key of another ledger"),
-        (lambda: write(content, 0o640), r"others than its owner may read it \(chmod 600\)"),
+        (lambda: write(content, 0o640), r"other users can read it: run chmod 600 on it"),
         (key.unlink, r"no readable file there"),
     ]:
         spoil()
@@ -79,7 +79,10 @@ def test_a_ledger_that_was_rotated_meanwhile_is_refused(small: Sanitizer, memo: 
     """Its tags would be of another key: accounts that nobody finds."""
     Ledger.rotate(path)
     for use in (lambda: memo.sanitize(small, "doctor"), memo.list_accounts, lambda: memo.delete_privacy_unit("a")):
-        with pytest.raises(KeyFileError, match=r"^the key of the ledger: this is the key of another ledger$"):
+        with pytest.raises(
+            KeyFileError,
+            match=r"^the key of the ledger: this is the key of another ledger: give the key",
+        ):
             use()
     assert Ledger(path).list_accounts() == []
 
@@ -92,7 +95,7 @@ def test_outputs_that_were_forgotten_are_not_in_the_file(small: Sanitizer, memo:
     assert all(output in path.read_bytes() for output in stored)
     memo.delete_outputs()
     assert not any(output in path.read_bytes() for output in stored)
-    with pytest.raises(KeyFileError, match=r"^the key of the memo: "):
+    with pytest.raises(KeyFileError, match=r"^the key of the replay cache: "):
         memo.sanitize(small, "doctor")  # it was opened before
 
 

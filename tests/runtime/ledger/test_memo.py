@@ -16,6 +16,7 @@ from textveil import Ledger, Sanitizer, TextLabelEncoder
 from textveil.errors import CryptoUnavailable, KeyFileError, OptionError
 from textveil.ledger import SpendOutcome, serialize_options, serialize_request
 from textveil.ledger.release_sources import make_cache_keys
+from textveil.ledger.tags import LedgerTags
 from textveil.mechanisms import entropy
 from textveil.storage.cryptography import compute_tag
 from textveil.text.options import Options
@@ -78,6 +79,17 @@ def test_parts_of_a_call_do_not_run_into_each_other() -> None:
     assert len(set(tags)) == len(tags)
 
 
+def test_each_kind_of_tag_has_a_label_of_its_own() -> None:
+    tags, unit_tag = LedgerTags(bytes(32), bytes([1] * 32)), b"unit"
+    found = [tags.tag_unit("Anna"), tags.tag_request(unit_tag, b"text"), tags.tag_cache_entry(unit_tag, b"text")]
+    assert found == [
+        compute_tag(bytes(32), "privacy unit", b"Anna"),
+        compute_tag(bytes(32), "request", unit_tag, b"text"),
+        compute_tag(bytes(32), "replay cache", unit_tag, b"text"),
+    ]
+    assert tags.key_checks == (compute_tag(bytes(32), "check"), compute_tag(bytes([1] * 32), "check"))
+
+
 def test_another_scope_pays_for_itself(small: Sanitizer, memo: Ledger) -> None:
     """Who sees both scopes may add them up; who sees one must not have been given an output for nothing."""
     memo.sanitize(small, "doctor", privacy_unit="a")
@@ -106,9 +118,7 @@ OTHERS: dict[str, list[dict[str, Any]]] = {
     "consistent": [{"consistent": True}],
     "key": [{"protect": "names", "consistent": "corpus", "key": bytes(16)}],
     "consistent_cap": [{"consistent": True, "consistent_cap": 5}],
-    "split": [{"consistent": True, "split": True}],
     "deny": [{"deny": ["doctor"]}, {"deny": ["doctor", "nurse"]}, {"mechanism": "santext+", "deny": ["doctor"]}],
-    "case": [{"case": "drop"}],
     "sanitize_punctuation": [{"sanitize_punctuation": True}],
 }
 
@@ -121,7 +131,7 @@ def test_every_option_makes_another_request(english: Sanitizer, small: Sanitizer
 
 
 def test_an_option_that_is_left_out_is_its_default(english: Sanitizer) -> None:
-    defaults = {"mechanism": "staircase", "epsilon": "10", "protect": "words", "case": "carry"}
+    defaults = {"mechanism": "staircase", "epsilon": "10", "protect": "words"}
     assert english.canonical_options(**defaults) == english.canonical_options()  # type: ignore[arg-type]
     assert english.canonical_options(deny=["b", "a"]) == english.canonical_options(deny=("a", "b"))
     krr = [serialize_options(english.canonical_options(mechanism="krr", epsilon=e)) for e in ("3", 3, "3.00")]
@@ -191,7 +201,7 @@ def test_stored_outputs_need_their_key(small: Sanitizer, memo: Ledger, path: Pat
     ):
         Ledger(path, replay_cache_key=tmp_path / "other")
     (tmp_path / "memo.key").unlink()
-    with pytest.raises(KeyFileError, match=r"^the key of the memo: no readable file there$"):
+    with pytest.raises(KeyFileError, match=r"^the key of the replay cache: no readable file there$"):
         Ledger(path, replay_cache_key=tmp_path / "memo.key")
     assert not Ledger(path).sanitize(small, "doctor").is_replayed
     Ledger(path).delete_outputs()
@@ -229,7 +239,7 @@ def test_without_the_package_a_memo_is_refused_and_a_ledger_works(
     for name in [name for name in sys.modules if name.split(".")[0] == "cryptography"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "cryptography", None)
-    with pytest.raises(CryptoUnavailable, match=r"^a memo needs the package cryptography: pip install"):
+    with pytest.raises(CryptoUnavailable, match=r"^a replay cache needs the package cryptography: pip install"):
         Ledger(path, replay_cache_key=tmp_path / "memo.key")
     assert not path.exists()
     Ledger(path).sanitize(small, "doctor")
@@ -241,9 +251,9 @@ def test_draws_come_from_the_systems_entropy_alone(
     """One key, one text, one scope: draws differ as the system's words do, and are equal where those are."""
     outputs: dict[int, set[str]] = {}
     ledger = Ledger(memo.path)
-    for word in (0, 2**62, 2**63):  # none that the draw would reject for ever
+    for word in (0, 3**38, 5**26):  # none that the draw would reject for ever
         monkeypatch.setattr(entropy, "random_uint64", lambda count, word=word: _words(count, word))
-        outputs[word] = {ledger.sanitize(small, "doctor", privacy_unit=scope).release.text for scope in "ab"}
+        outputs[word] = {ledger.sanitize(small, "zorblax", privacy_unit=scope).release.text for scope in "ab"}
     assert [len(found) for found in outputs.values()] == [1, 1, 1]
     assert len(set.union(*outputs.values())) > 1
 
@@ -255,6 +265,6 @@ def _words(count: int, word: int) -> Any:
 def test_a_memo_and_a_detector_do_not_go_together(ledger: Ledger, memo: Ledger) -> None:
     """It would give again what another detector left in a text."""
     sanitizer = Sanitizer(Sanitizer.load().bundle, detector=lambda text: [])
-    with pytest.raises(OptionError, match="a memo would give what another detector left"):
+    with pytest.raises(OptionError, match="the replay cache does not work with an external detector: omit one of them"):
         memo.sanitize(sanitizer, "Anna called.", protect="names")
     assert not ledger.sanitize(sanitizer, "Anna called.", protect="names").is_replayed

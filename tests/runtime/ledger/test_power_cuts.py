@@ -65,7 +65,7 @@ def memo_key(tmp_path: Path) -> str:
 
 
 def opened(disk: Path, memo_key: str | None = None) -> Ledger | None:
-    """A ledger whose sums fit; ``None`` where it was cut before its first transaction: then there is no key either."""
+    """Open a ledger whose sums fit; return ``None`` if it was cut before its first transaction and has no key."""
     if not (disk / "ledger").exists() or not (disk / "ledger").read_bytes():
         assert not (disk / "ledger.key").exists()
         return None

@@ -29,7 +29,7 @@ def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def signed(key: Path, results: list[Result]) -> str:
-    """The receipt of some results of one call, each on a line."""
+    """Return the receipt of some results of one call, each on a line."""
     writer = ReceiptWriter(key, results[0].terms.statement(0))
     writer.add_statements(result.statement for result in results)
     for result in results:
@@ -172,7 +172,7 @@ def test_recipients_have_keys_of_their_own(small: Sanitizer, tmp_path: Path) -> 
     assert len(keys) == 2
     assert (tmp_path / "a").stat().st_mode & 0o777 == 0o600
     (tmp_path / "a").write_bytes(b"short")
-    with pytest.raises(KeyFileError, match=r"^the key of the receipt: a key file has 32 bytes$"):
+    with pytest.raises(KeyFileError, match=r"^the key of the receipt: a key file must have 32 bytes$"):
         signed(tmp_path / "a", [result])
 
 

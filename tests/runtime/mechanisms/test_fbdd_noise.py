@@ -138,7 +138,7 @@ def law_of(bundle: TextBundle, epsilon: float | str = 1) -> Fbdd:
 
 
 def nearest_by_hand(bundle: TextBundle, point: list[Fraction]) -> int:
-    """The nearest output in exact fractions; ``min`` gives the first, which has the smallest id."""
+    """Return the nearest output in exact fractions; ``min`` gives the first, which has the smallest id."""
     assert bundle.metric is not None
     rows = bundle.metric.rows.tolist()
     outputs = [y for y, role in enumerate(bundle.table.roles.tolist()) if role & SANTEXT_OUTPUT_ROLE]

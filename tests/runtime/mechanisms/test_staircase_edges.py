@@ -78,7 +78,10 @@ def test_every_row_of_a_long_table_is_checked(row: int, twice: bool) -> None:
     tensors = {"neighbors": neighbors, "base": np.ones(symbols, np.uint32), "roles": np.zeros(symbols, np.uint8)}
     assert StaircaseTable.from_tensors(tensors, symbols).symbol_count == symbols
     neighbors[row, 1] = row if twice else symbols
-    with pytest.raises(BundleDamaged, match="twice" if twice else "leaves the vocabulary"):
+    with pytest.raises(
+        BundleDamaged,
+        match="twice" if twice else "a row must begin with its own word and contain only words of the vocabulary",
+    ):
         StaircaseTable.from_tensors(tensors, symbols)
 
 

@@ -134,7 +134,7 @@ def test_names_that_cannot_be_swapped_stay(tmp_path: Path, monkeypatch: pytest.M
 
 
 def killed_while(write: str, folder: Path) -> None:
-    """Runs a writer in a process that is killed in the middle of it."""
+    """Run a writer in a process that is killed while it writes."""
     child = os.fork()
     if child == 0:
         try:

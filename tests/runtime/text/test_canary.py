@@ -43,7 +43,7 @@ def options_of(sanitizer: Sanitizer) -> list[dict[str, Any]]:
         {"mechanism": "krr", "epsilon": "0.1"},
         {"mechanism": "random"},
     ]
-    return [{**law, **mode} for law in laws for mode in ({}, {"sanitize_punctuation": True}, {"case": "drop"})]
+    return [{**law, **mode} for law in laws for mode in ({}, {"sanitize_punctuation": True})]
 
 
 def prints_kinds(options: dict[str, Any]) -> bool:
@@ -52,9 +52,9 @@ def prints_kinds(options: dict[str, Any]) -> bool:
 
 
 def forms(canary: str, known: set[str]) -> set[str]:
-    """A canary as it may be recognized: as it is, composed or not, and decoded where that is not a chance find.
+    """Return the recognizable forms of a canary: as it is, composed or not, and decoded unless that matches by chance.
 
-    ``™`` decoded stands in ``department``, and ``the%20and`` is two words that any text has.
+    ``™`` decoded occurs in ``department``, and ``the%20and`` is two words that any text has.
     """
     certain = {canary, unicodedata.normalize("NFC", canary), unicodedata.normalize("NFD", canary)}
     decoded = {unquote(canary), unicodedata.normalize("NFKC", canary), unicodedata.normalize("NFKD", canary)}
@@ -151,6 +151,7 @@ def test_addresses_of_common_words_are_one_token(english: Sanitizer) -> None:
         assert law.symbol == "<unk>"
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_the_law_of_a_canary_is_that_of_the_unknown(english: Sanitizer) -> None:
     """Not a draw but the exact law: every canary holds an unknown token, and none is among the outputs."""
@@ -203,7 +204,7 @@ def test_results_and_statements_do_not_tell(english: Sanitizer, known: set[str],
     "options",
     [
         {"mechanism": SECRET}, {"epsilon": SECRET}, {"mechanism": "krr", "epsilon": SECRET},
-        {"case": SECRET}, {"replacement_probability": SECRET}, {"mechanism": "random", "deny": [SECRET]},
+        {"style": SECRET}, {"replacement_probability": SECRET}, {"mechanism": "random", "deny": [SECRET]},
         {"deny": SECRET},
     ],
     ids=str,

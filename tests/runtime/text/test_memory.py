@@ -18,6 +18,9 @@ from textveil import Sanitizer
 from textveil.text.rewrite import rewriter
 from textveil_cli.files import detect_tables
 
+#: Too long for each push: `make nightly` runs these tests.
+pytestmark = pytest.mark.full
+
 _GROWING = "emoji", "U+FDFA", "U+FDFA apart", "U+FDFA in long words", "all that expand"
 #: What lines consist of. Of some a line is one segment, of others every character is one.
 UNITS = {
@@ -30,7 +33,7 @@ OPTIONS = {
     "plain": (),
     "JSON": ("--json",),
     "punctuation": ("--sanitize-punctuation",),
-    "split": ("--consistent", "--split"),
+    "consistent": ("--consistent", "--consistent-cap", "100000000"),
     "a file": ("--document", "file"),
     "all drawn": ("--protect", "all"),
     "santext": (*_WORDS, "santext"),
@@ -52,13 +55,13 @@ def bundles(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Sanitizer]:
 
 @pytest.fixture(autouse=True)
 def _small_chunks(monkeypatch: pytest.MonkeyPatch, bundles: dict[str, Sanitizer]) -> None:
-    """What is held whatever the line is would hide what the line costs: a bundle, and the rest of a chunk."""
+    """Load bundles and shrink chunks first, since constant memory would hide the cost of a line."""
     monkeypatch.setattr(Sanitizer, "load", lambda path=None, **more: bundles[Path(path or "staircase").name])
     shrink(monkeypatch.setattr)
 
 
 def times_its_bytes(folder: Path, unit: str, options: Sequence[str]) -> float:
-    """What ``textveil sanitize`` holds at most, over the bytes of a line of one unit."""
+    """Return the peak memory of ``textveil sanitize`` divided by the bytes of a line of one unit."""
     line, out = folder / "line.txt", folder / "out.txt"
     arguments = ["sanitize", "-q", os.fspath(line), "-o", os.fspath(out), *options]
     sizes = (8_000, 20_000) if "-m" in options else SIZES  # they take longer

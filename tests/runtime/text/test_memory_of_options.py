@@ -46,7 +46,7 @@ def content_of(sign: str, size: int) -> bytes:
 
 
 def times_its_bytes(sanitizer: Sanitizer, sign: str, options: dict[str, Any]) -> float:
-    """What a text takes at most, over its bytes: of what is more in one text than in a shorter one."""
+    """Return the peak memory of a text divided by its bytes, beyond that of a shorter text."""
     shorter, longer = (content_of(sign, size) for size in SIZES)
     less, more = (held(lambda content=content: drawn(sanitizer, content, options))[1] for content in (shorter, longer))
     return (more - less) / (len(longer) - len(shorter))
@@ -57,7 +57,7 @@ def bundles_of(options: dict[str, Any]) -> tuple[str, ...]:
 
 
 def too_much(bundles: dict[str, Sanitizer], way: str, signs: dict[str, str]) -> dict[str, float]:
-    """What costs more than it may."""
+    """Return the signs whose cost exceeds the limit."""
     options, found = WAYS[way], {}
     for bundle in bundles_of(options):
         drawn(bundles[bundle], b"The doctor's, a.\n", options)  # what is imported late, or kept for the next call

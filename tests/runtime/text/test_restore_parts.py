@@ -117,7 +117,7 @@ def test_a_result_opens_places_by_keywords() -> None:
     assert result.restore(reply, restore_places={"code"}).text.count("Zorblax") == 2
     assert result.restore(reply, restore_hosts=["ok.example"]).text.count("Zorblax") == 2
     assert result.restore(reply, restore_places="all").text.count("Zorblax") == 3
-    with pytest.raises(OptionError, match="restore_places takes"):
+    with pytest.raises(OptionError, match="restore_places must be a collection of"):
         result.restore(reply, restore_places=["links"])
 
 

@@ -47,7 +47,10 @@ def test_a_restored_reply_acts_as_its_text() -> None:
 )
 def test_json_raises_a_named_error_that_says_what_to_use(write: Any) -> None:
     restored = HIDDEN.restore("Gomez")
-    with pytest.raises(RestoredNotJson, match=re.escape("use its .text, or .to_dict()")) as error:
+    with pytest.raises(
+        RestoredNotJson,
+        match=re.escape("a Restored object cannot be written to JSON: use .text, or .to_dict() for text and report"),
+    ) as error:
         write(restored)
     assert isinstance(error.value, TextveilError)
     assert isinstance(error.value, TypeError)
@@ -170,6 +173,7 @@ def test_a_bare_tag_stays_and_is_reported(bare: str) -> None:
     assert restored.report.not_restored == ((bare, "word"),)
 
 
+@pytest.mark.full
 def test_a_result_restores_what_a_conversation_does() -> None:
     text = "Dr. Mara K. Quell paid $1,250 for order 48213 on 12 March 2024. She is 43 and has 7 chairs."
     for _ in range(20):

@@ -23,12 +23,12 @@ from textveil.text.statement import CERTIFIED, PURE_LDP, TEXTBOOK
 
 
 def plan(sanitizer: Sanitizer, **options: Any) -> Any:
-    """A plan; each mechanism has attributes of its own, and so have their promises."""
+    """Return a plan; each mechanism and its promise have attributes of their own."""
     return make_plan(sanitizer.bundle, **options)
 
 
 def certified(source: Path, folder: Path, epsilon: dict[str, float]) -> Sanitizer:
-    """The same bundle with some levels certified at an epsilon: a certificate, and labels in the manifest."""
+    """Return the same bundle with some levels certified at an epsilon: a certificate, and labels in the manifest."""
     shutil.copytree(source, folder)
     certify(folder, {name: {"epsilon_certified": value} for name, value in epsilon.items()}, epsilon)
     return Sanitizer.load(folder)
@@ -62,7 +62,7 @@ def test_the_default_is_the_default(english: Sanitizer) -> None:
     assert terms.mechanism == "santext+"
     assert terms.level == "10"
     assert terms.promise.replacement_probability == pytest.approx(0.3, abs=2**-60)
-    assert (terms.case, terms.sanitize_punctuation) == ("carry", False)
+    assert not terms.sanitize_punctuation
     assert plan(english, mechanism="santext").terms.level == "10"
 
 
@@ -86,7 +86,7 @@ def test_every_epsilon_that_is_listed_is_accepted(make_bundle: Callable[..., Pat
     for sanitizer in bundles:
         with pytest.raises(UnknownLevel) as refused:
             plan(sanitizer, epsilon=5)
-        listed = str(refused.value).removeprefix("no such level: 5; santext+ has the epsilons ").split(", ")
+        listed = str(refused.value).removeprefix("no such level: 5; santext+ has these levels: epsilon ").split(", ")
         assert len(listed) == 2
         for epsilon in listed:
             assert plan(sanitizer, epsilon=epsilon).terms.level == epsilon
@@ -100,7 +100,7 @@ def test_a_certified_level_goes_by_its_certificate(tiny_path: Path, tmp_path: Pa
     terms = plan(sanitizer, epsilon=2.5).terms
     promise = terms.promise
     assert (terms.level, promise.epsilon, promise.epsilon_kind, promise.rounding_slack) == ("2.5", 2.5, CERTIFIED, 0)
-    with pytest.raises(UnknownLevel, match=r"has the epsilons 2\.5, 16$"):
+    with pytest.raises(UnknownLevel, match=r"has these levels: epsilon 2\.5, 16$"):
         plan(sanitizer, epsilon=4)
     other = plan(sanitizer, epsilon=16).terms
     assert (other.level, other.promise.epsilon_kind) == ("16", TEXTBOOK)

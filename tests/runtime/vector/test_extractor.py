@@ -13,7 +13,7 @@ from textveil import Encoder
 
 
 def by_hand(pieces: str, mode: str = "l1", grid: int = 64) -> NDArray[np.int64]:
-    """The tiny graph in numpy, and the grid: truncated toward zero."""
+    """Compute the tiny graph in numpy, and round to the grid toward zero."""
     stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in model_of(mode).graph.initializer}
     numbers = ids(pieces)
     head = (stored["embeddings"][numbers] + stored["positions"][: len(numbers)]).mean(axis=0) @ stored["projection"]

@@ -29,7 +29,7 @@ def encoder(bundle: Path) -> TextLabelEncoder:
 
 @pytest.fixture
 def speaker(tmp_path: Path) -> TextLabelEncoder:
-    """An encoder whose bundle has sentences."""
+    """Return an encoder whose bundle has sentences."""
     return TextLabelEncoder.load(write_index(tmp_path / "sentences", files=sentences_of()))
 
 
@@ -154,6 +154,7 @@ def test_an_extractor_that_fails_changes_nothing_about_the_promise(
     assert not recwarn.list  # a warning would tell something of the text
 
 
+@pytest.mark.full
 @pytest.mark.statistical
 def test_indices_have_the_shares_that_the_channel_says(encoder: TextLabelEncoder) -> None:
     for epsilon in ("1", "4"):
@@ -185,7 +186,7 @@ def test_the_exact_distribution_of_a_label(encoder: TextLabelEncoder) -> None:
             assert [float(found.compute_probability(one)) for one in LABELS] == pytest.approx(
                 staircase.probability_matrix[code].tolist()
             )
-    with pytest.raises(OptionError, match="no code"):
+    with pytest.raises(OptionError, match="no class label"):
         encoder.distribution(SECRET)
 
 

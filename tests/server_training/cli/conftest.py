@@ -14,7 +14,7 @@ def recipes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def trained(recipes: Path, run: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working folder, with the checkpoints ``clean`` and ``l1``."""
+    """Return the working folder, with the checkpoints ``clean`` and ``l1``."""
     monkeypatch.chdir(recipes)
     monkeypatch.setattr("textveil_training.dpnr.train.SEARCH", QUICK_SEARCH)
     return train_checkpoints(recipes, run)

@@ -25,7 +25,7 @@ JSON = '{"text": "the quokkasecret", "label": 1}\n'
 
 @pytest.fixture
 def run(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs the command with one worker, in an empty folder, its output in ``out``."""
+    """Run the command with one worker, in an empty folder, its output in ``out``."""
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
 
@@ -40,7 +40,7 @@ def run(capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bundle that is opened faster than the built-in one."""
+    """Return a bundle that opens faster than the built-in one."""
     return write_bundle(tmp_path_factory.mktemp("small") / "bundle")
 
 
@@ -80,7 +80,7 @@ def test_the_staircase_is_the_default(write: Write, run: Run, canary: str) -> No
 
 def test_options_of_the_staircase(write: Write, run: Run) -> None:
     rows = "sentence\tlabel\n" + "the film, the film\t1\n" * 20
-    options = ["--protect", "all", "--consistent", "--consistent-cap", "9", "--split"]
+    options = ["--protect", "all", "--consistent", "--consistent-cap", "9"]
     code, out, _ = run(write(rows, "train.tsv"), "--format", "sst2", *options)
     assert code == 0
     assert out.splitlines()[1].split() == ["train.tsv", "20", "20", "40"]  # two distinct words in each text
@@ -91,7 +91,7 @@ def test_options_of_the_staircase(write: Write, run: Run) -> None:
         line.split("\t")[0].replace(",", "").split() for line in Path("out/train.tsv").read_text().splitlines()[1:]
     ]
     assert all(words[:2] == words[2:] for words in drawn)
-    assert run("train.tsv", "--format", "sst2", "-m", "krr", "-e", "2.5", "--split", "-o", "krr")[0] == 1
+    assert run("train.tsv", "--format", "sst2", "-m", "krr", "-e", "2.5", "--consistent", "-o", "krr")[0] == 1
 
 
 def test_the_rung_names(write: Write, run: Run, refused: Refused, canary: str, tmp_path: Path) -> None:
@@ -114,12 +114,12 @@ def test_the_rung_names(write: Write, run: Run, refused: Refused, canary: str, t
 
 def test_json_and_quiet(write: Write, run: Run, canary: str) -> None:
     options = ["--format", "jsonl", "--text-key", "text", "--label-key", "label", "--copies", 3, "--json", "-q"]
-    code, out, err = run(write(JSON, "rows.jsonl"), *options, "-m", "krr", "-e", "2.5", "--case", "drop", *TABLES)
+    code, out, err = run(write(JSON, "rows.jsonl"), *options, "-m", "krr", "-e", "2.5", *TABLES)
     assert (code, err, out.count("\n")) == (0, "", 1)
     record = json.loads(out)
     assert record == json.loads(Path("out/record.json").read_text())
     assert (record["statement"]["mechanism"], record["statement"]["epsilon"]) == ("krr", 2.5)
-    assert (record["statement"]["case"], record["statement"]["tokens"]) == ("drop", 3 * 2)
+    assert record["statement"]["tokens"] == 3 * 2
     assert canary not in out + everything()
 
 

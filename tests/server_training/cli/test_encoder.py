@@ -42,7 +42,7 @@ def csv(rows: int = 90) -> str:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bundle that the command made, beside the file that it was made of."""
+    """Return a bundle that the command made, beside its source file."""
     from textveil_cli import console
     from textveil_training import cli
 
@@ -115,7 +115,7 @@ def test_bad_lines_of_json_are_left_out_too(tmp_path: Path) -> None:
     path.write_text('{"a": "x", "b": "y"}\n[]\n{"a": 1, "b": "y"}\nnot json\n{"a": "z", "b": 2}\n', "utf-8")
     skipped = SkippedRows(empty_alone=False)
     assert [row.label for row in read_table(path, "a", "b", skipped=skipped)] == ["y", "2"]
-    assert str(skipped) == "3 rows left out (2: the line is not a JSON object, 1: the text has another type)"
+    assert str(skipped) == "3 rows left out (2: the line is not a JSON object, 1: the text must be a string)"
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_codes_are_those_of_the_device(made: Path) -> None:
     [
         ("text,topic\na,b\n", (), "classes: there are 1 different labels"),
         (csv(), ("--label", SECRET), "data-column: my.csv, line 1: no column"),
-        (csv(), ("--levels", "1,2"), "option: the default level is not one of the levels"),
+        (csv(), ("--levels", "1,2"), "option: the default level must be one of the levels"),
         (csv(), ("--levels", "4,1"), "setting: levels"),
         (csv(), ("--levels", "4,99"), "setting: levels"),
         (csv(), ("--levels", f"4,{SECRET}"), "setting: levels"),

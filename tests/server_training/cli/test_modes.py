@@ -38,7 +38,7 @@ def _here(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ign
 
 @pytest.fixture
 def corpora(place: Path, run: Run) -> Path:
-    """The folder with a corpus of each mode, sanitized once."""
+    """Return the folder with a corpus of each mode, sanitized once."""
     for mode in MODES:
         if not (place / mode).exists():
             assert run("sanitize-corpus", "rows.tsv", "--format", "tsv", "-o", mode, "--protect", mode, "-q")[0] == 0
@@ -71,7 +71,7 @@ def test_a_record_that_gives_another_mode_than_its_rows_is_refused(
     arguments = ("finetune", tmp_path / "corpus" / "rows.tsv", "--format", "tsv", "-o", tmp_path / "model", *FINETUNE)
     record = tmp_path / "corpus" / "record.json"
     shutil.copy(corpora / other / "record.json", record)
-    assert refused(*arguments).startswith("data-release: a file is not as the record")
+    assert refused(*arguments).startswith("data-release: a file differs from the record")
     content = json.loads((corpora / mode / "record.json").read_text())
     for changed in (
         content | {"mode": other},
@@ -191,6 +191,7 @@ sanitize_corpus([Path("rows.tsv"), Path("more.tsv")], Path(sys.argv[1]), "tsv", 
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("done", [0, 1], ids=["at the start", "after a file"])
 def test_a_killed_run_is_known_and_resumed(place: Path, run: Run, refused: Refused, tmp_path: Path, done: int) -> None:
     (place / "more.tsv").write_text((place / "rows.tsv").read_text())
@@ -233,6 +234,8 @@ def test_a_killed_run_is_known_and_resumed(place: Path, run: Run, refused: Refus
     assert sorted(os.listdir(tmp_path)) == ["out"]
     for path in (hashes, get_manifest_path(out)):  # left by a run that was killed between its record and its end
         path.write_text("{}")
-    assert "complete: there is nothing to resume" in refused(*command, "--protect", "names", "--resume")
+    assert "the corpus in the output folder is complete: omit --resume" in refused(
+        *command, "--protect", "names", "--resume"
+    )
     assert sorted(os.listdir(tmp_path)) == ["out"]
     assert run("finetune", out / "more.tsv", "--format", "tsv", "-o", tmp_path / "model", *FINETUNE)[0] == 0

@@ -48,7 +48,7 @@ def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., bytes]:
 
 
 def carried(content: bytes, name: str) -> list[object]:
-    """What is not text, by line: headers, other columns, separators and blank lines."""
+    """Return everything except text by line: headers, other columns, separators and blank lines."""
     texts = {"sst2": {0}, "qnli": {1, 2}, "sick": {1, 2}, "medsts": {0, 1}}.get(name, {1})
     lines = content.decode().split("\n")
     if name in ("text", "wikitext"):
@@ -150,7 +150,7 @@ def test_a_table_keeps_all_but_its_texts(sanitized: Sanitized, tmp_path: Path, n
         ("a,b\n1,2,3\n", ("a",), "3 columns instead of 2"),
         ('a,b\n"1"x,2\n', ("a",), "not CSV"),
         ('a,b\n"1,2\n', ("a",), "not CSV"),
-        ("a,b\n1,2\n", ("a", "2"), "name all columns, or number all|name both"),
+        ("a,b\n1,2\n", ("a", "2"), "give all columns by name, or all by number|give both"),
         ("a,b\n1,2\n", ("c",), "no column of the name"),
         ("a,b\n ,2\n", ("a",), "the text is missing"),
         ("", ("a",), "empty"),
@@ -173,9 +173,9 @@ def test_a_key_that_stands_twice_is_refused(write: Write, sanitized: Sanitized, 
     assert not list((tmp_path / "out").glob("*.txt"))
 
 
-def test_strict_and_dropped_case_keep_rows(write: Write, sanitized: Sanitized, tmp_path: Path) -> None:
+def test_sanitized_punctuation_keeps_rows(write: Write, sanitized: Sanitized, tmp_path: Path) -> None:
     for number, options in enumerate(
-        [{"sanitize_punctuation": True}, {"case": "drop", "mechanism": "krr", "epsilon": "3"}]
+        [{"sanitize_punctuation": True}, {"sanitize_punctuation": True, "mechanism": "krr", "epsilon": "3"}]
     ):
         for name in ("sst2", "qnli", "blog", "jsonl", "text"):
             path = write(SAMPLES[name])

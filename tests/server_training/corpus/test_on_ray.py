@@ -67,7 +67,13 @@ def test_an_interrupted_run_goes_on_with_the_parts_that_are_missing(tmp_path: Pa
         on_ray.sanitize_corpus_on_ray([table], out, SELECTION, resume=True, **other)
     begun = json.loads((out / RECORDS / "run.json").read_text())
     assert (begun["status"], begun["mode"], begun["planned_files"]) == ("running", None, [table.name])
-    with pytest.raises(UnfinishedCorpus, match="not complete"):
+    with pytest.raises(
+        UnfinishedCorpus,
+        match=(
+            "the corpus is incomplete: sanitize-corpus is still running or was interrupted; wait until it ends, or "
+            "repeat its command with --resume"
+        ),
+    ):
         read_release_terms("table", out / min(kept))
     before, times = table.read_bytes(), table.stat()
     table.write_bytes(before + b"9,more\n")
@@ -99,7 +105,10 @@ def test_parts_are_known_for_the_release_that_they_are(tmp_path: Path, stopping:
     (out / "raw" / "raw.csv").write_bytes(table.read_bytes())
     assert read_release_terms("table", out / "raw" / "raw.csv") is None, "no part lies there"
     part.write_bytes(table.read_bytes())
-    with pytest.raises(ReleaseMismatch, match="not as the record"):
+    with pytest.raises(
+        ReleaseMismatch,
+        match="a file differs from the record that sanitize-corpus wrote in this folder",
+    ):
         read_release_terms("table", part)
     run = out / RECORDS / "run.json"
     statement = record["statement"] | {"mechanism": "staircase"}

@@ -77,7 +77,7 @@ def test_an_interrupted_run_goes_on_and_draws_nothing_again(
         run(copies=2)
     for changed in (
         {"options": {"mechanism": "santext", "epsilon": "8"}},
-        {"options": {**OPTIONS, "case": "drop"}},
+        {"options": {**OPTIONS, "sanitize_punctuation": True}},
         {"options": {"mechanism": "santext+", "deny": [WORDS[0]]}},
         {"copies": 3},
         {"bundle": find_artifact("english-santext")},

@@ -44,7 +44,7 @@ indices = st.sets(st.integers(0, 4), min_size=1).map(lambda found: tuple(sorted(
 
 
 def lines_of(name: FormatName, rows: list[LabeledExample]) -> str:
-    """The rows of a format as its files have them."""
+    """Return the rows of a format in the syntax of its files."""
     columns, lines = FORMATS[name].columns, []
     assert columns is not None
     for row in rows:
@@ -179,7 +179,7 @@ def test_missing_splits(write: Write, refuses: Refuses, split: str | None) -> No
         refuses(MissingSplit, load_examples("ag-entities", write(row + END + END), split), 3)
     if split in (None, "test"):
         error = refuses(MissingSplit, load_examples("ag-entities", write(row + END + row + END), split))
-        assert str(error) == "rows.txt: the file has 2 of 3 splits"
+        assert str(error) == "rows.txt: the file has 2 splits instead of 3: it is incomplete"
     refuses(MissingSplit, load_examples("ag-entities", write(row), split))
     refuses(EmptyData, load_examples("ag-entities", write(""), split))
 

@@ -55,7 +55,7 @@ def test_other_weights_are_refused(shares: dict[str, int]) -> None:
 
 
 def test_an_empty_share_is_refused() -> None:
-    with pytest.raises(MissingSplit, match="share 2 of 2 got no example"):
+    with pytest.raises(MissingSplit, match="share 2 of 2 has no example: use fewer or larger shares, or more data"):
         split_examples(documents[:5], {"train": 10**9, "dev": 1})
     with pytest.raises(DataOptionError):
         split_examples(documents, {})

@@ -33,7 +33,7 @@ DELTA = 1e-6
 
 
 def reference(confusion: NDArray[np.generic], epsilon: float) -> float:
-    """The accuracy of the best private channel on decisions, without a delta."""
+    """Return the accuracy of the best private channel on decisions, without a delta."""
     return float((compute_joint_shares(confusion) * fit_accuracy_randomizer(confusion, epsilon)).sum())
 
 
@@ -112,6 +112,7 @@ def test_the_best_codes_of_two_classes_are_opposite_corners() -> None:
     assert found.accuracies[0] == pytest.approx(1 - exp(-1) / 2, abs=5 * found.standard_errors[0])
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_a_second_coordinate_is_taken_where_it_pays_and_not_otherwise() -> None:
     """Four equal classes need the plane: on a line two of them would lie between the others."""
@@ -122,6 +123,7 @@ def test_a_second_coordinate_is_taken_where_it_pays_and_not_otherwise() -> None:
     assert len(search_best_dimension(np.eye(2), [2.0], dimensions=(1, 2), search=QUICK).codes[0]) == 1
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_one_set_of_codes_serves_several_levels() -> None:
     shared = search_codes(LIKE_AG, LEVELS, 2, search=QUICK)

@@ -76,7 +76,7 @@ def test_a_missing_key_is_named_with_its_file(fails: Callable[[str], str]) -> No
     ],
 )
 def test_a_value_of_another_type(fails: Callable[[str], str], old: str, new: str) -> None:
-    assert fails(recipe_text().replace(old, new)).endswith("has a value of another type")
+    assert fails(recipe_text().replace(old, new)).endswith("has a value of a wrong type")
 
 
 @pytest.mark.parametrize(

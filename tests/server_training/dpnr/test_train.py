@@ -33,7 +33,7 @@ def _quick_search(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[r
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the data, an encoder, and a finished training without privacy."""
+    """Return a folder with the data, an encoder, and a finished training without privacy."""
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("place")
     write_data(folder)
@@ -91,6 +91,7 @@ def test_twenty_steps_lower_the_loss_and_reach_every_layer_of_the_encoder(place:
     assert loss() < before - 0.1
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "values",
@@ -128,6 +129,7 @@ def test_an_interrupted_run_goes_on_to_the_same_result(place: Path, tmp_path: Pa
         assert first == second
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_a_run_that_broke_down_goes_on_from_its_last_state(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "SAVE_EVERY_S", 0.0)
@@ -310,5 +312,5 @@ def test_texts_without_labels_and_classes_that_training_has_not(place: Path, tmp
 
 
 def test_a_start_that_the_recipe_has_no_use_for_is_refused(place: Path) -> None:
-    with pytest.raises(CheckpointError, match="leave --start out"):
+    with pytest.raises(CheckpointError, match="this recipe does not start from a checkpoint: omit --start"):
         run(place, recipe_text(source=str(place / "encoder")), "started", start=place / "clean")

@@ -73,9 +73,9 @@ def test_no_code_is_of_a_few_texts() -> None:
 
 
 def test_copies_are_one_text() -> None:
-    with pytest.raises(InvalidClasses, match="8 codes are learned from 1000 different texts: there are 905"):
+    with pytest.raises(InvalidClasses, match="8 codes need 1000 different texts, but the data have 905"):
         deduplicate_texts(texts(900) * 3, 8)
-    with pytest.raises(InvalidClasses, match="60 codes are learned from 1200 different texts: there are 1105"):
+    with pytest.raises(InvalidClasses, match="60 codes need 1200 different texts, but the data have 1105"):
         deduplicate_texts(texts(), 60)
     for codes in (7, 257):
         with pytest.raises(InvalidClasses, match="from 8 to 256"):
@@ -178,6 +178,7 @@ def test_a_codebook_from_a_file(run: Run, tmp_path: Path, labeled: bool) -> None
     assert "The rows were chosen" not in card
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_a_taught_codebook_goes_on_where_it_was_interrupted(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -200,7 +201,7 @@ def test_a_taught_codebook_goes_on_where_it_was_interrupted(
         patched.setattr("textveil_training.encoder.codebook.compute_teacher_vectors", None)  # not asked again
         code, out, err = run(*given, "--resume")
     assert (code, err) == (0, "")
-    assert "codes" in out
+    assert "clusters" in out
     manifest = json.loads((tmp_path / "bundle" / "manifest.json").read_text())
     taught = manifest["provenance"]["taught_by"]
     assert (taught["encoder"], taught["max_tokens"]) == ("encoder", 16)

@@ -66,7 +66,7 @@ def test_a_bundle_has_the_model_and_no_label(
     plain, labeled = tmp_path / "plain" / "b", tmp_path / "b"
     plain.parent.mkdir()
     code, out, err = run(*given(data, plain))
-    assert (code, err, "codes" in out, "accuracy" in out) == (0, "", True, False)
+    assert (code, err, "clusters" in out, "accuracy" in out) == (0, "", True, False)
     code, out, err = run(*given(data, labeled, "--label", "label"))
     assert (code, err, "accuracy" in out) == (0, "", True)
     server = IndexServer.load(labeled)
@@ -104,10 +104,22 @@ def test_a_bundle_has_the_model_and_no_label(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--teacher", "none"), "--teacher is for codes of static rows"),
-        (("--teacher", "minilm"), "--teacher is for codes of static rows"),
-        (("--learning-rate", "0.1"), "learned without tuning"),
-        (("--num-epochs", "2"), "learned without tuning"),
+        (
+            ("--teacher", "none"),
+            "--teacher needs --extractor static; with --extractor minilm pass the model with --encoder",
+        ),
+        (
+            ("--teacher", "minilm"),
+            "--teacher needs --extractor static; with --extractor minilm pass the model with --encoder",
+        ),
+        (
+            ("--learning-rate", "0.1"),
+            "with --extractor minilm, --codes trains no weights: omit --learning-rate and --num-epochs",
+        ),
+        (
+            ("--num-epochs", "2"),
+            "with --extractor minilm, --codes trains no weights: omit --learning-rate and --num-epochs",
+        ),
     ],
 )
 def test_options_that_codes_of_minilm_do_not_have(

@@ -37,7 +37,7 @@ def test_duplicates_are_counted() -> None:
 
 
 def close(one: str, other: str) -> bool:
-    """The rule again, one pair at a time."""
+    """Apply the rule to one pair at a time."""
 
     def passages(words: Sequence[str], length: int) -> set[tuple[str, ...]]:
         return {tuple(words[start : start + length]) for start in range(len(words) - length + 1)}

@@ -38,7 +38,7 @@ def tuned(data: Path) -> tuple[object, ...]:
 
 @contextmanager
 def interrupted_at(monkeypatch: pytest.MonkeyPatch, stage: str, step: int) -> Iterator[None]:
-    """Sends Ctrl-C when a stage reports a step."""
+    """Send Ctrl-C when a stage reports a step."""
 
     @contextmanager
     def bars() -> Iterator[Callable[[str, int, int], None]]:
@@ -64,7 +64,10 @@ def test_an_interrupted_run_goes_on_to_the_same_bundle(
     kept = sorted(path.name for path in get_unfinished_folder(output).iterdir())
     assert "static.safetensors" in kept
     code, _, err = run(*given(data, output))
-    assert (code, "--resume goes on, --force starts anew" in err) == (1, True)
+    assert (
+        code,
+        "this bundle has an unfinished run: continue it with --resume, or start again with --force" in err,
+    ) == (1, True)
     code, _, err = run(*given(data, output, "--resume", "--seed", 1))
     assert (code, "other data or other settings" in err) == (1, True)
     monkeypatch.setattr("textveil_training.encoder.extractors.train_static", None)  # not called again

@@ -8,7 +8,12 @@ from textveil.errors import OptionError
 from textveil_training import train_encoder
 from textveil_training.errors import DataOptionError, MissingLabel, MissingText
 
-pytest.importorskip("textveil_export", reason="needs the extra bundle")
+pytest.importorskip(
+    "textveil_export",
+    reason=(
+        "this command needs textveil-export: pip install 'textveil-training[bundle]' (in a clone: pip install ./export)"
+    ),
+)
 
 WORDS = ("goal match team player", "bank market price stock")
 
@@ -35,9 +40,7 @@ def test_columns_become_a_bundle(tmp_path: Path) -> None:
 def test_empty_rows_are_errors_or_counted(tmp_path: Path) -> None:
     texts, labels = columns()
     given = [*texts, "", None, float("nan"), "goal", "team"], [*labels, 1, 1, 1, None, float("nan")]
-    with pytest.raises(
-        MissingText, match=r"^texts, line 91: the text is missing \(skip_empty=True leaves such rows out\)$"
-    ):
+    with pytest.raises(MissingText, match=r"^texts, line 91: the text is missing \(skip_empty=True skips such rows\)$"):
         train_encoder(*given, tmp_path / "bundle")
     with pytest.raises(MissingLabel, match=r"^texts, line 91: the label is missing "):
         train_encoder([*texts, "goal"], [*labels, " "], tmp_path / "bundle")
@@ -56,9 +59,9 @@ def test_missing_cells_of_pandas(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("texts", "labels", "message"),
     [
-        ("one text", ["a"], "lists, and not one string"),
-        (["one text"], ["a", "b"], r"^there are 1 texts and 2 labels$"),
-        ([b"Zorblaxia"], ["a"], r"^text 1 of 1 is not a string$"),
+        ("one text", ["a"], "texts and labels must be lists of strings, not one string"),
+        (["one text"], ["a", "b"], r"^texts and labels must have the same length, not 1 and 2$"),
+        ([b"Zorblaxia"], ["a"], r"^text 1 of 1 must be a string$"),
     ],
 )
 def test_what_is_no_column_is_refused(texts: list[str], labels: list[str], message: str, tmp_path: Path) -> None:

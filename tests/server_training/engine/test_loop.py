@@ -15,7 +15,7 @@ from textveil_training.errors import LossError
 def stage_of(
     optimizer: torch.optim.Optimizer, loss: Any, batches: Callable[[Any], list[torch.Tensor]], **changes: Any
 ) -> TrainingStage:
-    """A stage of one epoch without warmup."""
+    """Return a stage of one epoch without warmup."""
     parts: dict[str, Any] = {"name": "s", "modules": {}, "num_epochs": 1, "measure": lambda: {"dev": 0.0}}
     parts |= {"warmup": 0.0, "clip_norm": 1.0, "batches": batches, "updates": [OptimizerUpdate(optimizer, loss)]}
     return TrainingStage(**parts | changes)
@@ -62,7 +62,7 @@ RISES: list[tuple[int, float, list[float]]] = [
 
 
 def rates_of_a_run(folder: Path, steps: int, warmup: float, peak: float = 2.0) -> list[float]:
-    """The rate of each step of a run of one epoch, over its peak."""
+    """Return the learning rate of each step of a run of one epoch, divided by its peak."""
     parameter = torch.nn.Parameter(torch.ones(1))
     optimizer = torch.optim.SGD([parameter], lr=peak)
     rates: list[float] = []

@@ -14,7 +14,7 @@ from small_pretraining import WEIGHTS, run
 
 
 def two_processes(*arguments: str) -> list[str]:
-    """Runs Python twice as ``torchrun`` would, and gives what each process prints."""
+    """Run Python twice as ``torchrun`` would, and return the output of each process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

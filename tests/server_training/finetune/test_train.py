@@ -91,6 +91,7 @@ def test_labels_without_meaning_are_not_learned(encoder: Path, tmp_path: Path) -
     assert 0.3 <= sum(accuracies) / 4 <= 0.7
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @pytest.mark.parametrize("learns", [True, False], ids=["tuned", "frozen"])
 def test_scores_of_pairs_are_learned(encoder: Path, tmp_path: Path, learns: bool) -> None:
@@ -105,6 +106,7 @@ def test_scores_of_pairs_are_learned(encoder: Path, tmp_path: Path, learns: bool
         predict(tmp_path / "model", [("one",)])
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_an_interrupted_run_goes_on_to_the_same_result(encoder: Path, tmp_path: Path) -> None:
     chosen, task = settings(encoder, num_epochs=3, dropout=0.1), classes()
@@ -221,7 +223,13 @@ def test_the_release_of_a_sanitized_corpus_is_found(corpus: Path, monkeypatch: p
 def test_raw_text_beside_a_record_is_not_taken_for_sanitized(corpus: Path) -> None:
     raw = corpus.parent / "raw"
     (corpus / "copy-1" / "train.tsv").write_bytes((raw / "train.tsv").read_bytes())
-    with pytest.raises(ReleaseMismatch, match="not as the record"):
+    with pytest.raises(
+        ReleaseMismatch,
+        match=(
+            "a file differs from the record that sanitize-corpus wrote in this folder or above it, so its privacy "
+            "is unknown: restore the file, or, if it is raw text, move it to a folder without that record"
+        ),
+    ):
         read_release_terms("sst2", corpus / "copy-1")
     assert read_release_terms("sst2", corpus / "copy-1" / "dev.tsv") is not None
     (corpus / "copy-2" / "more.tsv").write_text("sentence\tlabel\nraw\t1\n")

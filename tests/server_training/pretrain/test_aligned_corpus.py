@@ -140,7 +140,13 @@ def test_a_bundle_of_other_pieces_than_the_encoders(place: Path) -> None:
     channel = TokenRandomizer(place / "pieces", **LAW)
     vocabulary = list(channel.bundle.vocabulary)
     check_pieces(channel, [*vocabulary, "[MASK]"])
-    with pytest.raises(EncoderMismatch, match="has pieces that the encoder has not"):
+    with pytest.raises(
+        EncoderMismatch,
+        match=(
+            "the bundle has WordPieces that the encoder lacks: use the encoder that the bundle was built from, or "
+            "a bundle of words"
+        ),
+    ):
         check_pieces(channel, vocabulary[1:])
     check_pieces(TokenRandomizer(place / "words", **LAW), [])  # words are cut by the encoder itself
 
@@ -148,7 +154,7 @@ def test_a_bundle_of_other_pieces_than_the_encoders(place: Path) -> None:
 def masked(
     tokenizer: EncoderTokenizer, strings: StringPieces, rows: list[tuple[list[str], list[str]]], **options: Any
 ) -> MaskedBatch:
-    """A batch of texts given as shown and original words; ``.`` is not a word."""
+    """Return a batch of texts given as kept and original words; ``.`` is not a word."""
     masker = Masker(
         tokenizer, strings, options.pop("probability", 0.15), len(tokenizer.ids), options.pop("unchanged", 0.1)
     )

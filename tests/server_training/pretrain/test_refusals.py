@@ -64,7 +64,12 @@ def test_weights_that_do_not_fit_and_a_vocabulary_that_is_too_long(pretraining: 
         load_masked_lm(str(less))
     with (longer / "vocab.txt").open("a") as file:
         file.write("more\n")
-    with pytest.raises(CheckpointError, match="more pieces"):
+    with pytest.raises(
+        CheckpointError,
+        match=(
+            "the vocabulary has more WordPieces than the embedding matrix has rows: restore the folder of the encoder"
+        ),
+    ):
         trained(pretraining, "never", start=str(longer))
 
 

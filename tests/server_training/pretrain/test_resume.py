@@ -21,7 +21,7 @@ def interrupting(every: int) -> Callable[[str, int, int], None]:
 
 
 def broken(pretraining: Path, name: str, **settings: Any) -> dict[str, Any]:
-    """Runs to the end, interrupted after every second step."""
+    """Run to the end, interrupted after every second step."""
     for times in range(10):
         try:
             return run(pretraining, name, resume=times > 0, report=interrupting(2), **settings)

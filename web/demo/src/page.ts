@@ -144,7 +144,7 @@ function take(value: string): void {
   hint.textContent =
     long === undefined
       ? short
-      : `A text of ${value.length.toLocaleString("en")} characters; its beginning is shown. Clear it to write another.`;
+      : `A text of ${value.length.toLocaleString("en")} characters; only its beginning is displayed. Clear it to write another.`;
   changed(0);
 }
 

@@ -109,7 +109,9 @@ export class Rewriter {
     if (worker !== this.#worker) return;
     if (!this.#lived || ++this.#deaths > 3) this.#giveUp();
     else
-      this.stop(new Refused("The worker was ended from outside. Nothing left this page. Draw again.")).catch(() => {});
+      this.stop(new Refused("The worker was ended from outside. Nothing left this page. Sample again.")).catch(
+        () => {},
+      );
   }
 
   #giveUp(): void {

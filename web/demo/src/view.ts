@@ -2,8 +2,8 @@ import { type Drawn, type Look, MODES, type ModeName, type Piece, SHOWN } from "
 
 const ABOUT: Record<ModeName, [title: string, about: string]> = {
   names: ["Names", "For a reader, such as a model or a colleague: names, numbers and rare words go."],
-  words: ["Words", "For learning from texts, or sorting them: most words are drawn by chance."],
-  all: ["All", "The same, and words such as “the” and “not” are drawn too."],
+  words: ["Words", "For learning from texts, or sorting them: most words are randomized."],
+  all: ["All", "The same, and words such as “the” and “not” are randomized too."],
 };
 
 /** Makes an element with a class and text. */
@@ -64,9 +64,9 @@ export class Card {
   look(look: Look): void {
     this.#marked.replaceChildren(...look.pieces.map(mark));
     const all = look.pieces.reduce((length, [piece]) => length + piece.length, 0);
-    if (all >= SHOWN) this.#marked.append(made("p", "hint", "The beginning is shown."));
+    if (all >= SHOWN) this.#marked.append(made("p", "hint", "Only the beginning is displayed."));
     const n = (count: number) => count.toLocaleString("en");
-    this.#counts.textContent = `${n(look.stay)} stay, ${n(look.replaced)} replaced, ${n(look.drawn)} drawn`;
+    this.#counts.textContent = `${n(look.stay)} kept, ${n(look.replaced)} replaced, ${n(look.drawn)} randomized`;
   }
 
   /** Shows what would leave, and its promise. */
@@ -77,7 +77,8 @@ export class Card {
     this.#said.textContent = drawn.summary;
     this.#not.replaceChildren(...drawn.notProtected.map((line) => made("li", "", line)));
     this.#out.textContent = drawn.text.slice(0, SHOWN);
-    if (drawn.text.length > SHOWN) this.#out.append(made("p", "hint", "The beginning is shown. Copy takes all."));
+    if (drawn.text.length > SHOWN)
+      this.#out.append(made("p", "hint", "Only the beginning is displayed. Copy copies all."));
     this.#copy.disabled = drawn.text === "";
   }
 
@@ -109,8 +110,8 @@ function mark([piece, what]: Piece): Node {
   const span = made("span", drawn ? (what === "randomized" ? "drawn" : "drawn unknown") : "replaced", piece);
   span.title = drawn
     ? what === "randomized"
-      ? "is drawn by chance"
-      : "is drawn by chance: no list has it"
+      ? "is randomized"
+      : "is randomized: it is on no list"
     : `is replaced: ${what}`;
   if (what !== "randomized") span.append(made("span", "heard", ` (${what})`));
   return span;

@@ -67,7 +67,7 @@ function offer(answer, sends) {
       ? []
       : [
           ["replace", sends ? "Replace and send" : "Replace"],
-          ["again", "Draw again"],
+          ["again", "Sample again"],
         ]),
     ...(sends ? [["send", "Send as it is"]] : []),
     ["back", "Back"],

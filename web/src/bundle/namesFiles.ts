@@ -69,7 +69,7 @@ export class NamesLists {
       this.#membersByType.set(entityType, new Set(entries));
       const isClosed = types.closed.includes(entityType);
       if (isClosed && entries.some((word, index) => flags[index] === 0 && this.commonWords.has(word))) {
-        throw new BundleDamaged(`${COMMON}: a word is a ${entityType}, which is never shown`);
+        throw new BundleDamaged(`${COMMON}: a word is a ${entityType}, which is never kept`);
       }
     }
     this.keptCapitals = new Set(parseSorted(opened, CAPITALS));

@@ -1,6 +1,6 @@
 /** Options of a call, and their checks. */
 
-import { CASES, CONSISTENT_CAP, MODES, SHARED_MESSAGES, STYLES } from "../constants.js";
+import { CONSISTENT_CAP, MODES, SHARED_MESSAGES, STYLES } from "../constants.js";
 import { OptionError } from "../errors.js";
 import { Decimal } from "../mechanisms/decimal.js";
 
@@ -14,8 +14,6 @@ export interface Options {
   readonly consistent?: boolean | undefined;
   /** Maximum number of randomized words, names and numbers in a document with `consistent`; 2,000 if left out. */
   readonly consistentCap?: number | undefined;
-  /** With `consistent`: release a document above the cap in parts instead of an error (`words`, `all`). */
-  readonly split?: boolean | undefined;
   /** Words that are never kept and are treated as unknown. */
   readonly deny?: Iterable<string> | undefined;
   /** Words that are always kept (`names`). The list is public and must not depend on private texts. */
@@ -28,8 +26,6 @@ export interface Options {
   readonly tag?: Iterable<string> | undefined;
   /** Entity types that are removed (`names`). */
   readonly drop?: Iterable<string> | undefined;
-  /** `carry` over the case pattern of each word, or `drop` it (`words`, `all`). */
-  readonly case?: "carry" | "drop" | undefined;
   /**
    * Whether punctuation marks are replaced, case is dropped, and white space becomes single blanks (`words`, `all`).
    */
@@ -42,34 +38,30 @@ export interface CheckedOptions {
   epsilon?: number | string;
   consistent?: boolean;
   consistentCap?: number;
-  split?: boolean;
   deny?: string[];
   allow?: string[];
   style?: "surrogate" | "tag";
   keep?: string[];
   tag?: string[];
   drop?: string[];
-  case?: "carry" | "drop";
   sanitizePunctuation?: boolean;
 }
 
 const SET_OPTIONS = ["deny", "allow", "keep", "tag", "drop"] as const;
-const FLAG_OPTIONS = ["consistent", "split", "sanitizePunctuation"] as const;
+const FLAG_OPTIONS = ["consistent", "sanitizePunctuation"] as const;
 const NAMES_ONLY = ["style", "keep", "tag", "drop", "allow"] as const;
-const WORDS_ONLY = ["epsilon", "split", "case", "sanitizePunctuation"] as const;
+const WORDS_ONLY = ["epsilon", "sanitizePunctuation"] as const;
 const OPTION_NAMES: readonly string[] = [
   "protect",
   "epsilon",
   "consistent",
   "consistentCap",
-  "split",
   "deny",
   "allow",
   "style",
   "keep",
   "tag",
   "drop",
-  "case",
   "sanitizePunctuation",
 ];
 
@@ -100,7 +92,6 @@ export function checkOptions(options: Options): CheckedOptions {
   for (const [name, values] of [
     ["protect", MODES],
     ["style", STYLES],
-    ["case", CASES],
   ] as const) {
     const value = valueByName[name];
     if (value !== undefined && !(values as readonly unknown[]).includes(value)) {

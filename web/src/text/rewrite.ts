@@ -32,7 +32,6 @@ export interface SanitizingPlan {
   readonly sanitizesPunctuation: boolean;
   readonly consistent: boolean;
   readonly cap: number;
-  readonly splitsLong: boolean;
 }
 
 /** Sanitized document: its texts, the number of charged tokens, and pairs of output and original. */
@@ -254,8 +253,7 @@ export class DocumentRewriter {
     const draws: TokenDraw[] = [];
     segmentedTexts.forEach((texts, document) => {
       let countedTokens = 0;
-      let part = 0;
-      let drawByIdentity = new Map<string, TokenDraw>();
+      const drawByIdentity = new Map<string, TokenDraw>();
       for (const items of texts) {
         for (const item of items) {
           if (typeof item === "string") continue;
@@ -266,11 +264,7 @@ export class DocumentRewriter {
             }
             const isLower = !plan.keepsCase || token.case === LOWER;
             const identity = plan.consistent ? this.#findIdentity(token) : undefined;
-            if (identity !== undefined && Math.floor(countedTokens++ / plan.cap) > part) {
-              if (!plan.splitsLong) throw makeTooLongError(plan.cap);
-              part++;
-              drawByIdentity = new Map();
-            }
+            if (identity !== undefined && ++countedTokens > plan.cap) throw makeTooLongError(plan.cap);
             let draw = identity === undefined ? undefined : drawByIdentity.get(identity);
             if (draw === undefined) {
               draw = { token, document, lower: true, word: "" };
@@ -289,6 +283,6 @@ export class DocumentRewriter {
 
 const makeTooLongError = (cap: number): DocumentTooLong =>
   new DocumentTooLong(
-    `a document has more drawn words, names and numbers than ${formatThousands(cap)}: consistent draws need it split, or ` +
-      "a higher cap",
+    `a document has more randomized words, names and numbers than ${formatThousands(cap)}: divide the document, or ` +
+      "raise the cap",
   );

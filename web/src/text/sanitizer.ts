@@ -212,10 +212,8 @@ export class Sanitizer {
     const level = this.#findLevel(checked);
     const protect = checked.protect === undefined ? table.defaultMode : checked.protect === "all" ? "all" : "words";
     const cap = parseCap(checked);
-    const { consistent = false, split = false, sanitizePunctuation: sanitizesPunctuation = false } = checked;
-    if (!consistent && (checked.consistentCap !== undefined || split)) {
-      throw new OptionError("consistentCap and split need consistent");
-    }
+    const { consistent = false, sanitizePunctuation: sanitizesPunctuation = false } = checked;
+    if (!consistent && checked.consistentCap !== undefined) throw new OptionError("consistentCap needs consistent");
     const cacheKey = `${protect} ${level.epsilon}`;
     let mechanism = this.#mechanisms.get(cacheKey);
     if (mechanism === undefined) {
@@ -223,18 +221,16 @@ export class Sanitizer {
       if (this.#mechanisms.size >= MAX_CACHED_PLANS) this.#mechanisms.clear();
       this.#mechanisms.set(cacheKey, mechanism);
     }
-    const caseOption = sanitizesPunctuation ? "drop" : (checked.case ?? "carry");
     const nearProbability = Math.max(mechanism.anyCase.nearProbability, mechanism.lowerCase.nearProbability);
     const guessGain = Math.max(mechanism.anyCase.guessGain, mechanism.lowerCase.guessGain);
     const plan: SanitizingPlan = {
       bundle,
       rule: new TemplateRule(bundle.entityTypes, protect === "words", checked.deny ?? []),
       mechanism,
-      keepsCase: caseOption === "carry",
+      keepsCase: !sanitizesPunctuation,
       sanitizesPunctuation,
       consistent,
       cap,
-      splitsLong: split,
     };
     const terms: StaircaseTerms = {
       bundleHash: bundle.contentHash,
@@ -245,7 +241,6 @@ export class Sanitizer {
       guessGain: Math.ceil(guessGain * ROUNDING_FACTOR * GAIN_SCALE) / GAIN_SCALE,
       protect,
       consistent,
-      case: caseOption,
       sanitizesPunctuation,
     };
     return [plan, terms];

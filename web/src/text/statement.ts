@@ -57,7 +57,6 @@ export interface StaircaseTerms {
   readonly guessGain: number;
   readonly protect: "words" | "all";
   readonly consistent: boolean;
-  readonly case: "carry" | "drop";
   readonly sanitizesPunctuation: boolean;
 }
 
@@ -81,8 +80,7 @@ export class StaircaseStatement extends ReleaseStatement {
     const { function_words: functionWords, gaps, case: pattern, entity_types: entityTypes, order } = PART_TEXTS;
     return [
       ...(protect === "words" ? [functionWords] : []),
-      ...(sanitizesPunctuation ? [] : [gaps]),
-      ...(this.terms.case === "carry" && !sanitizesPunctuation ? [pattern] : []),
+      ...(sanitizesPunctuation ? [] : [gaps, pattern]),
       entityTypes,
       order,
       ...(consistent ? [PART_TEXTS.equal_words] : []),
@@ -140,7 +138,6 @@ export class StaircaseStatement extends ReleaseStatement {
       consistent: terms.consistent,
       randomized_words: this.tokens,
       epsilon_text: terms.epsilon.multiply(this.tokens).toNumber(),
-      case: terms.case,
       sanitize_punctuation: terms.sanitizesPunctuation,
       bundle: terms.bundleHash,
       line: this.formatLine(),
@@ -257,7 +254,6 @@ export class NamesStatement extends ReleaseStatement {
       also: false,
       randomize: null,
       kept_words: this.tokens,
-      case: "carry",
       sanitize_punctuation: false,
       bundle: this.bundleHash,
       line: this.formatLine(),

@@ -89,7 +89,7 @@ class IndexServer:
                 index that this bundle does not have.
         """
         if not isinstance(line, str):
-            raise ReleaseError(f"line {number}: is not a string")
+            raise ReleaseError(f"line {number}: must be a string")
         fields = line.rstrip("\r").split("\t")
         is_index = len(line) <= 60 and fields[0].isascii() and fields[0].isdecimal()
         if len(fields) != 4 or not (is_index or fields[0] in self._index_by_sentence):

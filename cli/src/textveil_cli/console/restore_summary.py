@@ -1,4 +1,4 @@
-"""One-line summary of a restored reply: numbers of restored mentions, and reasons."""
+"""One-line summary of a restored reply: numbers of restored surrogates, and reasons."""
 
 from textveil.formatting import format_count
 from textveil.text import RestoreReport, SkipReason
@@ -19,7 +19,7 @@ _REASONS = {
 
 def describe_restore_report(report: RestoreReport) -> str:
     """Describe how many surrogates were restored or not, why, and the options that help."""
-    description = f"{format_count(len(report.restored), 'mention')} restored"
+    description = f"{format_count(len(report.restored), 'surrogate')} restored"
     reasons = report.count_reasons()
     if reasons:
         description += f", {len(report.not_restored):,} not restored: "

@@ -42,7 +42,7 @@ class JsonLinesLayout:
         self._key_tree = build_key_tree(self._key_paths)
         if selection.only and any(len(path) > 1 for path in self._key_paths):
             raise OptionError(
-                "--drop-other-columns needs keys without dots: other members of an inner object would remain"
+                "--drop-other-columns needs keys without dots: other keys of an inner object would remain"
             )
         left_out_paths = [parse_key(key) for key in selection.without]
         overlaps = {EACH_ITEM, *self._key_tree}.intersection(path[0] for path in left_out_paths) or (

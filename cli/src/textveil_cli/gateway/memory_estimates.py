@@ -34,10 +34,10 @@ def refuse_heavy_body(body: bytes, max_bytes: int) -> None:
         Refusal: A body of its shape may need more than ``max_bytes`` bytes, or block all other requests for too long.
     """
     if sum(map(body.count, _BRACKETS)) > _MAX_BRACKETS:
-        message = f"a body may have at most {_MAX_BRACKETS:,} lists and objects: send less at a time"
+        message = f"a body may have at most {_MAX_BRACKETS:,} lists and objects: send less in one request"
         raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-many", message)
     if _MAX_BYTES_PER_BYTE * len(body) > max_bytes and estimate_memory(body) > max_bytes:
         message = (
-            f"rewriting a body of this shape may need more than {max_bytes:,} bytes of memory: send less at a time"
+            f"rewriting a body of this shape may need more than {max_bytes:,} bytes of memory: send less in one request"
         )
         raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-much-memory", message)

@@ -37,7 +37,13 @@ from textveil_cli.gateway.request_fields import FIELDS_BY_PATH, CheckedRequest, 
 from textveil_cli.gateway.responses_replies import ResponsesReplyRestorer
 from textveil_cli.gateway.sse import DONE, EventReader, ServerSentEvent
 from textveil_cli.gateway.upstream import Headers, UpstreamClient, UpstreamReply, make_upstream_refusal
-from textveil_cli.gateway.workers import MAX_MEDIUM_CHARACTERS, RequestAdmission, WorkerPool, make_busy_refusal
+from textveil_cli.gateway.workers import (
+    MAX_MEDIUM_CHARACTERS,
+    MAX_SHORT_CHARACTERS,
+    RequestAdmission,
+    WorkerPool,
+    make_busy_refusal,
+)
 from textveil_cli.serve.access import Refusal
 from textveil_cli.serve.app import convert_error, make_error_response
 from textveil_cli.serve.limits import RequestLimits
@@ -285,10 +291,14 @@ class GatewayRequestHandler:
                         self._gateway.report(f"request {call.request_id}: {error.code}: the mapping was not written")
 
             headers = [*headers, (b"content-type", b"application/json")]
+            is_restored = path in RESTORERS_BY_PATH
+            prepared = is_restored and await stack.enter_async_context(self._prepare_restoring(exchange, len(content)))
             async with self._request_upstream("POST", target, headers, content) as reply:
-                if path not in RESTORERS_BY_PATH or reply.status != HTTPStatus.OK:
+                if not prepared or reply.status != HTTPStatus.OK:
                     await self._pass_reply(call, reply)
                     return
+                if len(content) > MAX_SHORT_CHARACTERS:  # else the thread for short texts would do this work
+                    await prepared
                 call.restorer = restorer = RESTORERS_BY_PATH[path](exchange, self._gateway.restore_tools)
                 is_stream = reply.get_header(b"content-type").startswith(b"text/event-stream")
                 await (self._restore_event_stream if is_stream else self._restore_whole_reply)(
@@ -327,6 +337,18 @@ class GatewayRequestHandler:
             return [request], request.reply_ids, hashes[-MAX_LOOKED_UP:]
 
         return read() if len(body) <= _EVENT_LOOP_BYTES else await self._workers.run_job(read, size=len(body))
+
+    @asynccontextmanager
+    async def _prepare_restoring(self, exchange: Conversation, size: int) -> AsyncIterator[asyncio.Task[None]]:
+        """Prepare restoring in a thread, from the next wait of the caller to the end of the context at most."""
+        task = asyncio.ensure_future(self._workers.run_job(exchange.prepare_reply, size=size))
+        try:
+            yield task
+        finally:
+            task.cancel()
+            await asyncio.wait((task,))
+            if not task.cancelled():
+                task.exception()  # the restoring job raises the same error
 
     @asynccontextmanager
     async def _request_upstream(

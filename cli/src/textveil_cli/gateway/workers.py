@@ -65,7 +65,7 @@ class _Job:
         if self.is_abandoned:
             raise WorkStopped("the client of the request has disconnected")
         if time.monotonic() > self._until:
-            raise WorkStopped(f"not finished within {self._seconds:g} seconds: send less at a time")
+            raise WorkStopped(f"not finished within {self._seconds:g} seconds: send less in one request")
 
     def execute(self) -> None:
         started = time.monotonic()

@@ -94,7 +94,7 @@ class ConfiguredSanitizer:
             raise InputError("cells and missing must have the same length")
         for number, (cell, is_missing) in enumerate(zip(cells, missing, strict=True), 1):
             if not is_missing and not isinstance(cell, str):
-                raise InputError(f"cell {number} of {len(cells)} is not a string: convert the column first")
+                raise InputError(f"cell {number} of {len(cells)} must be a string: convert the column first")
         texts = [cell for cell, is_missing in zip(cells, missing, strict=True) if not is_missing]
         results = iter(self.sanitize_texts(texts))
         return [cell if is_missing else next(results).text for cell, is_missing in zip(cells, missing, strict=True)]

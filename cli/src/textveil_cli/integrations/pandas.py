@@ -38,7 +38,7 @@ class CommandOptions(TypedDict, total=False):
         mechanism, epsilon, replacement_probability: The mechanism, and its privacy parameters (``Options``).
         protect, style, keep, tag, drop: Which words are kept, and how others are replaced (``Options``).
         allow, randomize, deny: Words, or a file with one word a line.
-        sanitize_punctuation, case, consistent, consistent_cap, split: How words are randomized (``Options``).
+        sanitize_punctuation, consistent, consistent_cap: How words are randomized (``Options``).
         corpus_key: File of the key under which equal strings of all cells get equal surrogates (mode ``names``).
         drop_column: Columns of a frame that the output omits.
         drop_other_columns: Whether the output has only the columns that are rewritten.
@@ -60,10 +60,8 @@ class CommandOptions(TypedDict, total=False):
     randomize: WordsOrFile
     deny: WordsOrFile
     sanitize_punctuation: bool
-    case: str
     consistent: bool
     consistent_cap: int
-    split: bool
     corpus_key: str | Path
     drop_column: Columns
     drop_other_columns: bool

@@ -118,7 +118,6 @@ def make_component(
     protect: str | None = None,
     consistent: bool | None = None,
     consistent_cap: int | None = None,
-    split: bool | None = None,
     deny: Any = None,
     style: str | None = None,
     keep: Any = None,
@@ -126,7 +125,6 @@ def make_component(
     drop: Any = None,
     allow: Any = None,
     randomize: Any = None,
-    case: str | None = None,
     sanitize_punctuation: bool | None = None,
 ) -> SanitizeDoc:
     """Return the component of a pipeline.
@@ -147,7 +145,6 @@ def make_component(
         protect: The protection mode, ``"names"``, ``"words"`` or ``"all"``.
         consistent: Whether equal words of a document get equal outputs.
         consistent_cap: Maximum number of randomized words of a document with ``consistent``.
-        split: Whether a longer document is released in parts.
         deny: Words that are treated as unknown.
         style: How the mode ``"names"`` writes replacements, ``"surrogate"`` or ``"tag"``.
         keep: Types that this mode keeps.
@@ -155,7 +152,6 @@ def make_component(
         drop: Types that this mode removes.
         allow: Words that this mode keeps in any context.
         randomize: Words that this mode randomizes among each other in lower case.
-        case: ``"carry"`` or ``"drop"``.
         sanitize_punctuation: Whether punctuation is sanitized, too.
 
     Raises:

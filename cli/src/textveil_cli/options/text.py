@@ -264,14 +264,6 @@ class SamplingOptions:
             " maximum distinct ones; tags replace the rest.",
         ),
     ] = None
-    split: Annotated[
-        bool,
-        typer.Option("--split", help="With --consistent: release a longer document in parts instead of refusing it."),
-    ] = False
-    case: Annotated[
-        Literal["carry", "drop"] | None,
-        typer.Option("--case", help="Carry (the default) the case pattern of each word over, or drop it."),
-    ] = None
 
     def make_keywords(self) -> dict[str, Any]:
         """Return the options that differ from their defaults, as keyword arguments of ``Sanitizer``.
@@ -279,8 +271,7 @@ class SamplingOptions:
         Raises:
             OptionError: ``--corpus-key`` is combined with ``--consistent`` or ``--no-consistent``.
         """
-        flags = {name: getattr(self, name) or None for name in ("consistent_cap", "split")}
-        keywords = {"case": self.case, "consistent": self.consistent, **flags}
+        keywords: dict[str, Any] = {"consistent": self.consistent, "consistent_cap": self.consistent_cap}
         if self.corpus_key is not None:
             if self.consistent is not None:
                 raise OptionError("--corpus-key cannot be combined with --consistent or --no-consistent")

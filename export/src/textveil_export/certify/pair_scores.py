@@ -67,7 +67,7 @@ class PairScores:
         return cls(metric=metric, scores=scores, max_score=largest)
 
     def score_inputs(self, inputs: Ids) -> NDArray[np.uint16]:
-        """Return the scores of some inputs to all symbols, shape ``(n, symbols)``."""
+        """Return the scores from some inputs to all symbols, shape ``(n, symbols)``."""
         return self.scores[inputs, :-1]
 
     def score_outputs(self, outputs: Ids) -> NDArray[np.uint16]:

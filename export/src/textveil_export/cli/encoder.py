@@ -20,7 +20,7 @@ class EncoderLevelOptions:
     heading: ClassVar[str] = "Levels and noise"
     levels: Annotated[
         str | None,
-        typer.Option(help="Comma-separated epsilons of the whole text. Default: those of the training."),
+        typer.Option(help="Comma-separated epsilons per text. Default: those of the training."),
     ] = None
     default_level: Annotated[
         str | None, typer.Option(help="Epsilon for users who choose none. Default: 4, or the middle one.")

@@ -13,15 +13,15 @@ COMMANDS = {
     "certify": "Prove the epsilon of each level over all pairs of words, and label the levels with it.",
     "statistics": "Measure what each level does to words, and add the figures to the bundle.",
     "sign": "Sign a bundle, and print the public key that users pass to --signer.",
-    "audit": "Audit the installed sampler: compare its draws with the probabilities of a bundle.",
-    "sentences": "Copy an index bundle and add the sentences of textveil encode --as-text.",
+    "audit": "Audit the installed sampler: compare its samples with the probabilities of a bundle.",
+    "sentences": "Copy a class label bundle and add the sentences of textveil encode --as-text.",
     "encoder": "Build an encoder bundle for textveil encode from a trained checkpoint.",
 }
 
 app = make_command_line(
     "textveil_export.cli",
     COMMANDS,
-    help="Builds the bundles that textveil loads.",
+    help="Build the bundles that textveil loads.",
     version=f"textveil-export {__version__}",
 )
 

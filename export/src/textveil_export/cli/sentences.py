@@ -19,7 +19,7 @@ def sentences(
     *,
     expected: ExpectedBundleOptions,
 ) -> None:
-    """Copy an index bundle and add the sentences of textveil encode --as-text.
+    """Copy a class label bundle and add the sentences of textveil encode --as-text.
 
     The randomizers are copied byte for byte.
     """

@@ -23,7 +23,7 @@ def statistics(
 ) -> None:
     """Measure what each level does to words, and add the figures to the bundle.
 
-    textveil levels prints them. The identity of the bundle changes. An interruption leaves the bundle as it was, or
+    textveil levels prints them. The content hash of the bundle changes. An interruption leaves the bundle as it was, or
     without statistics.
     """
     opened = open_bundle(bundle, TextBundle, **expected.expected_bundle)

@@ -17,7 +17,7 @@ def parse_character_classes(content: bytes) -> dict[str, tuple[int, ...]]:
     """Return the code point ranges of each character class.
 
     Returns:
-        Per class the first and last code point of each range in turn, in ascending order.
+        For each class, the first and the last code point of each range: first, last, first, last, and so on, ascending.
 
     Raises:
         BundleDamaged: The file is malformed, a class is missing or empty, or its ranges are not ascending or touch.

@@ -1,7 +1,7 @@
 """Parts of a text bundle: the staircase mechanism, SanText, and lists of the mode ``names``.
 
 The classes hold the data of an opened bundle. The reader of SanText's files is imported only for bundles with SanText,
-the parser of the name lists only at the first use of the mode.
+and the parser of the name lists only when the mode ``names`` is first used.
 """
 
 import re
@@ -38,7 +38,7 @@ _TYPE_NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 
 
 class EntityTypeFile(NamedTuple):
-    """One entity type of the template: name, shape (``None`` for a list), bytes of its file.
+    """One entity type of the template: name, shape (``None`` for a list), and bytes of its file.
 
     Example:
         >>> EntityTypeFile("city", None, b"leeds vienna").utf_8.split()
@@ -69,11 +69,11 @@ class StaircaseComponent:
     """Staircase mechanism of a bundle.
 
     The mechanism is that of Kairouz, Oh, Viswanath 2014 (extremal mechanisms for local differential privacy), not that
-    of Geng and Viswanath for numbers. All fields are empty in a bundle without it.
+    of Geng and Viswanath for numbers. All fields are empty if the bundle lacks the mechanism.
 
     Attributes:
         staircase_table: Neighbors and base weights.
-        staircase_levels: Parameters by epsilon, smallest first.
+        staircase_levels: Parameters of each epsilon, smallest epsilon first.
         template: Public lists that define the template.
         default_staircase_level, default_mode: Level and mode of a call without these options.
     """
@@ -94,10 +94,10 @@ class SanTextLevel(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SanTextComponent:
-    """SanText in a bundle; without it the bundle has no levels, no table and no metric.
+    """SanText in a bundle. All fields are empty if the bundle lacks SanText.
 
     Attributes:
-        santext_table: Neighbors, scores and roles.
+        santext_table: Neighbors of each word with their scores, and the roles of words.
         santext_metric: Distances of all inputs.
         santext_levels: Privacy levels, strictest first.
         default_table_mechanism, default_level, default_replacement_probability: Values of a call without these options.
@@ -127,7 +127,7 @@ class NamesFiles:
 
     @cached_property
     def lists(self) -> "NamesLists":
-        """Return the lists, which are parsed at the first access.
+        """Return the parsed lists; the first access parses them.
 
         Raises:
             BundleDamaged: A list is malformed. The message has the file and the line.
@@ -139,7 +139,7 @@ class NamesFiles:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NamesComponent:
-    """Lists of the mode ``names_files`` in a bundle.
+    """Lists of the mode ``names`` in a bundle.
 
     Attributes:
         names_files: The files, or ``None`` if the bundle has none.
@@ -149,7 +149,7 @@ class NamesComponent:
 
 
 def list_names_files(entry: object) -> list[str]:
-    """Return the names of the files that the entry ``names`` of ``mechanism.json`` implies."""
+    """Return the names of the files that the entry ``names`` of ``mechanism.json`` requires."""
     entity_types, pool_types, fact_names = _parse_entity_types(entry)
     return [
         COMMON_WORDS,
@@ -162,13 +162,13 @@ def list_names_files(entry: object) -> list[str]:
 
 
 def select_names_files(contents: BundleFiles, entry: object, *, is_size_checked: bool = False) -> NamesComponent:
-    """Select the files of the mode ``names`` and check their total size; parse none of them.
+    """Select the files of the mode ``names`` and check their total size, without parsing them.
 
     Args:
-        contents: The verified bytes of the bundle's files, by name.
-        entry: ``names`` in ``mechanism.json``; its files exist.
-        is_size_checked: Whether the size of the lists was checked before, as for the built-in bundle; no file is read
-            then.
+        contents: The bytes of the bundle's files, whose hashes are checked, by name.
+        entry: The entry ``names`` of ``mechanism.json``. The manifest must list the files that it requires.
+        is_size_checked: Whether the size of the lists was checked before, as for the built-in bundle. If so, no file is
+            read.
 
     Raises:
         BundleDamaged: An entity type has an invalid or a repeated name.

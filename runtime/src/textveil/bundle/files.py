@@ -24,7 +24,7 @@ MAX_BUNDLE_BYTES = 256_000_000
 
 
 class ExpectedBundle(TypedDict, total=False):
-    """Requirements on a bundle; a bundle that does not meet them is refused. All are optional.
+    """Requirements on a bundle, all optional. A bundle that does not meet them is refused.
 
     Keys:
         expect_id: The expected content hash (``textveil info`` prints it).
@@ -46,19 +46,19 @@ class ExpectedBundle(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BundleBase:
-    """A bundle with verified hashes and structure.
+    """An opened bundle, whose hashes and structure have been checked.
 
-    All data that determine its behavior are in memory; only the built-in bundle reads and verifies its files at their
+    All data that determine its behavior are in memory; only the built-in bundle reads and checks its files at their
     first use.
 
     Attributes:
         path: The folder.
-        content_hash: Content hash: SHA-256 of ``manifest.json``, lower-case hexadecimal. The manifest has the hash of
-            every other file.
+        content_hash: SHA-256 of ``manifest.json``, lower-case hexadecimal. The manifest has the hash of every other
+            file.
         manifest: The parsed manifest.
         max_bytes: The size limit at opening.
-        is_expected: Whether the caller pinned the content hash or the signer. Otherwise the labels of the bundle are
-            unverified claims of its author.
+        is_expected: Whether the caller stated the content hash or the signer. If not, everything that the bundle says
+            about itself is an unverified claim of its author.
     """
 
     #: Value of ``kind`` in the manifest.
@@ -74,13 +74,13 @@ class BundleBase:
     def is_builtin(self) -> bool:
         """Return whether this is the built-in bundle.
 
-        The tests of this package check each entry of its lists.
+        The tests of this package have checked each entry of its lists, so readers skip some checks.
         """
         return self.content_hash == DEFAULT_BUNDLE_ID
 
     @property
     def expected_bundle(self) -> ExpectedBundle:
-        """Return the pins with which another process opens exactly this bundle."""
+        """Return the requirements with which another process opens exactly this bundle."""
         return ExpectedBundle(expect_id=self.content_hash, max_bytes=self.max_bytes)
 
 
@@ -128,9 +128,9 @@ def read_bundle_files(
 
     Args:
         path: The folder.
-        manifest_files: The manifest's ``files``: ``sha256`` and ``bytes`` by name.
+        manifest_files: The manifest's entry ``files``: ``sha256`` and ``bytes`` of each file, by name.
         max_bytes: Most bytes of all files together.
-        lazy: Whether to read and check each file at its first use.
+        lazy: Whether to read and check each file only at its first use.
 
     Raises:
         BundleDamaged: A file is missing, altered, or outside the bundle; the message has its name.
@@ -157,11 +157,13 @@ def read_bundle_files(
 
 
 class BundleFiles(Mapping[str, bytes]):
-    """Bytes of a bundle's files by name, each read, hashed and cached at the first access.
+    """Bytes of a bundle's files by name; each is read, checked and cached at the first access.
+
+    A name that is not in the manifest raises ``BundleDamaged``.
 
     Args:
         path: The folder.
-        files: The manifest's ``files``, checked. AccessRule to another name raises ``BundleDamaged`` with that name.
+        files: The checked entry ``files`` of the manifest.
     """
 
     def __init__(self, path: Path, files: Mapping[str, Any]) -> None:
@@ -183,7 +185,7 @@ class BundleFiles(Mapping[str, bytes]):
         return len(self._files)
 
     def select_files(self, names: Iterable[str]) -> "BundleFiles":
-        """Return a subset of the files; files that were read need not be read again."""
+        """Return the files of these names. Files that were already read are not read again."""
         part = BundleFiles(self._path, {name: self._files[name] for name in names})
         part._cache = {name: self._cache[name] for name in part if name in self._cache}
         return part
@@ -204,7 +206,7 @@ class BundleFiles(Mapping[str, bytes]):
 
 
 def read_hashed_file(path: Path, digest: str, max_bytes: int = MAX_BUNDLE_BYTES) -> bytes:
-    """Read a file once and check its SHA-256 on the returned bytes.
+    """Read a file once, and check the SHA-256 of the bytes that are returned.
 
     Raises:
         BundleDamaged: The file cannot be read or has another SHA-256.

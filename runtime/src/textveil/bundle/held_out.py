@@ -1,4 +1,4 @@
-"""Counts of the model's decisions on held-out texts: texts per true label and class label.
+"""How the model classified held-out texts: number of texts by true and assigned label.
 
 A server needs these counts to estimate how many texts have a label, because the model assigns some texts wrongly. The
 counts reveal nothing about released texts.
@@ -22,12 +22,12 @@ _MAX_TEXTS = 1 << 26
 
 @dataclass(frozen=True, eq=False)
 class HeldOutCounts:
-    """Counts of the model's decisions on held-out texts.
+    """Counts of the labels that the model assigned to held-out texts.
 
     Attributes:
         labels: Names of the true labels. In a bundle with class labels, these are the classes.
-        decisions: Number of texts by true label (row) and class label or cluster label (column), int64, shape
-            ``(labels, codes)``.
+        decisions: Number of texts by true label (row) and assigned class label or cluster label (column), int64, shape
+            ``(true labels, assigned labels)``.
 
     Example:
         >>> HeldOutCounts(("no", "yes"), np.array([[18, 2], [1, 29]])).text_count
@@ -53,7 +53,7 @@ def parse_held_out(content: bytes, label_count: int, class_labels: Sequence[str]
     Args:
         content: The whole file.
         label_count: Number of class labels or cluster labels of the bundle.
-        class_labels: The expected labels in a bundle with class labels; ``None`` in a bundle with cluster labels.
+        class_labels: The class labels, which the true labels must equal; ``None`` in a bundle with cluster labels.
 
     Raises:
         BundleDamaged: A key is unknown or missing, labels are repeated or are not the classes, the table has another

@@ -1,4 +1,4 @@
-"""Bundles whose devices release a class label (docs/encoder-format.md, "An index")."""
+"""Bundles with which devices release class labels (docs/encoder-format.md, "An index")."""
 
 import re
 import unicodedata
@@ -55,13 +55,13 @@ _EXTRACTOR_KEYS = {
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StaticExtractorData:
-    """Data of a static extractor.
+    """Data of a static extractor, which averages the table rows of the words of a text.
 
     Attributes:
         words: Row of each listed word; the two rows after the last are for numbers and for unknown words.
-        word_rows: int8, shape ``(words + 2, dimension)``.
-        pair_rows: int8, shape ``(pairs, dimension)``; ``pairs`` is 0 or a power of two.
-        scales: Factors of ``word_rows`` and ``pair_rows``, float32, shape ``(2,)``.
+        word_rows: Rows of words, int8, shape ``(words + 2, dimension)``.
+        pair_rows: Rows of word pairs, int8, shape ``(pairs, dimension)``; ``pairs`` is 0 or a power of two.
+        scales: Factors of the means of ``word_rows`` and ``pair_rows``, float32, shape ``(2,)``.
         max_characters: Most characters of a text; the extractor ignores the rest.
 
     Example:
@@ -80,17 +80,17 @@ class StaticExtractorData:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LabelBundle(BundleBase):
-    """An opened bundle of an index, with the exact epsilon of every randomizer verified.
+    """An opened label bundle. The exact epsilon of every randomizer has been checked.
 
     Attributes:
         label_type: ``CLASS_LABELS`` for class labels or ``CLUSTER_LABELS`` for cluster labels.
         labels: Name of every class label or cluster label.
         extractor: Data of the extractor, which computes a vector from a text.
-        weight: Matrix from vectors to scores of the labels, float32, shape ``(codes, dimension)``.
-        bias: Bias of the scores, float32, shape ``(codes,)``.
+        weight: Matrix from vectors to scores of the labels, float32, shape ``(labels, dimension)``.
+        bias: Bias of the scores, float32, shape ``(labels,)``.
         randomizers: Mechanisms of every randomizer, by ascending epsilon.
         default_randomizer: Mechanism of a call without randomizer and epsilon.
-        held_out: Counts of decisions on held-out texts, for the server; ``None`` if the bundle has none.
+        held_out: How the model classified held-out texts, for the server; ``None`` if the bundle does not say.
         sentences: Public sentences of each label, the same number per label; empty if the bundle has none.
 
     Example:
@@ -115,7 +115,7 @@ class LabelBundle(BundleBase):
     sentences: tuple[tuple[str, ...], ...] = ()
 
     def get_randomizer(self, randomizer: str | None = None, epsilon: float | str | None = None) -> LabelStaircase:
-        """Return the mechanism of a randomizer and an epsilon per text.
+        """Return the mechanism for the name of a randomizer and an epsilon per text.
 
         Args:
             randomizer: Name of the randomizer; ``None`` is the bundle's default.
@@ -134,7 +134,7 @@ class LabelBundle(BundleBase):
 
 
 def parse_label_bundle(opened: BundleBase, contents: Mapping[str, bytes]) -> LabelBundle:
-    """Parse a bundle of an index from the bytes of its files.
+    """Parse a label bundle from the bytes of its files.
 
     Raises:
         BundleDamaged: A file is malformed.

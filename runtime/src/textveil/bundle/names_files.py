@@ -1,6 +1,6 @@
 """Reader of the lists of the mode ``names``: common words to keep, and names by entity type.
 
-Opening a bundle hashes these files and counts their entries. They are parsed at the first use of the mode.
+Opening a bundle hashes these files and counts their entries. They are parsed when the mode is first used.
 """
 
 import unicodedata
@@ -40,12 +40,14 @@ _FLAGS_AND_TONES = frozenset(map(chr, (*range(0x1F1E6, 0x1F200), *range(0x1F3FB,
 class NamesLists:
     """Lists of the mode ``names``, checked.
 
+    Entries are stored as lookup keys (``fold``): in lower case and NFKC, with ``'`` for other apostrophes.
+
     Attributes:
-        common_words: Common words, folded, in order of code points, with their flags as bits.
+        common_words: Lookup keys of common words, in order of code points, with their flags as bits.
         kept_capitals: Words that are kept in this spelling, with capitals.
         kept_symbols: Single characters that are kept.
-        members_by_type: By entity type its listed members, folded; a member may be a phrase.
-        surrogate_pools: By entity type its surrogates as printed, most frequent first.
+        members_by_type: For each entity type the lookup keys of its listed members; a member may be a phrase.
+        surrogate_pools: For each entity type its surrogates as printed, most frequent first.
         rules: Rules of the language: those of the bundle, or of English.
     """
 
@@ -141,8 +143,8 @@ def _parse_symbols(contents: Mapping[str, bytes]) -> frozenset[str]:
 def _is_symbol(symbol: str) -> bool:
     """Return whether a string is one symbol that is safe to keep.
 
-    Letters, digits, separators, combining marks, and control, format and private-use characters are not, nor are flag
-    letters and skin tones.
+    Not safe are letters, digits, separators, combining marks, flag letters, skin tones, and characters for control,
+    format and private use.
     """
     if len(symbol) != 1 or symbol in _FLAGS_AND_TONES:
         return False
@@ -160,9 +162,9 @@ def _parse_sorted(contents: Mapping[str, bytes], name: str) -> list[str]:
 
 
 def _iterate_lines(contents: Mapping[str, bytes], name: str, tabs: int = 0) -> Iterator[tuple[int, str]]:
-    """Yield number and text of each line; a line is printable except for ``tabs`` tabs.
+    """Yield number and text of each line. A line must be printable, except for ``tabs`` tabs.
 
-    A line has no blanks at its ends.
+    A line must not begin or end with a space.
 
     Raises:
         BundleDamaged: The file is empty, the last line is incomplete, or a line is malformed.
@@ -189,7 +191,7 @@ def _check_order(name: str, number: int, previous: str, entry: str) -> None:
 
 
 def _check_folded(name: str, number: int, entry: str) -> None:
-    """Raise an error if an entry differs from its lookup key, so that no lookup finds it."""
+    """Raise an error if an entry is not its own lookup key: no lookup would find it."""
     if fold(entry) != entry:
         raise _make_line_error(name, number, "must be in lower case, with straight apostrophes and in NFC")
 

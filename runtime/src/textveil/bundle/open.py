@@ -1,7 +1,7 @@
-"""Entry point for bundles: opens a bundle of any kind, checks every byte, returns its class.
+"""Entry point for bundles: opens a bundle of any type, checks every byte, returns its class.
 
-Pins are checked on the manifest before any other file is read. Files of the bundle in this package are read and checked
-at their first use, so the lists of an unused mode are not read.
+The requirements of the caller are checked on the manifest before any other file is read. The built-in bundle reads and
+checks each file at its first use, so the lists of an unused mode are not read.
 """
 
 import hashlib
@@ -60,20 +60,20 @@ def open_bundle(path: Path, *wanted: type[BundleBase], **pins: Unpack[ExpectedBu
 
     Args:
         path: The folder.
-        wanted: Classes of the accepted kinds; without them all kinds are accepted.
+        wanted: Accepted classes of bundles; without them all are accepted.
         pins: Requirements on the bundle (``ExpectedBundle``).
 
     Returns:
-        A ``TextBundle``, a ``VectorBundle`` or an ``LabelBundle``.
+        A ``TextBundle``, a ``VectorBundle`` or a ``LabelBundle``.
 
     Raises:
-        OptionError: A pin is unknown or has the wrong type.
+        OptionError: A requirement is unknown or has the wrong type.
         BundleNotFound: The folder has no bundle.
         BundleVersion: The bundle has another version of the format.
-        WrongBundle: The bundle is not of an accepted kind.
+        WrongBundle: The bundle is not of an accepted class.
         BundleDamaged: A file is missing, altered or malformed.
         BundleTooLarge: The files are larger than allowed.
-        ContentHashMismatch, WrongSigner: The bundle does not meet a pin.
+        ContentHashMismatch, WrongSigner: The bundle does not have the expected content hash or signer.
         CryptoUnavailable: A signer is given, and the extra ``crypto`` is not installed.
         ModelRefused: The model contains something that this package does not run.
 
@@ -106,7 +106,7 @@ def open_bundle(path: Path, *wanted: type[BundleBase], **pins: Unpack[ExpectedBu
 
 
 def _import_parser(bundle_type: str) -> Callable[[BundleBase, BundleFiles], BundleBase]:
-    """Return the reader of a kind of bundle; only this reader's module is imported."""
+    """Return the parser of a type of bundle, and import only the module of this parser."""
     match bundle_type:
         case "text":
             from textveil.bundle.text_bundle import parse_text_bundle as read
@@ -118,7 +118,7 @@ def _import_parser(bundle_type: str) -> Callable[[BundleBase, BundleFiles], Bund
 
 
 def _read_manifest(path: Path) -> tuple[dict[str, Any], str]:
-    """Parse the manifest of a bundle and return it with the SHA-256 of its bytes."""
+    """Parse the manifest of a bundle; return it and the SHA-256 of its bytes."""
     try:
         is_file = not stat.S_ISDIR(os.lstat(path / MANIFEST).st_mode)
     except (OSError, ValueError):  # a name that is too long or contains NUL
@@ -138,7 +138,10 @@ def _read_manifest(path: Path) -> tuple[dict[str, Any], str]:
 
 
 def _explain_version(manifest: dict[str, Any]) -> str:
-    """Return a message for a manifest of another format version: the command that rebuilds an older bundle."""
+    """Return an error message for a manifest of another format version.
+
+    For an older bundle, the message has the command that rebuilds it.
+    """
     version, files = manifest.get("format_version"), manifest.get("files")
     if manifest.get("format") != FORMAT or type(version) is not int or not 1 <= version <= _MAX_VERSION:
         return f"this release reads bundles of format version {FORMAT_VERSION} only"

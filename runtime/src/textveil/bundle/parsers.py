@@ -3,9 +3,8 @@
 A value of parsed JSON that has another type is an error of the bundle. So no reader need catch ``TypeError`` or
 ``KeyError``, which would also hide its own defects.
 
-The parser of safetensors follows the published format and rejects data that the format allows but leaves ambiguous:
-arrays that are not aligned to their element size, element types that the caller does not list, and bytes outside all
-arrays.
+The parser of safetensors follows the published format, but rejects what the format leaves ambiguous: arrays that are
+not aligned to their element size, element types that the caller does not list, and bytes outside all arrays.
 """
 
 import json
@@ -49,8 +48,8 @@ def parse_json(
         content: The whole file.
         name: Name of the file in error messages.
         max_bytes: Most bytes.
-        max_values: Most values and keys. The limit applies before parsing, to the number of ``[``, ``{``, ``,`` and
-            ``:``.
+        max_values: Most values and keys. It limits the number of ``[``, ``{``, ``,`` and ``:``, which is counted before
+            parsing.
         printable: Whether to reject control characters, which a terminal would execute.
 
     Raises:
@@ -79,9 +78,9 @@ def parse_json(
 
 
 def make_unique_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build a dictionary and reject repeated keys; a hook for ``json.loads``.
+    """Build a dictionary and reject repeated keys; for ``object_pairs_hook`` of ``json.loads``.
 
-    JSON readers resolve repeated keys differently.
+    Other JSON readers may take the first or the last value of a repeated key.
 
     Raises:
         ValueError: A key occurs twice.
@@ -98,7 +97,7 @@ def make_unique_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def is_printable(text: str) -> bool:
-    """Return whether a text has no control characters and no marks that change its direction."""
+    """Return whether a text has no control characters and none that change its direction."""
     return text.isprintable() or _UNPRINTABLE.search(text) is None  # faster; implies the absence of these
 
 
@@ -127,7 +126,7 @@ def _reject_constant(constant: str) -> None:
 
 
 def parse_record(value: object, keys: Collection[str], where: str) -> dict[str, Any]:
-    """Return an object with exactly the keys ``keys``.
+    """Return an object that must have exactly the keys ``keys``.
 
     Args:
         value: Parsed JSON.
@@ -144,14 +143,14 @@ def parse_record(value: object, keys: Collection[str], where: str) -> dict[str, 
 
 
 def parse_object(value: object, where: str) -> dict[str, Any]:
-    """Return an object with any keys."""
+    """Return a value that must be an object, with any keys."""
     if not isinstance(value, dict):
         raise BundleDamaged(f"{where}: a value is not an object")
     return value
 
 
 def parse_array(value: object, where: str, max_values: int = MAX_ARRAY_VALUES) -> list[Any]:
-    """Return an array of at most ``max_values`` values."""
+    """Return a value that must be an array of at most ``max_values`` values."""
     if not isinstance(value, list):
         raise BundleDamaged(f"{where}: a value is not an array")
     if len(value) > max_values:
@@ -160,28 +159,31 @@ def parse_array(value: object, where: str, max_values: int = MAX_ARRAY_VALUES) -
 
 
 def parse_integer(value: object, minimum: int, maximum: int, where: str) -> int:
-    """Return an integer from ``minimum`` to ``maximum``; a boolean is not an integer."""
+    """Return a value that must be an integer from ``minimum`` to ``maximum``, and not a boolean."""
     if type(value) is not int or not minimum <= value <= maximum:
         raise BundleDamaged(f"{where}: a number is not an integer, or out of range")
     return value
 
 
 def parse_boolean(value: object, where: str) -> bool:
-    """Return a boolean."""
+    """Return a value that must be a boolean."""
     if type(value) is not bool:
         raise BundleDamaged(f"{where}: a value is not a boolean")
     return value
 
 
 def parse_text(value: object, where: str, pattern: re.Pattern[str] | None = None) -> str:
-    """Return a string; with ``pattern``, the whole string must match it."""
+    """Return a value that must be a string.
+
+    If there is a ``pattern``, it must match the whole string.
+    """
     if not isinstance(value, str) or (pattern is not None and pattern.fullmatch(value) is None):
         raise BundleDamaged(f"{where}: a value is not a string, or has the wrong form")
     return value
 
 
 def parse_choice(value: object, allowed: Collection[str], where: str) -> str:
-    """Return a string that is one of ``allowed``."""
+    """Return a value that must be one of the strings ``allowed``."""
     choice = parse_text(value, where)
     if choice not in allowed:
         raise BundleDamaged(f"{where}: a value is not supported")
@@ -189,7 +191,7 @@ def parse_choice(value: object, allowed: Collection[str], where: str) -> str:
 
 
 def parse_distinct_texts(value: object, where: str) -> tuple[str, ...]:
-    """Return an array of distinct strings."""
+    """Return a value that must be an array of distinct strings."""
     texts = tuple(parse_text(entry, where) for entry in parse_array(value, where))
     if len(set(texts)) != len(texts):
         raise BundleDamaged(f"{where}: the same text occurs twice")
@@ -202,10 +204,10 @@ def parse_tensors(buffer: bytes, name: str, types: Mapping[str, str] = INTEGER_T
     Args:
         buffer: The whole file.
         name: Name of the file in error messages.
-        types: Allowed element types with their numpy types.
+        types: The numpy type of each allowed element type.
 
     Returns:
-        Read-only little-endian arrays by name, without copies. Access to a missing array raises ``BundleDamaged``.
+        Read-only little-endian arrays by name, without copies. A name that the file lacks raises ``BundleDamaged``.
 
     Raises:
         BundleDamaged: The file is truncated or violates the format.
@@ -235,7 +237,7 @@ def parse_tensors(buffer: bytes, name: str, types: Mapping[str, str] = INTEGER_T
 
 
 class _TensorDict(dict[str, NDArray[Any]]):
-    """Arrays of a file by name; access to a missing array raises ``BundleDamaged``."""
+    """Arrays of a file by name; a name that the file lacks raises ``BundleDamaged``."""
 
     def __init__(self, file: str) -> None:
         super().__init__()

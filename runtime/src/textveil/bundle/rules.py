@@ -1,6 +1,7 @@
-"""Rules of a language for the mode ``names``: words, patterns and surrogates (docs/format-rules.md).
+"""Rules of a language for the mode ``names``: words, patterns and surrogates.
 
-The rules of English are package data. A bundle may have a file ``rules.json`` of its own, which replaces all of them.
+docs/format-rules.md defines the format. The rules of English are package data. A bundle may have its own file
+``rules.json``, which replaces all of them.
 """
 
 import re
@@ -58,12 +59,12 @@ _FIELD = re.compile(
 
 
 class Clitics(NamedTuple):
-    """Parts of words that follow or precede their word without a blank.
+    """Endings that are written together with the word before them, such as ``'s`` and ``n't``.
 
     Attributes:
-        after: Clitics after their word, each with its apostrophe, without ``negation``.
-        negation: Clitic that only a few words precede, for example ``n't``; it may be empty.
-        negation_stems: The words before it.
+        after: Clitics that any word may have, each with its apostrophe.
+        negation: Clitic that only a few words may have, for example ``n't``; may be empty.
+        negation_stems: The words that may have ``negation``.
     """
 
     after: frozenset[str]
@@ -77,19 +78,21 @@ class Clitics(NamedTuple):
 
     @property
     def pieces(self) -> frozenset[str]:
-        """Letters of each clitic from the apostrophe on."""
+        """Letters of each clitic after its apostrophe."""
         return frozenset(clitic.partition("'")[2] for clitic in self.all)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """A part of a template: text that all surrogates have, or a field that is different in each.
+    """One part of a template of surrogates: fixed text, or a field with many values.
+
+    The values of a field come from a list (``name``) or are a range of numbers or letters.
 
     Attributes:
-        text: Text; empty for a field.
-        name: Pool or choice of a field; empty for a range.
-        first, step, count: Values of a range. Text has one value.
-        format: Format of a value; ``c`` for letters.
+        text: The fixed text; empty for a field.
+        name: Name of the list; empty for fixed text and for a range.
+        first, step, count: First value, step and number of values of a range. A fixed text has count 1.
+        format: Python format of a value of a range: ``c`` for letters, otherwise with a number of digits.
     """
 
     text: str = ""
@@ -101,11 +104,11 @@ class Field:
 
 
 def parse_template(template: str) -> list[Field]:
-    """Return the parts of a template, in order; malformed fields are text with a brace.
+    """Return the parts of a template, in order.
 
-    A field is in braces: the name of a pool or a choice, or a range of letters (``A-Z``), of hexadecimal numbers
-    (``0x00-0xff``) or of decimal numbers with an optional step (``1930-2000/10``). Numbers have at least as many digits
-    as the first.
+    A field is in braces: the name of a list, or a range of letters (``A-Z``), of hexadecimal numbers (``0x00-0xff``) or
+    of decimal numbers with an optional step (``1930-2000/10``). Values have at least as many digits as the first
+    number. A malformed field is returned as fixed text, with its braces.
     """
     found, position = list[Field](), 0
     for match in _FIELD.finditer(template):
@@ -127,7 +130,10 @@ def parse_template(template: str) -> list[Field]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Patterns:
-    """Patterns of strings that are more than a word; a string matches as a whole."""
+    """Regular expressions for everything that is not a plain word.
+
+    Each of them must match the whole string.
+    """
 
     dash: LazyPattern
     date: LazyPattern
@@ -158,38 +164,39 @@ class Patterns:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Rules:
-    """Rules of a language.
+    """Rules of a language. Words are lookup keys (``fold``), unless they are printed.
 
     Attributes:
         language: Language tag.
-        ages_before, ages_behind, ages_short, age_units: Words that mark the digits beside them as an age: ``aged 7``,
-            ``7 years old`` (unit, then ``ages_behind``), ``7 yo``.
-        clitics: Clitics by their side.
+        ages_before, ages_behind, ages_short, age_units: Words that show that digits are an age: ``aged 7`` (before),
+            ``7 years old`` (unit and behind), ``7 yo`` (short).
+        clitics: Endings such as ``'s``.
         domains: Domains that make a dotted name a URL in the mode ``names``.
-        endings: Endings of a word that its surrogate keeps; words with an ending in ``no_endings`` have none.
-        kept_whole: Common words that are not letters with single marks between them.
-        months: Names of the twelve months. ``short_months`` has abbreviations beside the first three letters, and
-            ``month_words`` months that are also other words.
+        endings: Endings of a word that its surrogate keeps. A word with an ending in ``no_endings`` has none of them.
+        kept_whole: Kept expressions with a sign or a digit inside, such as ``t-shirt`` and ``24/7``.
+        months: Names of the twelve months. ``short_months`` has abbreviations other than the first three letters, and
+            ``month_words`` the months that are also other words.
         also_persons: Entries of the lists of places, groups and firms that are also common names of persons.
         connectors: Words inside a name, as in ``Bank of America``.
         first_short_forms: Short forms at the beginning of a name, as in ``St. Louis``.
-        name_like: Function words that are also names or stand for places: their position never keeps them.
-        legal_forms: Legal forms of firms, folded; ``no_legal_forms`` has spellings with another meaning.
+        name_like: Function words that may be names when they are capitalized (``Will``). They are not kept just because
+            they begin a sentence.
+        legal_forms: Legal forms of firms. ``no_legal_forms`` has spellings, as printed, with another meaning.
         place_prepositions: Words before a place.
-        suffixes: Words that a hyphen attaches to a name without making them a part of it.
-        title_layouts: Titles that reveal the sex of a person, with the name of their layout.
-        titles: Surrogate of each layout of titles.
-        number_words: Class of the element by word of a number in words, without connectors.
-        number_connectors: Class by word between two elements.
+        suffixes: Words that are joined to a name by a hyphen, but are no part of it (``London-based``).
+        title_layouts: For each title that reveals the sex of a person, the name of its group.
+        titles: For each group of titles, the title that its surrogates have.
+        number_words: Class (``NUMBER_CLASSES``) of each word of a number in words, without the connectors.
+        number_connectors: Class of each word that joins two words of a number, as in ``two hundred and five``.
         number_letters: Letters that are spoken for a digit.
-        weak_numbers: Words that form no number by themselves.
-        spelled: Surrogates by class of the elements of a number.
-        patterns: Patterns of strings.
+        weak_numbers: Number words that make no number by themselves, such as ``oh`` and ``double``.
+        spelled: Surrogates of the words of a number, by class.
+        patterns: Regular expressions for strings that are no plain words.
         abbreviations: Abbreviations whose full stop ends no sentence.
         headline_words: Words that headlines write in lower case.
-        requests: First words of requests and notes, which are kept before a name.
-        verbs: Common words that are verbs after a name, with the requests.
-        choices: Words that a template may choose from, by name.
+        requests: Words that begin requests and notes. They are kept before a name.
+        verbs: Common words that are verbs after a name; includes ``requests``.
+        choices: Lists of words from which a template may take one, by name.
         templates: Template of the surrogates, by entity type.
     """
 
@@ -231,25 +238,26 @@ class Rules:
 
 
 def fold(entry: str) -> str:
-    """Return the lookup key of an entry."""
+    """Return the lookup key of an entry: NFKC, lower case, and ``'`` for other apostrophes."""
     return (entry if entry.isascii() else unicodedata.normalize("NFKC", entry).translate(_APOSTROPHES)).lower()
 
 
 @cache
 def english_rules() -> Rules:
-    """Return the rules of English, which the tests of this package check."""
+    """Return the rules of English. The tests of this package check them."""
     return _build(load_data(RULES))
 
 
 def read_rules(content: bytes) -> Rules:
     """Parse and check a file of rules.
 
-    The file has exactly the keys of the rules of English, and values of the same types; ``titles``, ``short`` and
-    ``choices`` have names of their own. The object ``optional`` may be added; this release ignores its content.
+    The file must have exactly the keys of the rules of English, and values of the same types. Only ``titles``,
+    ``short`` and ``choices`` may have other keys. The object ``optional`` may be added; this release ignores its
+    content.
 
     Raises:
-        BundleDamaged: The file is no JSON object, repeats a key, or has other keys or types; or a word is not folded,
-            a pattern is beyond the subset that all readers match alike, or a template is malformed.
+        BundleDamaged: The file is no JSON object, repeats a key, or has other keys or types; or a word is not its own
+            lookup key, a pattern has a construct that not all readers treat alike, or a template is malformed.
         BundleTooLarge: The file, a list or a text is too large.
     """
     found = parse_json(content, RULES, max_bytes=MAX_RULES_BYTES)
@@ -322,7 +330,7 @@ def _compile(patterns: Mapping[str, Mapping[str, Any]], domains: "list[str]") ->
 
 
 def expand_pattern(patterns: Mapping[str, Mapping[str, Any]], name: str) -> str:
-    """Return a pattern with the patterns that it names in braces."""
+    """Return a pattern in which each name of another pattern, in braces, is replaced by it."""
     return _REFERENCE.sub(lambda match: f"(?:{patterns[match[1]]['text']})", patterns[name]["text"])
 
 
@@ -332,7 +340,13 @@ _AS_PRINTED = frozenset((("months", "names"), ("names", "no_legal_forms")))
 
 
 def _check_shape(value: Any, like: Any, path: tuple[str, ...]) -> None:
-    """Check that a value has the keys and types of another one."""
+    """Check that a value has the keys and types of a model, which are the rules of English.
+
+    Args:
+        value: The value to check, at any depth of the file.
+        like: The corresponding value of the model.
+        path: Keys that lead to the value.
+    """
     if isinstance(like, dict):
         is_open = path in _OPEN
         entries = parse_object(value, RULES) if is_open else parse_record(value, like, RULES)
@@ -361,7 +375,7 @@ def _check_shape(value: Any, like: Any, path: tuple[str, ...]) -> None:
 
 
 def _check_pattern(patterns: Mapping[str, Any], name: str) -> None:
-    """Check that a pattern is of the subset that all readers match alike."""
+    """Check that a pattern has only constructs that all readers treat alike."""
     written = patterns[name]["text"]
     damaged = BundleDamaged(f"{RULES}: patterns.{name}: not of the supported subset")
     if not _PATTERN.fullmatch(written):
@@ -379,7 +393,7 @@ def _check_pattern(patterns: Mapping[str, Any], name: str) -> None:
 
 
 def _check_words(found: Mapping[str, Any]) -> None:
-    """Check words that rules combine."""
+    """Check words that depend on each other: clitics, titles and months."""
     if not _LANGUAGE.fullmatch(found["language"]):
         raise BundleDamaged(f"{RULES}: language: is not a language tag such as en")
     clitics, titles, months = found["clitics"], found["names"]["titles"], found["months"]["names"]
@@ -400,7 +414,7 @@ def _check_words(found: Mapping[str, Any]) -> None:
 
 
 def _check_surrogates(found: Mapping[str, Any]) -> None:
-    """Check that each template has a surrogate, and names only fields that exist."""
+    """Check that each template has at least one surrogate, and names only lists that exist."""
     choices, templates = found["surrogates"]["choices"], found["surrogates"]["templates"]
     lists = [*choices.values(), *(found["numbers"][key]["surrogates"] for key in NUMBER_CLASSES)]
     if not all(lists) or "letter" not in choices or not choices.keys().isdisjoint(POOLS_OF_TEMPLATES):

@@ -29,8 +29,8 @@ def parse_santext(contents: Mapping[str, bytes], definition: dict[str, Any]) -> 
     """Parse the files of SanText.
 
     Args:
-        contents: The verified bytes of the bundle's files, by name.
-        definition: The parsed ``mechanism.json``, with an entry ``santext``.
+        contents: The bytes of the bundle's files, whose hashes are checked, by name.
+        definition: The parsed ``mechanism.json``. It must have an entry ``santext``.
 
     Raises:
         BundleDamaged: The table, the metric, a level or a default is malformed or out of range.

@@ -1,7 +1,8 @@
-"""Signers of bundles: a detached Ed25519 signature of the manifest and its verification.
+"""Signers of bundles: a signature (Ed25519) of the manifest, in a separate file.
 
 The signed message is a fixed text and the SHA-256 of ``manifest.json``, which has the hash of every other file. A
-content hash pins one bundle; a signer's key pins all bundles that the owner of the key signs.
+caller who expects a content hash accepts one bundle. A caller who expects a signer accepts all bundles that the owner
+of the key signs.
 """
 
 import re
@@ -20,7 +21,7 @@ _MAX_SIGNATURE_BYTES = 200
 def make_signed_message(manifest_sha256: str) -> bytes:
     """Return the message that a signer signs: a fixed purpose and the SHA-256 of the manifest.
 
-    The purpose makes the signature useless in another context.
+    With the purpose in the message, the signature is useless for anything else.
 
     Args:
         manifest_sha256: SHA-256 of the manifest, hexadecimal.

@@ -20,7 +20,11 @@ _NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 
 
 def list_template_files(template: object) -> list[str]:
-    """Return the names of the list files of a template (``template`` in ``mechanism.json``)."""
+    """Return the names of the files of a template's lists.
+
+    Args:
+        template: The entry ``template`` of ``mechanism.json``.
+    """
     entry = parse_record(template, {"function_words", "entity_types"}, MECHANISM_FILE)
     entity_types = (
         parse_record(kind, {"name", "shape", "file"}, MECHANISM_FILE)
@@ -35,8 +39,9 @@ def parse_staircase(contents: Mapping[str, bytes], definition: dict[str, Any]) -
     """Parse the files of the staircase mechanism.
 
     Args:
-        contents: The verified bytes of the bundle's files, by name.
-        definition: The parsed ``mechanism.json``, with an entry ``staircase`` whose lists exist and are printable.
+        contents: The bytes of the bundle's files, whose hashes are checked, by name.
+        definition: The parsed ``mechanism.json``. It must have an entry ``staircase``, and the lists that it names must
+            exist and be printable.
 
     Raises:
         BundleDamaged: The table, a level, a list or a default is malformed, or violates a condition of the theorem.

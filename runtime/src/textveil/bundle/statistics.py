@@ -1,4 +1,4 @@
-"""Measured effects of every level of SanText, as in ``statistics.json`` (docs/levels.md)."""
+"""Measured effects of every level of SanText, from ``statistics.json`` (docs/levels.md)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +11,9 @@ RELEASE_COUNTS = (1, 2, 5, 10)
 
 @dataclass(frozen=True)
 class RecoveryEstimate:
-    """Success rate of the best guess of a word from its releases.
+    """How often the best guess of a word from its releases is right.
 
-    The observer has all public data.
+    The guess uses all public data.
 
     Attributes:
         rate: Share of right guesses, in [0, 1]; exact for one release, otherwise simulated.
@@ -30,22 +30,22 @@ class RecoveryEstimate:
 class MeasuredEffects:
     """Measured effects of one mechanism at one level on protected words.
 
-    Medians are over word types.
+    Medians and quantiles are over the words of the vocabulary, where each counts once.
 
     Attributes:
-        unchanged: Median of ``N_x``, the probability that a word is unchanged.
-        unchanged_low: 5 % quantile of ``N_x``.
-        unchanged_high: 95 % quantile of ``N_x``.
-        unchanged_most: Maximum of ``N_x``.
-        rarely_unchanged: Share of words with ``N_x`` below .01.
-        likely_outputs: Median of ``S_x``, the smallest number of outputs with .95 of the probability of a row.
-        likely_inputs: Median of ``S*_y``, the number of inputs whose probability of an output is at least .01 times
-            that of the likeliest input.
-        min_entropy: Median of ``-ln max_y Pr[M(x) = y]``, in nats.
+        unchanged: Median probability that a word is unchanged.
+        unchanged_low: 5 % quantile of this probability.
+        unchanged_high: 95 % quantile of this probability.
+        unchanged_most: Maximum of this probability.
+        rarely_unchanged: Share of words that are unchanged with a probability below .01.
+        likely_outputs: Smallest number of outputs that together have .95 of a word's output probability; median.
+        likely_inputs: Number of words that give an output with at least .01 times the probability of its likeliest
+            input; median over outputs.
+        min_entropy: Negative logarithm of the probability of a word's likeliest output, in nats; median.
         recovery: Bayes-optimal guess of a word under a public prior, by number of releases.
         recovery_without_release: Success rate of the prior alone: the share of its most frequent word.
-        recovery_with_kept_words: For ``santext+`` the success rate from one release over all words, with those that its
-            coin keeps; otherwise ``None``.
+        recovery_with_kept_words: For ``santext+``, the success rate from one release over all words, also those that
+            the mechanism keeps at random; otherwise ``None``.
 
     Example:
         >>> from textveil.bundle import find_artifact, open_bundle

@@ -1,7 +1,7 @@
 """Text bundles: staircase mechanism, SanText, lists of the mode ``names``, or several.
 
 ``mechanism.json`` and the files that it lists determine the output distributions (docs/format.md). The manifest lists
-every file with its size and hash, and has license, provenance and the certified epsilons of levels.
+every file with its size and hash, and has the license, the origin of the data and the certified epsilons of levels.
 """
 
 from collections.abc import Mapping
@@ -59,8 +59,9 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
     Attributes:
         mechanism_hash: SHA-256 of ``mechanism.json``; certificates and statistics refer to it.
         token_type: ``"word"`` or ``"wordpiece"``.
-        vocabulary: Printed spelling of each symbol by id, most frequent first; empty without a mechanism.
-        symbol_ids: Id by spelling, with merged spellings.
+        vocabulary: Printed spelling of each symbol by id, most frequent first; empty without a mechanism. A symbol is a
+            word, or a WordPiece token, that the mechanism can read and print.
+        symbol_ids: Id of each spelling. Several spellings may have one id.
         characters_json: The bytes of ``characters.json``, the character classes.
         default_mechanism: Mechanism of a call without this option; empty if the bundle has no mechanism.
         certificate: The parsed certificate, or ``None``.
@@ -99,12 +100,12 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
         return _list_mechanisms(self, self)
 
     def check_mechanism(self, mechanism: str) -> None:
-        """Check that the bundle has the table of a mechanism.
+        """Raise an error unless the bundle has the table of a mechanism.
 
         All mechanisms except ``staircase`` use SanText's table.
 
         Raises:
-            UnknownMechanism: The bundle lacks the table. The message has a bundle with the table.
+            UnknownMechanism: The bundle lacks the table. The message names a bundle that has it.
         """
         available = ", ".join(self.mechanisms) or "the lists of the mode names"
         if mechanism == "staircase" and self.staircase_table is None:
@@ -115,7 +116,7 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
             )
 
     def get_names_lists(self) -> "NamesLists":
-        """Return the lists of the mode ``names``, which are parsed at the first use.
+        """Return the lists of the mode ``names``; the first call parses them.
 
         Raises:
             UnknownMechanism: The bundle has no such lists.
@@ -127,7 +128,7 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
 
     @property
     def table(self) -> "SanTextTable":
-        """Return neighbors, scores and roles of SanText.
+        """Return SanText's table: neighbors of each word with their scores, and the roles of words.
 
         Raises:
             UnknownMechanism: The bundle has no SanText.
@@ -148,7 +149,7 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
         return self.santext_metric
 
     def get_certified_epsilon(self, level: SanTextLevel, mechanism: str) -> float | None:
-        """Return the manifest's certified epsilon of a level; ``None`` before certification."""
+        """Return the certified epsilon of a level in the manifest; ``None`` before certification."""
         return self.certified_epsilons[level.name, mechanism]
 
 
@@ -245,10 +246,10 @@ def _list_word_files(definition: dict[str, Any], parts: set[str]) -> list[str]:
 
 
 def _check_mechanism_files(definition: dict[str, Any], word_files: list[str], manifest_files: dict[str, Any]) -> None:
-    """Check that ``mechanism.json`` lists all files of its mechanisms with the manifest's hashes.
+    """Check that ``mechanism.json`` lists all files of its mechanisms, with their right hashes.
 
     Raises:
-        BundleDamaged: The manifest lacks one of the files, or the two lists differ.
+        BundleDamaged: The manifest lacks one of the files, or has another hash of one.
     """
     required = [*word_files, CHARACTERS]
     if definition["santext"] is not None:
@@ -314,11 +315,11 @@ def _read_statistics(
 
 
 def _check_header(header: dict[str, Any], name: str, expected_format: tuple[str, int], mechanism_hash: str) -> None:
-    """Raise an error unless a file has the expected format and belongs to this ``mechanism.json``.
+    """Raise an error unless a file has the expected format and is for this ``mechanism.json``.
 
     Raises:
         BundleVersion: The file has another format or version.
-        BundleDamaged: The file belongs to another table.
+        BundleDamaged: The file is for another ``mechanism.json``.
     """
     if (header.get("format"), header.get("format_version")) != expected_format:
         raise BundleVersion(f"{name}: this package reads format version {expected_format[1]} only")

@@ -1,4 +1,4 @@
-"""Bundles whose devices release vectors (docs/encoder-format.md).
+"""Bundles with which devices release vectors (docs/encoder-format.md).
 
 This module does not run the model; ``textveil.vector.encoder`` does.
 """
@@ -34,9 +34,9 @@ class OnnxExtractorData:
     """Data of an ONNX extractor.
 
     Attributes:
-        model: The verified bytes of the model.
+        model: The bytes of the checked model.
         vocabulary: Id of each WordPiece token.
-        lowercase: Whether the tokenizer folds text first.
+        lowercase: Whether the tokenizer puts text in lower case first.
         max_tokens: Most tokens of the model's input, with [CLS] and [SEP]; further tokens are cut off.
         dimension: Length of a vector.
 
@@ -57,7 +57,7 @@ class OnnxExtractorData:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class VectorBundle(BundleBase):
-    """An opened bundle of vectors with a checked model.
+    """An opened vector bundle with a checked model.
 
     Attributes:
         extractor: The model and the settings of its tokenizer.
@@ -81,9 +81,9 @@ class VectorBundle(BundleBase):
     default_level: ReleaseParameters
 
     def get_level(self, epsilon: float | str | None) -> ReleaseParameters:
-        """Return the parameters for an epsilon per text; the default for ``None``.
+        """Return the parameters for an epsilon per text; ``None`` gives the default.
 
-        The comparison is numeric and exact: 6, 6.0 and "6" are equal.
+        Epsilons are compared as exact numbers: 6, 6.0 and "6" are equal.
 
         Raises:
             UnknownLevel: The bundle lacks this epsilon. The message lists the supported ones.
@@ -94,12 +94,12 @@ class VectorBundle(BundleBase):
 
 
 def find_level(levels: Mapping[str, _Level], epsilon: float | str, owner: str) -> _Level:
-    """Return the level of an epsilon; the comparison of decimal numbers is exact.
+    """Return the level that has an epsilon. Epsilons are compared as exact decimal numbers.
 
     Args:
-        levels: Levels by spelled epsilon.
+        levels: Levels by their epsilon, as the bundle spells it.
         epsilon: Epsilon per text.
-        owner: Name of the owner of the levels in the error message.
+        owner: Name, in the error message, of the object that has the levels.
 
     Raises:
         UnknownLevel: No level has this epsilon.
@@ -115,7 +115,7 @@ def find_level(levels: Mapping[str, _Level], epsilon: float | str, owner: str) -
 
 
 def parse_vector_bundle(opened: BundleBase, contents: Mapping[str, bytes]) -> VectorBundle:
-    """Parse a bundle of vectors from the bytes of its files.
+    """Parse a vector bundle from the bytes of its files.
 
     Raises:
         BundleDamaged: A file is malformed.
@@ -134,11 +134,11 @@ def parse_vector_bundle(opened: BundleBase, contents: Mapping[str, bytes]) -> Ve
 def parse_onnx_extractor(
     contents: Mapping[str, bytes], entry: dict[str, Any], dimension: int
 ) -> tuple[OnnxExtractorData, ModelCounts]:
-    """Parse and check a model and ``vocabulary.txt``.
+    """Parse and check a model and its vocabulary.
 
     Args:
         contents: The bytes of the bundle's files.
-        entry: The manifest's entry for both.
+        entry: The manifest's entry with the settings of the tokenizer.
         dimension: Length of a vector.
 
     Returns:

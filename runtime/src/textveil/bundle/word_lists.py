@@ -1,7 +1,7 @@
-"""Readers of word lists, one entry per line, with limits that apply before parsing.
+"""Readers of word lists, one entry per line. Their size is limited before they are parsed.
 
-The limits count bytes, because an entry of one letter takes eighty times its bytes as an object, and one wide character
-takes four bytes for every character of its string.
+The limits count bytes as well as entries. In memory, an entry of one letter takes eighty times the bytes that it has in
+the file, and one wide character makes every character of its string take four bytes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -59,7 +59,7 @@ def decode_list(contents: Mapping[str, bytes], name: str, *, allow_tabs: bool = 
 
 
 def parse_entry_ids(contents: Mapping[str, bytes], name: str) -> dict[str, int]:
-    """Return the line number of every entry of a word list, from 0.
+    """Return the line number, from 0, of every entry of a word list.
 
     Raises:
         BundleDamaged: An entry is empty or occurs twice, the last line is incomplete, or the list is empty.

@@ -45,36 +45,35 @@ class Conversation:
 
     Args:
         sanitizer: Rewrites texts; the built-in English bundle by default.
-        pass_through: Types of parts to send unchanged, such as ``image_url``; roles, such as ``system``; and
-            ``keys``, for JSON keys that may be more than names of fields. Nothing of these is protected.
+        pass_through: What to send unchanged and unprotected: types of message parts, such as ``image_url``; roles, such
+            as ``system``; and ``keys``, for all JSON keys (otherwise only names of fields are kept).
         restore_tools: Names of tools whose arguments in replies are restored. The arguments of other tools keep their
             surrogates: otherwise the model could make a tool send an original somewhere.
-        restore_places: Places of replies, beside running text, in which originals are restored: ``code``, ``json``,
-            ``math``; or ``all``, for replies that no client displays or fetches.
-        restore_hosts: Hosts of the links in which originals are restored.
+        restore_places: Regions of replies, besides running text, in which originals are restored: any of ``code``,
+            ``json`` and ``math``; or ``all``, for replies that no client displays or fetches.
+        restore_hosts: Originals are restored in links to these hosts.
         rewrite: Function that rewrites each text independently, in place of the mode ``names``; for example one that
             spends epsilon from a ledger. Then nothing is restored, and ``options`` have no effect on the function. A
-            message that is sent again is equal only if all messages before it in the call, or in the exchange, are the
-            same; any other text is sampled anew, even if it equals an earlier one.
-        tool_guesses: Maximum number of strings of its own that a model may write into the arguments of one call, and of
-            all calls of the conversation, while tool results share the mapping. Each string is a guess that the model
-            can test. Results of calls above the limit, and of unknown calls, are rewritten with unlinked surrogates,
-            without an error.
+            message that is sent again stays equal only if all messages before it, in the call or in the exchange, are
+            the same. All other texts are sampled anew, even if they equal an earlier one.
+        tool_guesses: Two limits: how many strings of its own a model may write into the arguments of one call, and of
+            all calls of the conversation, while tool results share the mapping. Each such string is a guess that the
+            model can test. Results of calls above a limit, and of unknown calls, are rewritten with unlinked
+            surrogates, without an error.
         options: Options of the mode ``names``: ``style``, ``keep``, ``tag``, ``drop``, ``allow``, ``deny`` and
-            ``consistent_cap``, here for all strings of the conversation; with ``consistent=False`` each message has its
-            own mapping, resending returns an equal message at its place alone, and ``tool_guesses`` are 0.
+            ``consistent_cap``, here for all strings of the conversation. With ``consistent=False`` each message has a
+            mapping of its own, a message that is sent again stays equal only at its place, and ``tool_guesses`` are 0.
 
     Raises:
         OptionError: An option or its value is not supported, such as another mode.
 
     Privacy:
-        A conversation is one document whose texts follow one another. The upstream learns the templates, and the
-        equality of strings in all messages (docs/proofs/names.md). The object contains all data that undo the
-        protection.
+        A conversation is one document whose texts follow one another. The upstream learns the templates, and which
+        strings are equal in all messages (docs/proofs/names.md). The object contains all data that undo the protection.
 
-        A model can test guesses: if a guess gets into a message of the user, or into a tool result, the upstream
-        learns whether it equals one of the hidden strings. Text under the model's own name reveals no such
-        equality, and tool results allow as many tests as ``tool_guesses`` permits.
+        A model can test guesses: if a guess gets into a message of the user, or into a tool result, the upstream learns
+        whether it equals one of the hidden strings. Text under the model's own name never reveals that. Tool results
+        allow as many tests as ``tool_guesses`` permits.
     """
 
     def __init__(
@@ -114,7 +113,12 @@ class Conversation:
         )
 
     def _set_state(self, shared: ConversationState, exchange: ExchangeState | None = None) -> None:
-        """Set the state of the conversation and of an exchange, or of all messages (``exchange_state``)."""
+        """Set the state of the conversation, and of one exchange.
+
+        Args:
+            shared: State of the conversation.
+            exchange: State of the exchange. If omitted, a new one for all messages of the conversation.
+        """
         exchange = ExchangeState(None, None, shared.restore_tools) if exchange is None else exchange
         self._shared, self._exchange = shared, exchange
         self._texts = ConversationTextRewriter(shared, exchange)
@@ -129,20 +133,20 @@ class Conversation:
         raise TypeError("a conversation cannot be pickled: use save, which encrypts it")
 
     def is_field_name(self, key: str) -> bool:
-        """Return whether a JSON key consists of common words and field words.
+        """Return whether a JSON key is the name of a field: only common words and words of APIs.
 
         An error message may contain such a key.
         """
         return bool(self._shared.field_names.find_fields([key]))
 
     def start_exchange(self, after: "ExchangeHistory | None" = None) -> "Conversation":
-        """Return this conversation for one request and its reply.
+        """Return a view of this conversation for one request and its reply.
 
-        The exchange restores only surrogates of messages sent through it, including messages already sent before, and
-        no others of the conversation.
+        It restores only surrogates of messages that are sent through it, whether for the first time or again. It does
+        not restore other surrogates of the conversation.
 
         Args:
-            after: ``history`` of the exchange that this one continues, for a provider that stores its messages.
+            after: ``history`` of the exchange that this one continues, if the provider stores its messages.
         """
         with self._shared.lock:
             exchange = object.__new__(type(self))
@@ -151,7 +155,7 @@ class Conversation:
 
     @property
     def kept_words(self) -> KeptWords:
-        """Numbers of kept words, and of replaced words on no list, in the rewritten texts.
+        """How many words the rewritten texts keep, and how many words on no list they replace.
 
         An exchange counts only texts that were not sent before it. Both numbers follow from the template.
         """
@@ -159,14 +163,14 @@ class Conversation:
 
     @property
     def unshared_results(self) -> int:
-        """Number of tool results that were sent without the mapping, in an exchange."""
+        """How many tool results of an exchange were sent unlinked, without the mapping."""
         return self._exchange.unshared_results
 
     @property
     def history(self) -> "ExchangeHistory":
-        """Tags of the messages sent in an exchange, or in the whole conversation.
+        """Which messages were sent in an exchange, or in the whole conversation.
 
-        The result refers to the history of the exchange before this one.
+        The result refers to the history of the exchange that this one continues.
         """
         with self._shared.lock:
             return self._exchange.make_history(self._shared)
@@ -174,14 +178,14 @@ class Conversation:
     def outgoing(self, messages: list[Any]) -> list[Any]:
         """Return messages in the form to send: OpenAI's chat and responses, or Anthropic's messages.
 
-        Every text of a person or a tool is rewritten. JSON in the arguments and results of tools is rewritten
-        by value: a number becomes a number of the same type. Keys, roles, identifiers, names of tools, true, false and
-        null are kept. Text of the model is sent as the model wrote it, byte for byte, if it follows the same messages
-        as when it arrived. Any other text under the model's name gets new surrogates, which are linked to no others
-        and never restored. A message that was sent before is sent again unchanged (see ``rewrite``).
+        Every text of a person or a tool is rewritten. JSON in the arguments and results of tools is rewritten value by
+        value: a number becomes a number of the same type. Names of fields, roles, identifiers, names of tools, true,
+        false and null are kept. Text of the model is sent as the model wrote it, byte for byte, if it follows the same
+        messages as when it arrived. Any other text under the model's name gets unlinked surrogates, which are never
+        restored. A message that was sent before is sent again unchanged (except with ``rewrite``).
 
         Args:
-            messages: The messages, as dictionaries; all of them so far, or the new ones alone.
+            messages: The messages, as dictionaries: all of them so far, or only the new ones.
 
         Raises:
             InputError: A message has an unknown shape, field or type, or cannot be rewritten. Nothing is returned, and
@@ -191,7 +195,7 @@ class Conversation:
             return self._messages.prepare_messages(messages)
 
     def outgoing_text(self, text: str, entity_type: str | None = None) -> str:
-        """Return a text in the form to send; equal texts have equal results.
+        """Return a text in the form to send. Equal texts have equal results.
 
         With ``rewrite`` or ``consistent=False`` each call samples anew.
 
@@ -203,8 +207,9 @@ class Conversation:
 
         Args:
             text: The text.
-            entity_type: Entity type of the whole text according to a detector: ``person``, ``city``, ``organization``,
-                ``group`` or ``word``. The whole text is replaced as one entity, even if the mode would keep it.
+            entity_type: Entity type of the whole text, if a detector has found it: ``person``, ``city``,
+                ``organization``, ``group`` or ``word``. The whole text is then replaced as one entity, even if the mode
+                would keep it.
 
         Raises:
             InputError: The text is not a string.
@@ -215,7 +220,7 @@ class Conversation:
             return self._messages.prepare_text(text, entity_type)
 
     def outgoing_unlinked(self, text: str) -> str:
-        """Return a text that the model wrote and someone changed, such as a file, in the form to send.
+        """Return a text that the model wrote and someone changed (a file, say) in the form to send.
 
         Each hidden word gets its own surrogate, even if two words are equal, and nothing of the text is restored later.
         All numbers are hidden, and all words except common words in lower case, in any context.
@@ -229,16 +234,31 @@ class Conversation:
                 return self._shared.custom_rewrite(text)
             return self._texts.rewrite_unlinked(text, self._shared.plan.make_reader())
 
+    def prepare_reply(self) -> None:
+        """Index the surrogates that a reply may mention; a caller may do so while it waits for the reply.
+
+        Without this call, ``incoming`` and ``stream`` do the same work at the first reply.
+
+        >>> from textveil import Conversation
+        >>> conversation = Conversation()
+        >>> sent = conversation.outgoing_text("Anna Novak called.")
+        >>> conversation.prepare_reply()
+        >>> conversation.incoming(sent).reply
+        'Anna Novak called.'
+        """
+        with self._shared.lock:
+            _ = self._exchange.get_restorer(self._shared).index
+
     def incoming(self, reply: Any, *, record: bool = True, other_parts: Any = None) -> RestoredReply:
         """Return a reply with the originals in place of surrogates.
 
         Args:
-            reply: A text; a message, or a list of parts or items, as dictionaries. Unknown fields are not changed.
-            record: Whether this is the whole reply to the last messages; otherwise call ``record_reply``. Only a
-                recorded reply can be sent again as the model wrote it, and of two different replies to the same
-                messages neither can.
-            other_parts: Other parts of the reply that a client may display with it. They are not changed, and nothing
-                is restored where they may begin a link that the reply continues.
+            reply: A text; a message, as a dictionary; or a list of parts or items. Unknown fields are not changed.
+            record: Whether this is the whole reply to the last messages. If not, call ``record_reply`` with the whole
+                reply. Only a recorded reply can be sent again as the model wrote it. If two different replies to the
+                same messages are recorded, neither can.
+            other_parts: Other parts of the reply that a client may display with it. They are not changed. If they may
+                begin a link that the reply continues, nothing is restored there.
 
         Raises:
             InputError: The reply has an unknown shape.
@@ -289,13 +309,14 @@ class Conversation:
             )
 
     def make_reply_view(self) -> ReplyView:
-        """Return a tracker for the texts of one reply that a client may display together."""
+        """Return an object that tracks the texts of one reply that a client may display together."""
         return ReplyView(self._shared.restore_policy)
 
     def record_reply(self, written: Any, restored: Any) -> None:
         """Record a reply to the last messages, so that it can be sent again as the model wrote it.
 
-        Of several different replies, such as the choices of one request, none can be sent again so.
+        If several different replies are recorded, such as the choices of one request, none of them can be sent again
+        like that.
 
         Args:
             written: The reply as the model wrote it.
@@ -305,7 +326,7 @@ class Conversation:
             self._recorder.record_reply(written, restored, is_part=False)
 
     def count_call(self, call: str, arguments: Any) -> None:
-        """Count the guesses in the arguments of a call that ``record_reply`` did not get.
+        """Count the guesses in the arguments of a call that was not passed to ``record_reply``.
 
         Args:
             call: The identifier of the call.
@@ -315,20 +336,21 @@ class Conversation:
             self._calls.count_call(call, arguments)
 
     def count_call_name(self, call: str, name: str) -> None:
-        """Count the guesses in a tool's name that a model wrote into a call, unless the user declared the tool.
+        """Count the guesses in the tool name of a call, unless the user declared the tool.
 
         Args:
             call: The identifier of the call.
-            name: The name.
+            name: The name, as the model wrote it.
         """
         with self._shared.lock:
             self._calls.count_call_name(call, name)
 
     def declare_tools(self, names: Iterable[str]) -> None:
-        """Add names of tools that the user declares: calls of these tools make no guess by the name.
+        """State which tools exist, so that their names in calls do not count as guesses.
 
-        Any other name in a call counts like its arguments (``tool_guesses``), since a client may answer that no tool
-        has that name. Names that an exchange gets apply to its own reply only.
+        A call by any other tool name counts against ``tool_guesses``, like the arguments of calls: a client may answer
+        "no tool X", and this answer could tell the model whether X is a private string. Names that are declared in an
+        exchange count for its reply only.
         """
         with self._shared.lock:
             self._exchange.tool_names = self._exchange.tool_names.union(names)
@@ -341,7 +363,8 @@ class Conversation:
     def claim_reply(self, reply: Any) -> Any:
         """Return a reply, or an event of one, with the model's role in place of any other role.
 
-        If the reply contains a result of a call, the model wrote it. Then no result of this call shares the mapping.
+        If the reply contains a result of a call, then the model wrote that result itself. From then on the results of
+        this call are unlinked.
 
         Raises:
             InputError: The reply has an item of a type that no API has.
@@ -354,12 +377,12 @@ class Conversation:
             )
 
     def exclude_tool_results(self) -> None:
-        """Rewrite all later tool results without the mapping, since a call has arguments that were not counted."""
+        """Rewrite all later tool results unlinked, because the arguments of a call were not counted."""
         with self._shared.lock:
             self._shared.tool_guesses.exclude_all_results()
 
     def save(self, path: str | Path, key_file: str | Path) -> None:
-        """Write the conversation to a file, encrypted (AES-256-GCM), readable for its owner alone.
+        """Write the conversation to an encrypted file (AES-256-GCM) that only its owner can read.
 
         Args:
             path: The file. Deleting it deletes the conversation.
@@ -412,7 +435,7 @@ class Conversation:
         return conversation
 
     def pack(self) -> bytes:
-        """Return the conversation compressed, for ``unpack``; about a tenth of its size in memory.
+        """Return the conversation compressed to about a tenth of its size, for ``unpack``.
 
         Privacy:
             The bytes are not encrypted.
@@ -426,7 +449,7 @@ class Conversation:
         """Return the conversation that ``pack`` compressed, to continue it.
 
         Args:
-            packed: The result of ``pack``, from a trusted source only.
+            packed: The result of ``pack``. It must come from a trusted source.
             sanitizer: As in ``load``.
             options: ``pass_through``, ``restore_tools``, ``restore_places``, ``restore_hosts`` and ``rewrite``, as in
                 ``load``.

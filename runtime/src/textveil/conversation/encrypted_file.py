@@ -1,4 +1,7 @@
-"""The file of a conversation: encrypted, readable for its owner only, with the key in another folder."""
+"""The file of a conversation. It is encrypted, and only its owner can read it.
+
+The key must be in another folder.
+"""
 
 import json
 import os
@@ -33,13 +36,14 @@ _KEY_NAME = "the key of the conversation"
 
 
 def encode_content(content: Mapping[str, Any], size: int | None = None) -> bytes:
-    """Encode the content of a conversation as JSON in many small steps, between which other threads can run.
+    """Encode the content of a conversation as JSON, in many small steps.
 
-    One call of the encoder would hold the interpreter lock for seconds if a conversation has millions of words.
+    Other threads can run between the steps. One call of the encoder would hold the interpreter lock for seconds if a
+    conversation has millions of words.
 
     Args:
         content: The content.
-        size: Approximate number of characters, if the caller knows it; a short content is encoded in one step.
+        size: Approximate number of characters, if the caller knows it. A short content is encoded in one step.
     """
     is_short = size is not None and size <= _STEP_CHARACTERS
     return (json.dumps(content) if is_short else "".join(_iterate_json_parts(content))).encode()
@@ -72,20 +76,20 @@ def _iterate_json_parts(value: Any) -> Iterator[str]:
 
 
 def write_conversation(path: Path, key_file: str | Path, content: bytes, stamp: bytes | None) -> bytes:
-    """Write the content of a conversation to its file; see ``Conversation.save``.
+    """Write the content of a conversation to its file. See ``Conversation.save``.
 
     Args:
         path: The file.
-        key_file: The key. Its lock orders two processes that write the same file.
+        key_file: The key. While it is locked, no other process writes the conversation file.
         content: The encoded content.
-        stamp: Stamp of the file that this conversation last read or wrote; ``None`` for none.
+        stamp: Stamp of the file that this conversation last read or wrote; ``None`` if there is none.
 
     Returns:
-        The stamp of the new file.
+        The stamp of the new file: its first bytes, which differ after each write.
 
     Raises:
-        ConversationChanged: The path has another file: replacing it would lose a mapping, and a pipe would block the
-            process.
+        ConversationChanged: The path has another file: replacing it would lose a mapping. Or it is not a plain file: a
+            pipe would block the process.
     """
     key = _read_conversation_key(path, key_file, make=True)
     with _lock_key_file(key_file):
@@ -114,7 +118,7 @@ def _refuse_special_file(path: Path) -> None:
 
 
 def _read_stamp(path: Path) -> bytes | None:
-    """Return the first bytes of a file: the header and the random nonce, unique to each writing.
+    """Return the stamp of a file: its header and the random nonce, unique to each write.
 
     The result is ``None`` if there is no readable plain file.
     """
@@ -137,7 +141,7 @@ def _lock_key_file(key_file: str | Path) -> Iterator[None]:
 
 
 def read_conversation(path: Path, key_file: str | Path) -> tuple[bytes, bytes]:
-    """Return the content of a conversation and the stamp of its file; see ``Conversation.load``."""
+    """Return the content of a conversation and the stamp of its file (``Conversation.load``)."""
     try:
         with open(os.open(path, _OPEN_FLAGS), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

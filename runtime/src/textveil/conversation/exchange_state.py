@@ -1,13 +1,15 @@
-"""State of a conversation, which all its exchanges share, and state of one exchange.
+"""State that all exchanges of a conversation share, and state of one exchange.
 
 An exchange is one request and its reply. It *shares* the ``ConversationState`` of its conversation: the options, the
-key, the mapping, the sent messages, the records of replies, the counted guesses, the identifiers of calls and the
-lock. It *owns* an ``ExchangeState``: the tags of its messages, the place of its reply, the reply received so far, the
-pairs that it may restore, the names of its tools and its counts. A conversation used without an exchange has an
-``ExchangeState`` as well, with ``tags=None``: its messages are all messages of the conversation.
+key, the mapping, the sent messages, the records of replies, the counted guesses, the identifiers of calls and the lock.
+It *owns* an ``ExchangeState``: the tags of its messages, the place of its reply, the part of the reply that has
+arrived, the pairs that it may restore, the names of its tools and its counts. A *tag* is a keyed hash, here and in the
+other modules of this package. A conversation that is used without an exchange has an ``ExchangeState`` too, with
+``tags=None``: its messages are all messages of the conversation.
 
-A saved file contains the shared state, and of the owned state only the places of the last reply. The objects in these
-two classes refer to no ``Conversation``: a reference cycle would delay freeing the memory of a closed conversation.
+A saved file contains the shared state. Of the owned state it contains only the places of the last reply. The objects in
+these two classes do not refer to a ``Conversation``: a reference cycle would delay freeing the memory of a closed
+conversation.
 """
 
 import json
@@ -41,7 +43,7 @@ _PAIR_CHARACTERS = 128
 
 
 class ExchangeHistory(NamedTuple):
-    """Messages of an exchange, from which another exchange continues.
+    """The messages of an exchange, so that another exchange can continue it.
 
     >>> from textveil import Conversation
     >>> conversation = Conversation()
@@ -53,8 +55,8 @@ class ExchangeHistory(NamedTuple):
     True
 
     Attributes:
-        tags: Tags of its messages.
-        previous: The messages of the exchanges before this one, or ``None``.
+        tags: Keyed hashes of its messages.
+        previous: The history of the exchange before it, or ``None``.
         place: Place of the next message.
     """
 
@@ -71,15 +73,15 @@ class ConversationState:
         options: Options of the mode ``names``.
         pass_through: Types of parts, and roles, that are sent unchanged.
         restore_tools: Names of tools whose arguments in replies are restored.
-        restore_policy: Places of replies in which originals are restored.
+        restore_policy: Regions of replies in which originals are restored.
         custom_rewrite: Rewrites each text independently, in place of the mode.
         tool_guesses: Maximum number of guesses in one call and in all calls.
 
     Attributes:
-        key: Key of all tags.
+        key: Key of all tags (keyed hashes).
         surrogate_state: The mapping, and the surrogates that are used.
-        sent_messages: For each tag: the JSON of the sent message, and the pairs that a reply may mention.
-        unlinked_messages: For each tag: the JSON of a sent message of which nothing is restored.
+        sent_messages: For each tag of a message: the JSON that was sent, and the pairs that a reply may mention.
+        unlinked_messages: For each tag of an unlinked message: the JSON that was sent.
         signed_items: For each tag of a restored item that a provider signed: its JSON as the provider sent it.
         begin_hashes: Hashes of the first messages of the conversation.
         shared_results: For each tag of a tool result: whether the result shares the mapping.
@@ -127,16 +129,16 @@ class ConversationState:
         )
 
     def hash_strings(self, use: str, *parts: str) -> str:
-        """Return the tag of some strings: a keyed hash, different for each use."""
+        """Return the tag (keyed hash) of some strings. It differs for each value of ``use``."""
         return _hash_parts(self.key, use, *parts)
 
     def hash_value(self, use: str, value: Any) -> str:
-        """Return the tag of a JSON value; it depends on ``pass_through`` as well."""
+        """Return the tag (keyed hash) of a JSON value. It also depends on ``pass_through``."""
         encoded = encode_json(value, encode_sorted_json).encode()
         return compute_tag(self.key, use, encoded, encode_json(sorted(self.pass_through)).encode()).hex()
 
     def store_unlinked(self, message_tag: str, written: str) -> None:
-        """Store the JSON of a sent message of which nothing is restored."""
+        """Store the JSON of an unlinked message that was sent."""
         self.unlinked_messages[message_tag] = written
         if len(self.unlinked_messages) > _MAX_UNLINKED_MESSAGES:
             del self.unlinked_messages[next(iter(self.unlinked_messages))]
@@ -147,7 +149,7 @@ class ConversationState:
         return None if encoded is None else json.loads(encoded)
 
     def get_pairs(self, message_tag: str) -> list[SurrogatePair]:
-        """Return the pairs of a sent message, or those that restored a reply."""
+        """Return the pairs of a sent message, or the pairs that restored a reply."""
         if message_tag in self.sent_messages:
             return self.sent_messages[message_tag][1]
         return self.reply_records.get_pairs(message_tag)
@@ -186,7 +188,7 @@ class ConversationState:
         }
 
     def restore_state(self, state: Mapping[str, Any]) -> None:
-        """Continue from an exported state; the options are those of the constructor."""
+        """Continue from an exported state, with the options that the constructor received."""
         self._use_key(bytes.fromhex(state["key"]))
         self.surrogate_state.restore_state(state["surrogates"])
         for message_tag, (written, pairs) in state["sent_messages"].items():
@@ -203,23 +205,23 @@ class ExchangeState:
 
     Args:
         tags: Tags of the messages of the exchanges that it continues; ``None`` for all messages of the conversation.
-        previous: The messages of the exchange that it continues, if there is one.
+        previous: History of the exchange that it continues, if there is one.
         tool_names: Names of tools that the user declared.
 
     Attributes:
-        tags: The tags above, then those of its own messages; ``None`` as above.
+        tags: The argument ``tags``, then the tags of its own messages; or ``None``.
         origin: Place of its first message.
         message_pairs: Pairs of the message that is being rewritten.
-        kept_words: Number of kept words, and of replaced words on no list, in the texts that it sent first.
-        unshared_results: Number of its tool results that were sent without the mapping.
+        kept_words: Number of kept words, and of replaced words on no list, in the texts that it was the first to send.
+        unshared_results: Number of its tool results that were sent unlinked.
         counted_calls: Hashes of the arguments of calls whose strings are counted.
         reply_start: Place of the first message of its reply.
-        unit_place: Place of the message of the reply that is being received.
+        unit_place: Place of the message of the reply that is arriving.
         next_place: Place of the message after that one.
         reply_owner: An object that is the same for all parts of one reply.
-        reply_fields: The model's own text received so far for the message at ``unit_place``.
-        reply_pairs: The pairs that restored it.
-        restored_values: Restored texts and values that no record has yet, with their pairs.
+        reply_fields: The model's own text that has arrived so far for the message at ``unit_place``.
+        reply_pairs: The pairs that restored this text.
+        restored_values: Restored texts and values that are not in a record yet, with their pairs.
     """
 
     def __init__(
@@ -237,11 +239,11 @@ class ExchangeState:
 
     @classmethod
     def continue_history(cls, previous: ExchangeHistory | None, tool_names: frozenset[str]) -> "ExchangeState":
-        """Return the state of a new exchange that continues another one, or none."""
+        """Create the state of a new exchange, which may continue another one."""
         return cls(dict.fromkeys(_iterate_tags(previous)), previous, tool_names)
 
     def expect_reply(self, place: ConversationPlace) -> None:
-        """Set the place of the next reply, of which nothing is received yet."""
+        """Set the place of the next reply, of which nothing has arrived yet."""
         self.reply_start = self.unit_place = self.next_place = place
         self.reply_owner: object = object()
         self.reply_fields: RecordedFields = {}
@@ -249,12 +251,12 @@ class ExchangeState:
         self.restored_values: list[tuple[str, list[SurrogatePair]]] = []
 
     def make_history(self, shared: ConversationState) -> ExchangeHistory:
-        """Return the messages of this exchange, linked to those of the exchange that it continues."""
+        """Return the messages of this exchange, linked to the history that this exchange continues."""
         tags = tuple(islice(self._get_tags(shared), self._previous_count, None))
         return ExchangeHistory(tags, self._previous, self.next_place)
 
     def get_restorer(self, shared: ConversationState) -> Restorer:
-        """Return the restorer for all messages so far; each call adds the messages since the last one."""
+        """Return the restorer for all messages so far; each call adds the messages since the last."""
         tags = self._get_tags(shared)
         if self._restorer_tag_count < len(tags):
             new_tags = islice(tags, self._restorer_tag_count, None)
@@ -270,7 +272,7 @@ class ExchangeState:
         return set().union(*map(find_numbers, sent))
 
     def export_state(self) -> dict[str, Any]:
-        """Return the places of the last reply as plain values for JSON; no other state is saved."""
+        """Return the places of the last reply as plain values for JSON. Other state is not saved."""
         return {"reply_start": self.reply_start, "next_place": self.next_place}
 
     def restore_state(self, state: Mapping[str, Any]) -> None:

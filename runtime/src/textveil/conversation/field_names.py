@@ -1,7 +1,8 @@
-"""Detection of JSON keys that are names of fields, which are kept: keys of common words and field words.
+"""Detection of JSON keys that are names of fields, and are kept.
 
-Any other key may name a person, an account or a secret. A list of such keys can never be complete (``flast`` is a login
-name), so the lists are those of the words that may be kept.
+They consist of common words and field words (words of published APIs). Any other key may name a person, an account or a
+secret. A list of forbidden keys could never be complete (``flast`` is a login name), so the lists have the permitted
+words.
 """
 
 import re
@@ -22,18 +23,18 @@ _MAX_CHARACTERS, _MAX_DIGITS, _MAX_SINGLE_LETTERS = 64, 2, 2
 
 @cache
 def load_field_words() -> frozenset[str]:
-    """Return the words of field names that are not common words, or that are also names of persons."""
+    """Return the field words that are not common words, or that are also names of persons."""
     return frozenset(Path(__file__).with_name("field-words.txt").read_text("ascii").split())
 
 
 class FieldNames:
-    """Detector of JSON keys that are names of fields.
+    """Finds JSON keys that are names of fields.
 
     Args:
         common: The common words of the bundle.
         given: First names.
         family: Family names.
-        allowed: Words that the user permits to keep.
+        allowed: Words that are kept at the user's request.
         denied: Words that are never kept.
     """
 
@@ -55,11 +56,14 @@ class FieldNames:
 
         Keys of one word are classified together: next to ``anna``, ``max`` and ``page`` are persons too.
 
-        * Lowercase keys: if most keys are on lists of names, and one of these is not a field name by itself, no key on
-          the lists is kept. If most keys are such names, the object keeps only field words that are no names.
-        * Capitalized keys: if most keys are capitalized words and one is a name that is not a field name, or if all
-          keys are capitalized words and one is not a field name, the object keeps only field words that are no names.
-          If all keys are first names, it keeps none.
+        * Keys in lower case: if most keys are on lists of names, and one of these is not a field name by itself, no key
+        on the
+          lists is kept. If most keys are names that are not field names by themselves, the object keeps only field
+          words that are no names.
+        * Capitalized keys: if most keys are capitalized words, and one of these is a name but not a field name, the
+        object
+          keeps only field words that are no names. The same holds if all keys are capitalized words and one is not a
+          field name. If all keys are first names, it keeps none.
         """
         keys = tuple(keys)
         last = self._last_result  # other threads may replace it
@@ -95,10 +99,10 @@ class FieldNames:
     def is_field(self, key: str) -> bool:
         """Return whether a key has only common words and field words, and none names a person.
 
-        A key has at most two digits, in one group, or digits of a field word (``sha256``). Single letters occur
-        only in keys of one or two of them (``x``, ``k_v``): an initial precedes a name. A name that is also a common
-        word (``grace``, ``Page``) counts as a person if it is the whole key, if it has its own capital, and if
-        two of them are adjacent.
+        A key has at most two digits, in one group, or digits of a field word (``sha256``). Single letters occur only in
+        keys of one or two letters (``x``, ``k_v``), since an initial precedes a name. A name that is also a common word
+        (``grace``, ``Page``) counts as a person if it is the whole key, if it has a capital of its own, or if two such
+        names are adjacent.
         """
         if not key.isascii() or len(key) > _MAX_CHARACTERS:
             return False
@@ -135,27 +139,27 @@ class FieldNames:
         return (word in self._given or word in self._family) and word not in self._allowed
 
     def _is_capital_name(self, part: str) -> bool:
-        """Return whether a part between separators is a capitalized name, and not a field word."""
+        """Return whether a part of a key between separators is a capitalized name, no field word."""
         small = part.lower()
         return not part.islower() and self._is_name(small) and small not in self._field_words
 
     def _may_be_name(self, word: str, *, is_strict: bool) -> bool:
-        """Return whether a key of one word may be a name, in an object with names as keys."""
+        """Return whether a key of one word may be a name, in an object that has names as keys."""
         return word not in self._allowed and (self._is_name(word) or (is_strict and word not in self._field_words))
 
     def _is_person(self, *words: str) -> bool:
         """Return whether two words are a first and a family name, in any order.
 
-        ``max_price`` is not such a pair.
+        ``max_price`` is no such pair, because both are field words.
         """
         if all(word in self._field_words for word in words) or any(word in self._allowed for word in words):
             return False
         return any(given in self._given and family in self._family for given, family in (words, words[::-1]))
 
     def _join_parts(self, words: Sequence[str]) -> list[str]:
-        """Return words with the parts of field words joined: ``i18n``, ``ETag``.
+        """Return the words, with parts joined where the whole is a field word (``i18n``, ``ETag``).
 
-        These field words contain digits, or begin with a capital.
+        These field words contain digits, or begin with a single capital letter.
         """
         joined: list[str] = []
         for word in words:
@@ -169,32 +173,32 @@ class FieldNames:
 
 
 class KeyReader(NamesReader):
-    """Reader of keys that are not names of fields.
+    """Reader of JSON keys that are not names of fields.
 
-    A word in which the rules hide nothing is hidden as a first name.
+    If the rules would keep a key that is one word, it is hidden as a first name.
 
     Args:
-        reader: Reads texts.
+        reader: Reader of texts. The new object shares its state.
     """
 
     def __init__(self, reader: NamesReader) -> None:
         vars(self).update(vars(reader))
 
     def read_texts(self, texts: Sequence[str]) -> list[ReadText]:
-        """Read each key as a separate text."""
+        """Read each key like a text of its own."""
         return [
             ReadText([make_assigned_mention("given", text)], 0) if _is_kept_word(text, read) else read
             for text, read in zip(texts, super().read_texts(texts), strict=True)
         ]
 
     def stream_text(self, text: str) -> ReadTextStream:
-        """Return the entries of a key."""
+        """Return the elements of a key."""
         return ReadTextStream((), iter(self.read_texts([text])[0].elements))
 
     def is_forced(self, key: str) -> bool:
-        """Return whether a key is hidden although a text would keep it.
+        """Return whether a key is hidden although it would be kept in a text.
 
-        The equality of such a key must stay hidden, since a guess of it is not counted.
+        Whether two such keys are equal must stay hidden, since a guess of such a key is not counted.
         """
         return _is_kept_word(key, super().read_texts([key])[0])
 

@@ -1,7 +1,8 @@
 """Masking of originals in the result of a tool, so that the rules hide them in any context.
 
-If a model writes a surrogate into ``find("&#SURROGATE;")``, the result has the original in a context in which the rules
-would keep some originals and hide others. So a made-up name replaces each original while the rules read the result.
+If a model writes a surrogate into ``find("&#SURROGATE;")``, the tool's result has the original in a context in which
+the rules would keep some originals and hide others. So each original is masked: a made-up name takes its place while
+the rules read the result.
 """
 
 import html
@@ -24,13 +25,13 @@ _WORD, _MIN_PLURAL_LENGTH = re.compile(r"[^\W_]+"), 3
 
 
 class OriginalMasks:
-    """The originals of one call, their words, and other words to hide in its result.
+    """The originals of one call, their words, and other words to hide in the result of the call.
 
     Args:
-        pairs: The pairs that restored its arguments.
+        pairs: The pairs that restored the arguments of the call.
         plan: The rules.
         model_words: Words that the model itself wrote into the call. They are hidden too: otherwise the hidden words
-            would reveal which of them belong to an original.
+            would reveal which words belong to an original.
         is_linked: Whether the result shares the mapping.
 
     Attributes:
@@ -87,7 +88,7 @@ class OriginalMasks:
         ]
 
     def put_surrogates(self, pieces: Sequence[RewrittenElement]) -> list[RewrittenElement]:
-        """Return the pieces with the model's own surrogate for each original that is a name."""
+        """Put the surrogate that the model received in place of each original that is a name."""
         replaced = []
         for piece in pieces:
             number = self._numbers.get(piece.original.casefold()) if piece.mention is not None else None
@@ -126,8 +127,8 @@ class OriginalMasks:
     def _read_original(self, text: str, reader: NamesReader) -> EntityMention:
         """Return an original as one mention with its own entity type.
 
-        Any other text becomes a word or a number. An unlinked text is a word as well: its type would reveal of a name
-        whether it is a common word.
+        Any other text becomes a mention of the type ``word``, or a number. So does an original if the result is
+        unlinked: its type would reveal whether a name is also a common word.
         """
         is_original = self._is_linked and text.casefold() in self._numbers
         if not is_original and not (text.isascii() and text.isdigit()):
@@ -139,7 +140,7 @@ class OriginalMasks:
 
 
 def _iterate_words(original: str, plan: NamesPlan) -> Iterator[str]:
-    """Yield the words and numbers of an original, folded, their plurals, and its digits alone.
+    """Yield the words and numbers of an original, folded; their plurals; and its digits alone.
 
     Function words are left out, since they reveal nothing.
     """

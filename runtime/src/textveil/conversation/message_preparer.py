@@ -1,7 +1,7 @@
-"""Preparation of the messages of an exchange: each one in the form to send, at its place in the conversation.
+"""Brings the messages of an exchange into the form to send, each at its place.
 
 A message that was sent before is sent again unchanged. Text under the model's name is the model's own text if a reply
-was recorded at its place, and unlinked otherwise. A tool result is linked as long as its call has few guesses.
+was recorded at its place, and unlinked otherwise. A tool result is linked only if its call has few guesses.
 """
 
 import json
@@ -26,13 +26,13 @@ from textveil.text.names.read import NamesReader
 
 
 class MessagePreparer:
-    """Preparer of the messages and texts of an exchange.
+    """Brings the messages and texts of an exchange into the form to send.
 
     Args:
         shared: State of the conversation.
         exchange: State of the exchange.
         texts: Rewrites texts.
-        calls: Counts the strings in calls under the model's name.
+        calls: Counts the model's strings in calls.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class MessagePreparer:
         self._shared, self._exchange, self._texts, self._calls = shared, exchange, texts, calls
 
     def prepare_messages(self, messages: list[Any]) -> list[Any]:
-        """Return messages in the form to send; see ``Conversation.outgoing``.
+        """Return messages in the form to send. See ``Conversation.outgoing``.
 
         Raises:
             InputError: A message cannot be sent. Nothing is sampled.
@@ -74,7 +74,7 @@ class MessagePreparer:
         return prepared
 
     def prepare_text(self, text: str, entity_type: str | None) -> str:
-        """Return a text in the form to send; see ``Conversation.outgoing_text``.
+        """Return a text in the form to send. See ``Conversation.outgoing_text``.
 
         Raises:
             OptionError: The entity type is not supported.
@@ -94,7 +94,7 @@ class MessagePreparer:
         return json.loads(written)
 
     def _check_messages(self, messages: list[Any]) -> list[str]:
-        """Check all messages and return a tag for each of them; nothing is sampled."""
+        """Check all messages, and return a tag (keyed hash) for each. Nothing is sampled."""
         if not isinstance(messages, list):
             raise InputError("messages must be a list of dictionaries")
         shared = self._shared
@@ -114,9 +114,11 @@ class MessagePreparer:
         return tags
 
     def _accept_restored_arguments(self, field_class: str, value: Any) -> Any:
-        """Return arguments of a model unchecked if some call was restored to them, else ``None``.
+        """Return arguments under the model's name unchecked if some call was restored to them.
 
-        Only the place of a call decides how its arguments are sent.
+        The result is ``None`` for any other arguments.
+
+        How they are sent is decided later, by the place of the call alone.
         """
         return value if field_class == "call" and self._shared.reply_records.has_call(value) else None
 
@@ -125,7 +127,7 @@ class MessagePreparer:
     ) -> ConversationPlace:
         """Return the place of the first message.
 
-        It is the root if the conversation began with this message, else the place after the last message.
+        It is the start if the conversation began with this message. Otherwise it is the place after the last message.
         """
         shared, exchange = self._shared, self._exchange
         if exchange.tags is not None:
@@ -146,9 +148,9 @@ class MessagePreparer:
         return exchange.reply_start if is_model_first else exchange.next_place
 
     def _make_resend_tag(self, place: ConversationPlace, message_tag: str, number: int = 0) -> str:
-        """Return the tag of a message for resending.
+        """Return the tag (keyed hash) under which a message is stored, to be sent again unchanged.
 
-        With ``consistent=False`` the tag includes the place.
+        With ``consistent=False`` the tag also depends on the place.
         """
         if self._shared.custom_rewrite or self._shared.plan.style.consistent:
             return message_tag
@@ -161,9 +163,10 @@ class MessagePreparer:
     def _prepare_model_message(
         self, message: Any, place: ConversationPlace, message_tag: str, reader: NamesReader, *, is_compared: bool
     ) -> Any:
-        """Return a message under the model's name in the form to send.
+        """Prepare a message that claims to be by the model.
 
-        The result is the model's own text at this place, or has surrogates linked to no others.
+        If the model wrote it at this place, return the model's own text. Otherwise return the message with unlinked
+        surrogates.
         """
         shared = self._shared
         record = shared.reply_records.find_reply(place, message, is_compared=is_compared)
@@ -195,9 +198,9 @@ class MessagePreparer:
     def _prepare_tool_results(
         self, message: Any, place: ConversationPlace, message_tag: str, reader: NamesReader
     ) -> Any:
-        """Return a message with tool results.
+        """Return a message with tool results, rewritten.
 
-        Each result is rewritten under the mapping as long as its call has few strings of the model's own.
+        A result is linked if its call has few strings that the model wrote itself, and unlinked otherwise.
         """
         shared, exchange, guesses = self._shared, self._exchange, self._shared.tool_guesses
         calls = [shared.hash_strings("call", call_id) for call_id in list_result_call_ids(message)]
@@ -238,7 +241,7 @@ class MessagePreparer:
         return json.loads(self._rewrite_once(result_tag, message, rewriter.rewrite_item))
 
     def _rewrite_once(self, message_tag: str, message: Any, rewrite: Callable[[Any], Any]) -> str:
-        """Return the stored JSON of the message with a tag; the first call samples and stores it."""
+        """Return the stored JSON of the message with a tag. The first call rewrites and stores it."""
         shared, exchange = self._shared, self._exchange
         if message_tag not in shared.sent_messages:
             self._begin_message()

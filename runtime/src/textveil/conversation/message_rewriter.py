@@ -1,4 +1,4 @@
-"""Rewriting of messages field by field; a field that is on no list is refused.
+"""Rewriting of messages field by field. A field that is on no list is refused.
 
 The message shapes are those of OpenAI's chat and responses APIs and of Anthropic's messages API.
 """
@@ -68,19 +68,20 @@ encode_sorted_json = json.JSONEncoder(sort_keys=True, allow_nan=False).encode
 
 
 class MessageRewriter:
-    """Rewriter of messages; it refuses unknown types and fields.
+    """Rewrites messages. It refuses unknown types and fields.
 
     Args:
         rewrite_text: Rewrites a text.
         find_signed_item: Returns a signed item as its provider sent it; ``None`` for any other item.
-        find_fields: Returns the keys of an object that are names of fields, which are kept. Others are rewritten.
+        find_fields: Returns the keys of an object that are names of fields. These are kept, and other keys are
+            rewritten.
         pass_through: Types of parts, and roles, that are not changed; ``keys`` keeps all JSON keys.
-        rewrite_key: Rewrites a key that is not the name of a field; by default the function for texts.
-        find_model_value: Returns the model's own text for the next field of a class; ``None`` if there is no record of
-            it.
+        rewrite_key: Rewrites a key that is not the name of a field; ``rewrite_text`` by default.
+        find_model_value: Gets the class and the value of each field under the model's name, in order. Returns the
+            model's own text for the field; ``None`` if there is no record of it.
         model_rewriter: Rewrites content under the model's name, in place of this object.
         make_result_rewriter: Returns the rewriter for the result of a call, in place of this object.
-        put_id_back: Returns the upstream's identifier for the replacement that the client received.
+        put_id_back: Returns the upstream's identifier for the identifier that the client received in its place.
     """
 
     def __init__(
@@ -111,10 +112,10 @@ class MessageRewriter:
         Args:
             item: The message or part.
             is_by_model: Whether the part belongs to a message of the model.
-            outer_role: Role of the surrounding message, if any.
+            outer_role: Role of the message around it, if any.
 
         Raises:
-            InputError: It has an unknown shape, type, field or value.
+            InputError: The message or part has an unknown shape, type, field or value.
         """
         check_work()
         if not isinstance(item, Mapping):
@@ -145,7 +146,7 @@ class MessageRewriter:
         return rewriter._rewrite_fields(item, FIELDS_BY_TYPE[item_type], is_by_model, role or outer_role)
 
     def _pass_item(self, item: Any) -> Any:
-        """Return an unchanged item, except for the upstream's identifiers of its calls."""
+        """Return an item unchanged, except that calls get the upstream's identifiers back."""
         if isinstance(item, list):
             return [self._pass_item(entry) for entry in item]
         if not isinstance(item, Mapping):
@@ -220,7 +221,7 @@ class MessageRewriter:
         return self._rewrite_object(value)
 
     def _rewrite_object(self, value: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a rewritten JSON object; a key that is not the name of a field is rewritten too."""
+        """Return a rewritten JSON object. A key that is not the name of a field is rewritten too."""
         rewritten: dict[str, Any] = {}
         fields = value if "keys" in self._pass_through else self._find_fields(value)
         for name, entry in value.items():
@@ -233,7 +234,7 @@ class MessageRewriter:
         return rewritten
 
     def _rewrite_number(self, value: int | float) -> int | float:
-        """Return a number of the same type and sign; 0 if the style leaves no digits."""
+        """Return a number of the same type and sign; 0 if the replacement has no digits."""
         if not abs(value) < 10**_MAX_DIGITS:  # the comparison is false for NaN
             raise InputError("it has a number that is not finite, or too large")
         digits = self._rewrite_text(format(Decimal(repr(abs(value))), "f")).replace(",", "")
@@ -244,9 +245,9 @@ class MessageRewriter:
 
 
 def classify_sender(message: Any, pass_through: Collection[str] = ()) -> str:
-    """Return the sender of a message: ``model``, ``tool`` or ``user``, or ``other``.
+    """Return who sent a message: ``model``, ``tool``, ``user``, or ``other``.
 
-    ``other`` is a message that no reply follows.
+    ``other`` is a message that does not cause a reply, such as one of the system.
     """
     if not isinstance(message, Mapping):
         return "other"
@@ -298,16 +299,13 @@ def get_call_id(item: Mapping[str, Any]) -> str:
 
 
 def is_signed(item: Any) -> bool:
-    """Return whether a part of a reply is signed by its provider.
-
-    The provider expects it back unchanged.
-    """
+    """Return whether its provider signed a part of a reply, and expects it back unchanged."""
     item_type = item.get("type") if isinstance(item, Mapping) else None
     return isinstance(item_type, str) and item_type in SIGNED_TYPES
 
 
 def drop_null_fields(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a signed item without the fields that are null, which some clients add."""
+    """Return a signed item without fields that are null, because some clients add such fields."""
     return {name: value for name, value in item.items() if value is not None}
 
 
@@ -321,7 +319,8 @@ def parse_json_container(text: str, build_object: Callable[[list[tuple[str, Any]
     """Return the dictionary or list that a JSON text encodes; ``None`` for any other text.
 
     Raises:
-        InputError: The JSON has a duplicate key or a number that is not finite: readers decode these differently.
+        InputError: The JSON has a duplicate key or a number that is not finite. Programs decode these in different
+            ways.
     """
     if text.lstrip()[:1] not in ("{", "["):
         return None
@@ -337,7 +336,7 @@ def encode_json(value: Any, encode: Callable[[Any], str] = _encode_plain_json) -
     """Return a value as JSON.
 
     Raises:
-        InputError: It is not a JSON value.
+        InputError: The value cannot be written as JSON.
     """
     try:
         return encode(value)

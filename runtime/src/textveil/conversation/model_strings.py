@@ -1,4 +1,4 @@
-"""Search for the strings that a model itself wrote into a call, and that are counted as guesses."""
+"""Search for the strings that a model itself wrote into a tool call. They count as guesses."""
 
 import json
 import re
@@ -27,11 +27,20 @@ def find_hidden_strings(
     is_field: Callable[[str], bool],
     max_count: int,
 ) -> list[str]:
-    """Return the strings of arguments that the rules hide with visible equality in any context.
+    """Return the strings in a call's arguments that get consistent surrogates in some context.
 
-    The result has at most ``max_count`` strings. Surrogates that the device restored into the call are not counted: the
-    tool gets the originals. Any other surrogate counts like other strings, since a tool may echo it. Arguments that
-    JSON readers decode differently count as ``max_count``.
+    Such a string is a guess: equal strings become equal surrogates, which the model sees. Surrogates that the device
+    restored into the call do not count, because the tool gets the originals. Any other surrogate counts like other
+    strings, since a tool may repeat it.
+
+    Args:
+        value: The arguments, or their JSON. If programs decode it in different ways, it counts as ``max_count``
+            strings.
+        reader: Reader of texts.
+        plan: The rules.
+        restored: The pairs that restored the call.
+        is_field: Returns whether a key is the name of a field.
+        max_count: Largest number of strings in the result.
     """
     outputs = {fold_word(word) for pair in restored for word in (pair.output, *pair.output.split())}
     tags = [pair.output for pair in restored if pair.output.startswith("[")]
@@ -51,9 +60,9 @@ def find_hidden_strings(
 
 
 def _iterate_hidden_strings(text: str, reader: NamesReader, plan: NamesPlan, outputs: Collection[str]) -> Iterator[str]:
-    """Yield the strings of a text that another context may hide, and words of hidden strings.
+    """Yield the strings of a text that some context may hide, and the words of hidden strings.
 
-    Words count one by one because a tool may split the string.
+    Words count one by one because a tool may split a string.
     """
     for entry in plan.hide_context_words(reader.stream_text(text)):
         if isinstance(entry, str):
@@ -72,16 +81,16 @@ def _iterate_hidden_strings(text: str, reader: NamesReader, plan: NamesPlan, out
 
 
 def find_name_strings(name: str, reader: NamesReader, plan: NamesPlan, is_field: Callable[[str], bool]) -> list[str]:
-    """Return the hidden strings of a tool's name, as ``find_hidden_strings`` does for its arguments.
+    """Return the strings in a tool's name that count as guesses (see ``find_hidden_strings``).
 
-    The name is analyzed as a whole, as clients quote it, and word by word.
+    The name is read as a whole, as clients quote it, and word by word.
     """
     texts = [_format_field_name(name)] if is_field(name) else [name, " ".join(split_identifier(name))]
     return list(dict.fromkeys(string for text in texts for string in _iterate_hidden_strings(text, reader, plan, ())))
 
 
 def _may_be_name(word: str, plan: NamesPlan) -> bool:
-    """Return whether a lowercase common word is a name if capitalized, with visible equality."""
+    """Return whether a common word in lower case gets a consistent surrogate with a capital."""
     return word not in plan.allowed and any(
         word in plan.lists.members_by_type.get(entity_type, ()) and has_equal_surrogates(entity_type, "", plan)
         for entity_type in _NAME_TYPES
@@ -89,7 +98,7 @@ def _may_be_name(word: str, plan: NamesPlan) -> bool:
 
 
 def list_model_words(value: Any, restored: Collection[SurrogatePair]) -> list[str]:
-    """Return the folded words of arguments, without those of the surrogates restored in them."""
+    """Return the words of arguments, folded, except those of surrogates restored in them."""
     outputs = {word.casefold() for pair in restored for word in _WORD_PATTERN.findall(pair.output)}
     try:
         texts = [*_iterate_texts(value, lambda name: False)]
@@ -100,7 +109,7 @@ def list_model_words(value: Any, restored: Collection[SurrogatePair]) -> list[st
 
 
 def has_equal_surrogates(entity_type: str, layout: str, plan: NamesPlan) -> bool:
-    """Return whether equal strings of an entity type have equal outputs in a conversation."""
+    """Return whether equal strings of an entity type get equal surrogates in a conversation."""
     return plan.style.tags or bool(plan.style.tag) or plan.surrogates.get_size_and_consistency(entity_type, layout)[1]
 
 

@@ -1,4 +1,4 @@
-"""Recording of the replies that arrive in an exchange, so that resending can return the model's own text."""
+"""Recording of the replies of an exchange, so that the model's own text can be sent again."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from textveil.text.inflections import SurrogatePair
 
 
 class ReplyRecorder:
-    """Recorder of the reply of an exchange, at the places after its last messages.
+    """Records the reply of an exchange, at the places after its last messages.
 
     Args:
         shared: State of the conversation.
@@ -32,7 +32,7 @@ class ReplyRecorder:
 
         Args:
             restored: The item, text or value as the client gets it.
-            written: The same as the model wrote it.
+            written: The item, text or value as the model wrote it.
             pairs: The pairs that restored it.
         """
         if is_signed(written):
@@ -46,8 +46,8 @@ class ReplyRecorder:
         Args:
             written: The reply as the model wrote it.
             restored: The reply as the client gets it.
-            is_part: Whether it is one text of a reply, such as that of a stream; otherwise a second text for the same
-                field is a second reply, and neither can be resent if they differ.
+            is_part: Whether it is one text of a reply, such as that of a stream. If not, a second text for the same
+                field is a second reply, and if the two differ, neither can be sent again as the model wrote it.
         """
         exchange, records = self._exchange, self._shared.reply_records
         values, exchange.restored_values = exchange.restored_values, []

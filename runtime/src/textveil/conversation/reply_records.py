@@ -1,8 +1,8 @@
-"""Records of a model's replies by their places, so that they can be sent again as the model wrote them.
+"""Records of a model's replies by place, so that they can be sent again as they arrived.
 
-A place is a function of the messages that the upstream received before it. A reply is never looked up by its content:
-an upstream that writes a guess at one place and a surrogate at another would learn whether both were restored to the
-same string.
+A place depends on the messages that the upstream received before it. A reply is never looked up by its content: an
+upstream that writes a guess at one place and a surrogate at another would learn whether both were restored to the same
+string.
 """
 
 import json
@@ -38,7 +38,7 @@ class ConversationPlace(NamedTuple):
     Attributes:
         chain: Hash of all messages sent before it.
         recent: Hashes of the last messages of users and tools.
-        turn: Hash of the model's text since the last of these.
+        turn: Hash of the model's text since the last message of a user or tool.
     """
 
     chain: str = ""
@@ -52,9 +52,9 @@ class ReplyRecord:
 
     Attributes:
         fields: For each class of field: the hash of the restored text, and the JSON of the model's own text.
-        pairs: The pairs that restored it.
+        pairs: The pairs that restored the text.
         reply_start: Place of the first message of the reply, equal for all of its messages.
-        owner: The request that got it; ``None`` after loading.
+        owner: Identifies the request that got the reply; ``None`` after loading.
     """
 
     fields: RecordedFields
@@ -65,13 +65,13 @@ class ReplyRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundReply:
-    """The record found for a message under the model's name.
+    """Result of the search for the record of a message under the model's name.
 
     Attributes:
         key: Hash of the place.
-        is_open: Whether an equal later message may be sent as this one was.
-        model_values: The model's own text of each field for which the message equals the restored form.
-        is_whole: Whether that covers every field.
+        is_open: Whether an equal message that comes later may be sent like this one.
+        model_values: The model's own text of each field in which the message equals the restored reply.
+        is_whole: Whether ``model_values`` has every field of the message.
     """
 
     key: str
@@ -84,7 +84,7 @@ class ReplyRecords:
     """All replies of a conversation by their places.
 
     Args:
-        make_tag: A keyed hash of some strings, different for each use.
+        make_tag: Function that returns a tag (keyed hash) of some strings. Its first argument is the use of the tag.
     """
 
     def __init__(self, make_tag: Callable[..., str]) -> None:
@@ -99,7 +99,7 @@ class ReplyRecords:
         self._call_hashes: set[str] = set()
 
     def advance_place(self, place: ConversationPlace, message: Any, *, by_model: bool) -> ConversationPlace:
-        """Return the place after a message, in the form in which it was sent."""
+        """Return the place after a message, which is given in the form in which it was sent."""
         if by_model:
             fields: dict[str, list[str]] = {}
             for field_class, value in iterate_model_fields(message):
@@ -125,14 +125,14 @@ class ReplyRecords:
     ) -> None:
         """Record a message of a reply.
 
-        A second, different message at its place makes the place unusable.
+        If a different message was recorded at its place, neither can be found from then on.
 
         Args:
             place: Place of the message.
-            fields: The model's own text, and its restored form.
+            fields: The model's own text, and hashes of its restored form.
             pairs: The pairs that restored it.
             reply_start: Place of the first message of the reply.
-            owner: The request that got it.
+            owner: Identifies the request that got the reply.
 
         Privacy:
             The decision depends on the model's own text, never on its restored form.
@@ -156,15 +156,15 @@ class ReplyRecords:
                 self._closed_keys.add(recent)
 
     def close_place(self, place: ConversationPlace) -> None:
-        """Make a place unusable because it got several different replies."""
+        """Drop the reply at a place for good, because different replies arrived there."""
         for key in filter(None, self._hash_place(place)):
             self._close_key(key)
 
     def covers_whole_replies(self, place: ConversationPlace, count: int) -> bool:
-        """Return whether the records at a place are whole replies of ``count`` messages.
+        """Return whether the records at a place are whole replies of ``count`` messages in all.
 
-        With any other number of messages no reply is found: if one is missing, each of the rest would be compared with
-        the one before it.
+        If not, no reply is looked up there: if one of the messages is missing, each later one would be compared with
+        the wrong record.
         """
         reply = ""
         for _ in range(count):
@@ -208,7 +208,7 @@ class ReplyRecords:
         return self._records[key].pairs if key in self._records else []
 
     def has_call(self, value: Any) -> bool:
-        """Return whether any reply was restored to these arguments.
+        """Return whether any reply was restored to these arguments of a call.
 
         Privacy:
             No sent message may depend on the result.
@@ -218,8 +218,8 @@ class ReplyRecords:
     def hash_value(self, field_class: str, value: Any) -> str:
         """Return the hash of a text, or of arguments as a value.
 
-        The hash ignores blanks at both ends of a text and punctuation at its end. A run of blanks and line ends inside
-        it counts as one blank.
+        The hash ignores blanks at both ends of a text and punctuation at its end. Consecutive blanks and line ends
+        inside the text count as one blank.
         """
         if field_class != "call" and isinstance(value, str):
             value = " ".join(value.split()).rstrip(_TRAILING_PUNCTUATION)
@@ -248,7 +248,7 @@ class ReplyRecords:
         }
 
     def count_characters(self) -> int:
-        """Estimate the number of characters of the texts in the state."""
+        """Estimate how many characters the texts in the state have."""
         texts = (text for record in self._records.values() for entries in record.fields.values() for _, text in entries)
         return sum(map(len, texts)) + 100 * (
             len(self._chain_by_recent) + len(self._texts_by_field) + len(self._changed_hashes)
@@ -273,19 +273,19 @@ class ReplyRecords:
         self._changed_hashes = set(state["changed_hashes"])
 
     def _hash_place(self, place: ConversationPlace) -> tuple[str, str | None]:
-        """Return the hash of a place, and the hash of the last messages alone if there are enough."""
+        """Return the hashes of a place and of the last messages (``None`` if there are too few)."""
         recent = self._make_tag("near", *place.recent, place.turn) if len(place.recent) == _RECENT_MESSAGES else None
         return self._make_tag("place", place.chain), recent
 
     def _find_key(self, place: ConversationPlace) -> str:
-        """Return the lookup hash of a reply: that of its place, else of the last messages alone."""
+        """Return the hash that a reply is stored under: of its place, else of the last messages."""
         chain, recent = self._hash_place(place)
         if recent is None or chain in self._records or chain in self._closed_keys:
             return chain
         return recent if recent in self._closed_keys else self._chain_by_recent.get(recent, chain)
 
     def _admit_texts(self, key: str, field_class: str, texts: list[str]) -> bool:
-        """Return whether a message may be compared with others at its place; this uses up the limit."""
+        """Return whether a message may be compared with the reply at its place, and count the try."""
         if key in self._closed_keys:
             return False
         known_hashes, texts_hash = (
@@ -333,7 +333,7 @@ def iterate_model_fields(message: Any) -> Iterator[tuple[str, Any]]:
 
 
 def build_message(fields: RecordedFields) -> Any:
-    """Return the model's text as a message that has the same fields."""
+    """Return a message that has the model's text in the same fields."""
     names = {"text": "text", "call": "input"}
     return [
         {names.get(field_class, field_class): json.loads(text)}
@@ -362,7 +362,7 @@ def iterate_calls(message: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def split_reply(reply: Any) -> list[Any]:
-    """Return the items of a reply that clients resend as messages, else the whole reply."""
+    """Return the items of a reply that clients send again as messages, else the whole reply."""
     if isinstance(reply, list) and any(is_response_item(entry) for entry in reply):
         return reply
     return [reply]

@@ -54,7 +54,7 @@ class RestoredReply(ReportProperties):
 
     Attributes:
         reply: The restored reply, in the shape of the argument. It is as private as the messages.
-        report: The restored surrogates, and those not restored, with reasons.
+        report: The surrogates that were restored, and those that were not, with reasons.
         tools: Names of tools whose arguments were not restored.
     """
 
@@ -63,7 +63,7 @@ class RestoredReply(ReportProperties):
     tools: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """Return the reply, if it is a text."""
+        """Return the reply if it is a text, else the ``repr`` of this object."""
         return self.reply if isinstance(self.reply, str) else repr(self)
 
     @property
@@ -73,13 +73,13 @@ class RestoredReply(ReportProperties):
 
 
 class ReplyRestorer:
-    """Restorer of one reply.
+    """Restores one reply.
 
     Args:
         restorer: Restores texts.
         on_restored: See ``RestoredCallback``.
-        restore_tools: Tools whose arguments are restored, everywhere in them.
-        policy: Places of texts in which originals are restored.
+        restore_tools: Tools whose arguments are restored, everywhere in the arguments.
+        policy: Regions of texts in which originals are restored.
         find_known_numbers: Returns the numbers of all sent messages.
     """
 
@@ -99,11 +99,11 @@ class ReplyRestorer:
         self._view, self._thought_view = ReplyView(policy), ReplyView(policy)
 
     def restore(self, reply: Any, other_parts: Any = None) -> RestoredReply:
-        """Return a restored reply: a text, a message, or a list of its parts or items.
+        """Return a restored reply: a text, a message, or a list of parts or items.
 
         Args:
             reply: The reply.
-            other_parts: Other parts of the reply that a client may display; they are not changed.
+            other_parts: Other parts of the reply that a client may display. They are not changed.
         """
         self._track_unchanged(other_parts)
         restored = self._restore_text(reply) if isinstance(reply, str) else self._restore_item(reply)
@@ -133,7 +133,7 @@ class ReplyRestorer:
         return restored
 
     def _track_unchanged(self, value: Any) -> None:
-        """Track texts that a client may display and that are not changed."""
+        """Track texts that are not changed but that a client may display."""
         for text in find_displayed_texts(value):
             self._view.pass_text(text)
 
@@ -154,9 +154,9 @@ class ReplyRestorer:
         return self._restore_arguments(value, owner) if content in (ARGUMENTS, VALUE) else value
 
     def _restore_arguments(self, value: Any, call: Mapping[str, Any]) -> Any:
-        """Return the arguments of a call, restored by value for the tools of ``restore_tools``.
+        """Return the arguments of a call, restored by value if the tool is in ``restore_tools``.
 
-        The use that a tool makes of its arguments is unknown here.
+        They are restored in all regions: what a tool does with its arguments is unknown here.
         """
         name, start, values = call.get("name"), len(self._streams), None
         if isinstance(name, str) and name in self._restore_tools:
@@ -204,7 +204,7 @@ class ReplyRestorer:
         return original
 
     def _restore_text(self, text: str, *, is_thought: bool = False) -> str:
-        """Restore a text after the other texts that clients may display with it."""
+        """Restore a text, as it follows the other texts that clients may display with it."""
         if text and not is_thought:
             self._thought_view.stop_restoring()
         restored = self._restore_string(text, self._policy, self._thought_view if is_thought else self._view)
@@ -233,7 +233,7 @@ class ReplyRestorer:
 
 
 class RecordedReplyStream(StreamRestorer):
-    """Restorer of a text that arrives in parts; the result does not depend on the division into parts.
+    """Restores a text that arrives in parts, with the same result however the text is split.
 
     >>> from textveil import Conversation
     >>> conversation = Conversation()
@@ -247,7 +247,7 @@ class RecordedReplyStream(StreamRestorer):
     Args:
         index: The surrogates to find, with their originals.
         on_restored: Called at the end; see ``RestoredCallback``.
-        policy: Places in which originals are restored.
+        policy: Regions in which originals are restored.
         find_known_numbers: Returns the numbers of all sent messages.
 
     Attributes:
@@ -270,7 +270,7 @@ class RecordedReplyStream(StreamRestorer):
         self.model_text = ""
 
     def feed(self, delta: str) -> str:
-        """Process the next part, and return the text that later parts cannot change.
+        """Read the next part, and return the text that later parts cannot change.
 
         The stream holds back at most the longest form of a surrogate, one character and a chunk that has not ended.
 

@@ -1,10 +1,11 @@
-"""The role of the messages of a reply and the identifiers of its calls, which the upstream must not choose.
+"""Roles and call identifiers of replies, which the upstream must not choose.
 
-A client appends a reply to its messages unchanged, and quotes its identifiers in results of tools. A message of a user
-and the result of a tool are rewritten under the mapping of the conversation. So an upstream that chose the role or the
-type could test any number of guesses. It could also use a guess as the identifier of a call, which a client may write
-into the result of the call, such as *call Szeged failed*. No rule for the result prevents this: a search for the
-identifier is the same test. So the client gets another identifier, and the upstream gets its own back.
+A client appends a reply to its messages unchanged, and quotes the identifiers of calls in results of tools. Messages of
+a user and results of tools are linked by the mapping. So an upstream that could choose the role or the type of a
+message could test any number of guesses. It could also use a guess as the identifier of a call, which a client may
+write into the result of the call, such as *call Szeged failed*. No rule for the result prevents this: a search for the
+identifier would itself be a test of the guess. So the client gets another identifier, and when it sends a message, the
+upstream gets its own identifier back.
 """
 
 import re
@@ -38,11 +39,11 @@ def claim_reply(
     *,
     is_call: bool = False,
 ) -> Any:
-    """Return a copy of a reply, or of its event, in which all roles are ``assistant``.
+    """Return a copy of a reply, or of an event of one, in which all roles are ``assistant``.
 
     Args:
         value: The reply.
-        refuse_result: Gets the identifier of each call whose result came with the reply.
+        refuse_result: Called with the identifier of each call whose result came with the reply.
         replace_id: Returns the identifier that the client gets for a call (``CallIds``).
         is_call: Whether ``value`` is a call, or a list of calls.
 
@@ -75,11 +76,11 @@ def claim_reply(
 
 
 class CallIds:
-    """The identifiers of a conversation's calls that the client gets in place of the upstream's.
+    """Identifiers of calls that the client gets in place of the upstream's identifiers.
 
     Args:
-        make_tag: A keyed hash of some strings, different for each use.
-        is_guess: Returns whether a text has a string whose equality could be visible in the output.
+        make_tag: Function that returns a tag (keyed hash) of some strings. Its first argument is the use of the tag.
+        is_guess: Returns whether a text has a string that counts as a guess.
     """
 
     def __init__(self, make_tag: Callable[..., str], is_guess: Callable[[str], bool]) -> None:
@@ -92,7 +93,10 @@ class CallIds:
         return sum(len(replacement) + len(str(call)) for replacement, call in self._originals.items())
 
     def replace(self, call: Any) -> Any:
-        """Return the client's identifier for one of the upstream's, or for one made here."""
+        """Return the identifier that the client gets for an identifier of the upstream.
+
+        Identifiers that cannot be guesses, and identifiers that this object made, are returned unchanged.
+        """
         if call is None or isinstance(call, bool):
             return call
         text = call if isinstance(call, str) else encode_json(call)
@@ -103,7 +107,7 @@ class CallIds:
         return replacement
 
     def put_back(self, call: Any) -> Any:
-        """Return the upstream's identifier for one made here; any other unchanged."""
+        """Return the upstream's identifier for one that this object made; any other unchanged."""
         return self._originals.get(call, call) if isinstance(call, str) else call
 
     def export_state(self) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Tracking of the texts of a reply that a client may display together, restored or not.
 
 Markup that begins in one text can make an original in the next text a part of a link. So texts that are not restored,
-such as a thought, a part of an unknown type or an unknown field, are tracked too. A client may display or omit them.
-The texts after them are restored only if a Markdown reader reads them in the same way in both cases.
+such as a thought, a part of an unknown type or an unknown field, are tracked too. A client may display or omit such a
+text. The texts after it are restored only if programs that display Markdown treat them in the same way in both cases.
 """
 
 import re
@@ -38,7 +38,7 @@ def find_displayed_texts(value: Any, *, is_part: bool = False) -> Iterator[str]:
 
     Args:
         value: The value.
-        is_part: Whether the texts are parts that continue elsewhere. Then the function yields all of them.
+        is_part: Whether the texts continue in other values. Then all texts are returned, also those without markup.
     """
     waiting = [value]
     while waiting:
@@ -53,7 +53,7 @@ def find_displayed_texts(value: Any, *, is_part: bool = False) -> Iterator[str]:
 
 
 class ReplyView:
-    """Texts of a reply that a client may display together, in order.
+    """The texts of a reply that a client may display together, in order.
 
     >>> from textveil import Conversation
     >>> conversation = Conversation()
@@ -65,10 +65,10 @@ class ReplyView:
     True
 
     Args:
-        policy: Places in which originals are restored; if it permits every place, nothing is checked.
+        policy: Regions in which originals are restored. If it permits every region, nothing is checked.
 
     Attributes:
-        is_closed: Whether restoring has ended for the rest of the reply.
+        is_closed: Whether nothing is restored in the rest of the reply.
     """
 
     def __init__(self, policy: RestorePolicy) -> None:
@@ -82,11 +82,11 @@ class ReplyView:
 
     @property
     def has_effect(self) -> bool:
-        """Whether the texts so far forbid restoring in the texts after them."""
+        """Whether the texts so far forbid restoring in the next ones."""
         return self.is_closed or (self._last_stream is not None and self._last_stream.has_active_content)
 
     def begin_text(self, stream: StreamRestorer) -> None:
-        """Start a text that is restored, before its first part."""
+        """Begin a text that is restored. Call this before the first part of the text."""
         self.end_passed_text()
         if self._is_off:
             return
@@ -101,7 +101,7 @@ class ReplyView:
         self._open_stream, self._is_separated, self._is_spoiled = stream, False, False
 
     def end_text(self, stream: StreamRestorer) -> None:
-        """End a text that is restored, after its stream was closed."""
+        """End a text that is restored. Call this after its stream was closed."""
         if not self._is_off:
             self._last_stream = stream
             self._open_stream = None if self._open_stream is stream else self._open_stream
@@ -116,7 +116,7 @@ class ReplyView:
         """Track a part of a text that the client receives unchanged.
 
         Args:
-            source: Source of the text; equal for all parts of one text.
+            source: Identifies the text; equal for all of its parts.
             text: The part.
         """
         if self._passed_source != source:
@@ -144,17 +144,17 @@ class ReplyView:
             self._is_separated = self._last_stream.has_separable_end
 
     def mark_separated(self) -> None:
-        """Mark that clients display the next text after a blank or the end of a line."""
+        """State that clients display a blank or a line end before the next text."""
         self.end_passed_text()
         self._is_separated = True
 
     def mark_replacement(self) -> None:
-        """Mark that a client may display the next text in place of an earlier one."""
+        """State that a client may display the next text in place of an earlier one."""
         self.end_passed_text()
         self._stop_unless_neutral()
 
     def stop_restoring(self) -> None:
-        """Stop restoring: a Markdown reader may interpret the following texts in more than one way."""
+        """Restore nothing more: programs may display the next texts in more than one way."""
         self.is_closed = not self._is_off
         if self._open_stream is not None and self.is_closed:
             self._open_stream.stop_restoring(SkipReason.BESIDE)

@@ -18,7 +18,7 @@ STOP_TOKENS = frozenset(
 
 
 def rewrite_stop_sequences(conversation: "Conversation", sequences: Iterable[str]) -> list[str]:
-    """Return stop sequences with surrogates in place of originals; special tokens of models are kept.
+    """Return stop sequences with surrogates in place of originals; models' special tokens stay.
 
     >>> from textveil import Conversation
     >>> from textveil.conversation import rewrite_stop_sequences

@@ -1,7 +1,7 @@
 """Rewriting of the texts and JSON keys of a conversation, linked by its mapping or unlinked.
 
-Linked text gets equal surrogates for equal strings of the conversation, and a reply may mention its pairs. Unlinked
-text, which a model may have written, gets a new surrogate for each hidden word, and nothing of it is restored.
+Linked text gets equal surrogates for equal strings of the conversation, and its surrogates are restored in replies.
+Unlinked text, which a model may have written, gets a new surrogate for each hidden word, and nothing of it is restored.
 """
 
 from collections.abc import Callable, Iterable
@@ -23,7 +23,7 @@ from textveil.text.unicode_compat import NO_SWAP, CharacterSwap, find_swap
 
 
 class ConversationTextRewriter:
-    """Rewriter of texts; it adds the pairs and word counts of each linked text to the state of the exchange.
+    """Rewrites texts, and adds pairs and word counts of linked texts to the exchange's state.
 
     Args:
         shared: State of the conversation.
@@ -34,7 +34,7 @@ class ConversationTextRewriter:
         self._shared, self._exchange = shared, exchange
 
     def make_rewriter(self, rewrite_text: Callable[[str], str], **options: Any) -> MessageRewriter:
-        """Return a rewriter of messages; ``options`` are those of ``MessageRewriter``."""
+        """Create a rewriter of messages. ``options`` are those of ``MessageRewriter``."""
         shared = self._shared
         return MessageRewriter(
             rewrite_text,
@@ -48,14 +48,14 @@ class ConversationTextRewriter:
     def make_linked_rewriter(
         self, reader: NamesReader, masks: OriginalMasks | None = None, **options: Any
     ) -> MessageRewriter:
-        """Return a rewriter of messages with equal surrogates for equal strings of the conversation."""
+        """Create a rewriter of messages with equal surrogates for equal strings of the conversation."""
         rewrite_key = self.make_linked_function(self._make_key_reader(reader), masks)
         return self.make_rewriter(self.make_linked_function(reader, masks), rewrite_key=rewrite_key, **options)
 
     def make_unlinked_rewriter(
         self, reader: NamesReader, masks: OriginalMasks | None = None, **options: Any
     ) -> MessageRewriter:
-        """Return a rewriter of messages with unlinked surrogates, for content under the model's name."""
+        """Create a rewriter of messages with unlinked surrogates, for text under the model's name."""
         if self._shared.custom_rewrite:
             return self.make_rewriter(self._shared.custom_rewrite, **options)
         rewrite_key = partial(self.rewrite_unlinked, reader=self._make_key_reader(reader), masks=masks)
@@ -72,7 +72,7 @@ class ConversationTextRewriter:
     def rewrite_unlinked(self, text: str, reader: NamesReader, masks: OriginalMasks | None = None) -> str:
         """Return a text with a new surrogate for each hidden word.
 
-        Rules of context keep no word: all numbers are hidden, and all words except common words in lower case.
+        No word is kept because of its context: all numbers are hidden, and all words except common words in lower case.
         """
         shared = self._shared
         swap = find_swap(shared.sanitizer.bundle.characters_json, [text]) or NO_SWAP
@@ -141,7 +141,7 @@ class ConversationTextRewriter:
 
 
 def _restore_characters(pairs: list[SurrogatePair], swap: CharacterSwap) -> list[SurrogatePair]:
-    """Return pairs with the user's characters in place of stand-ins, as in the sanitized text."""
+    """Return pairs with the user's characters in place of replacements (``unicode_compat``)."""
     if swap is NO_SWAP:
         return pairs
     return [

@@ -1,4 +1,4 @@
-"""Counting of the strings that a model writes into the calls of a conversation's tools."""
+"""Counting of the strings that a model writes into calls of the conversation's tools."""
 
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -14,9 +14,9 @@ from textveil.work_limits import check_work
 
 
 class ToolCallCounter:
-    """Counter of the model's strings in the calls of an exchange; their limits are in ``ToolGuesses``.
+    """Counts the model's strings in the calls of an exchange. ``ToolGuesses`` has the limits.
 
-    With a custom function in place of the mode it counts nothing, since no string is linked to another.
+    With a custom function in place of the mode it counts nothing, since no text is linked to another.
 
     Args:
         shared: State of the conversation.
@@ -27,7 +27,7 @@ class ToolCallCounter:
         self._shared, self._exchange = shared, exchange
 
     def count_reply(self, message: Any, restored_values: list[tuple[str, list[SurrogatePair]]]) -> None:
-        """Count the strings in the calls of a message of a reply, without the restored surrogates.
+        """Count the strings in the calls of a reply's message, except surrogates that were restored.
 
         Args:
             message: The message as the model wrote it.
@@ -67,7 +67,7 @@ class ToolCallCounter:
             shared.tool_guesses.add_name_strings(call, self._hash_all(self._find_name_strings(name)))
 
     def count_resent_call(self, call_id: str, name: str, value: Any, reader: NamesReader) -> None:
-        """Count the strings in a call under the model's name that this object did not restore at its place."""
+        """Count the strings in a call under the model's name that was not recorded at this place."""
         shared = self._shared
         call, text = shared.hash_strings("call", call_id), encode_json([name, value])
         count = len(self._find_hidden_strings(value, reader, ())) + len(self._find_name_strings(name))

@@ -1,8 +1,8 @@
 """Limits on the guesses that a model may test through the results of tools.
 
-A result shares the mapping of the conversation. So each string in it that the model wrote is a test: the upstream
-learns whether the string equals a hidden one. The strings are counted in the arguments of the model's calls, since a
-count in the results would be a test itself.
+A result of a tool is linked by the mapping of the conversation. So each string in it that the model wrote is a test:
+the upstream learns whether the string equals a hidden one. The strings are counted in the arguments of the model's
+calls, because counting them in the results would itself be a test.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,11 +19,11 @@ _MAX_LIMIT = 1_000_000
 
 
 class ToolGuesses:
-    """Counter of the strings that a model wrote into calls of tools.
+    """Counter of the strings that a model itself wrote into calls of tools.
 
     Args:
-        limits: The maximum for one call and for all calls of a conversation; 0 and 0 if no result with a string of the
-            model's own may share the mapping.
+        limits: The maximum for one call, and for all calls of a conversation. With 0 and 0 only results of calls
+            without such strings share the mapping.
 
     Raises:
         OptionError: The limits are not two whole numbers, the first no larger than the second.
@@ -55,13 +55,13 @@ class ToolGuesses:
     def add_strings(
         self, call: str, strings: Iterable[str], pairs: Iterable[SurrogatePair] = (), model_words: Iterable[str] = ()
     ) -> None:
-        """Count the strings of a call; several calls with the same identifier add up.
+        """Count the strings of a call. Those of several calls with the same identifier add up.
 
         Args:
-            call: Its identifier.
-            strings: A hash of each string that the rules hide, without the surrogates restored into the call.
-            pairs: The pairs that restored its arguments.
-            model_words: The words that the model wrote beside the restored surrogates, if there are any.
+            call: Hash of the identifier of the call.
+            strings: A hash of each string that the rules hide, except surrogates that were restored in the call.
+            pairs: The pairs that restored the arguments.
+            model_words: The other words that the model wrote, if surrogates were restored in the call.
         """
         known = self._strings_by_call.setdefault(call, set())
         known |= self._early_name_strings.pop(call, set())
@@ -74,7 +74,7 @@ class ToolGuesses:
     def add_name_strings(self, call: str, strings: Iterable[str]) -> None:
         """Count the strings of a tool's name.
 
-        If only the name of a call is counted, its result does not share the mapping.
+        If only the name of a call is counted and not its arguments, its result does not share the mapping.
         """
         if call in self._strings_by_call:
             self.add_strings(call, strings)
@@ -83,11 +83,11 @@ class ToolGuesses:
             known.update(islice(strings, max(0, self.limits[1] + 1 - len(known))))
 
     def exclude_all_results(self) -> None:
-        """Exclude all later results from the mapping: a call has uncounted strings."""
+        """Exclude all later results from the mapping, because strings of a call were not counted."""
         self._excludes_all = True
 
     def exclude_result(self, call: str) -> None:
-        """Exclude the results of a call from the mapping: the model wrote one of them in a reply."""
+        """Exclude the results of a call from the mapping: the model wrote one of them itself."""
         self._excluded_calls.add(call)
 
     def may_share_mapping(self, calls: Iterable[str]) -> bool:
@@ -101,15 +101,15 @@ class ToolGuesses:
         return is_open and all(strings is not None and len(strings) <= self.limits[0] for strings in known)
 
     def hides_model_words(self, calls: Iterable[str]) -> bool:
-        """Return whether results of calls also hide the model's own words.
+        """Return whether results of these calls must also hide the words that the model wrote.
 
-        They do if the words are more than the limit of a call. The result hides the words of an original. So each other
-        word would test whether it is one of them.
+        They must if these words are more than the limit of a call. The result hides the words of an original, so any
+        other word would test whether it is one of them.
         """
         return any(len(self._model_words_by_call.get(call, ())) > self.limits[0] for call in calls)
 
     def list_model_words(self, calls: Iterable[str]) -> list[str]:
-        """Return the model's own words in these calls, for calls with restored originals."""
+        """Return the words that the model wrote into these calls, if originals were restored there."""
         return [word for call in calls for word in self._model_words_by_call.get(call, ())]
 
     def list_restored_pairs(self, calls: Iterable[str]) -> list[SurrogatePair]:
@@ -118,7 +118,7 @@ class ToolGuesses:
 
     @property
     def stored_count(self) -> int:
-        """Number of stored strings of calls and of restored pairs."""
+        """How many strings of calls and restored pairs are stored."""
         return sum(map(len, (*self._strings_by_call.values(), *self._early_name_strings.values()))) + sum(
             map(len, self._pairs_by_call.values())
         )
@@ -144,7 +144,7 @@ class ToolGuesses:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "ToolGuesses":
-        """Return an object that continues from a saved state."""
+        """Create an object that continues from a saved state."""
         guesses = cls(tuple(state["limits"]))
         for call, (strings, restored) in state["calls"].items():
             guesses._strings_by_call[call] = set(strings)

@@ -18,8 +18,8 @@ _MAX_UNITS = 1 << 62
 class Budget:
     """Upper limit on the spend of one privacy unit: an epsilon and a delta, each rounded down.
 
-    The limits are stored in the units of the privacy ledger, so a budget is never larger than the value that the caller
-    passes.
+    The limits are stored in the integer units of the privacy ledger, so a budget is never larger than the value that
+    the caller passes.
 
     Args:
         epsilon: Limit of the summed epsilons, at least 0. A string or a ``Decimal`` has its exact value, a float the
@@ -77,7 +77,7 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """Spend and budget of one privacy unit.
+    """What one privacy unit has spent, and its budget.
 
     Attributes:
         unit_tag: Tag of the name of the privacy unit, 32 bytes.
@@ -110,10 +110,10 @@ class Account:
         return Decimal(format_exact(self.delta_units, DELTA_UNITS))
 
     def apply_budget(self, budget: Budget) -> "Account":
-        """Return this account with ``budget``; a budget can only be set first or lowered.
+        """Return this account with ``budget``. A budget can be set once, and then only lowered.
 
         Raises:
-            BudgetError: The account has a smaller budget.
+            BudgetError: The account already has a smaller budget.
         """
         if self.budget is not None and not self.budget.covers(*budget.units):
             raise self._make_error(
@@ -122,17 +122,17 @@ class Account:
         return replace(self, budget=budget)
 
     def add_spend(self, spend: Spend, mechanism: str, before: "Account | None" = None) -> "Account":
-        """Return this account after one release.
+        """Return this account after one more release.
 
         Args:
             spend: Spend of the release.
             mechanism: Name of the mechanism, for error messages.
-            before: The account before the whole call that the release belongs to, for error messages; this account if
-                ``None``.
+            before: The account before the call that this release is a part of, for error messages; ``None`` is this
+                account.
 
         Raises:
-            BudgetError: The account has a budget, and the release has no finite epsilon, an earlier release has none,
-                or the budget does not cover the sum.
+            BudgetError: The account has a budget, and the budget does not cover the new sum, or this or an earlier
+                release has no finite epsilon.
             LedgerError: A sum exceeds the largest number that a privacy ledger stores, 2**62 units.
         """
         epsilon = self.epsilon_units + (spend.epsilon_units or 0)
@@ -190,7 +190,7 @@ class Account:
 
     @property
     def displayed_budget(self) -> str:
-        """Return the epsilon of the budget for display; ``-`` without a budget."""
+        """Return the epsilon of the budget for display, or ``-`` if there is no budget."""
         return "-" if self.budget is None else _format_epsilon(self.budget.units[0])
 
     def __str__(self) -> str:
@@ -205,7 +205,10 @@ class Account:
 
 
 def format_exact(units: int, units_per_one: int) -> str:
-    """Return ``units / units_per_one`` as an exact decimal number; ``units_per_one`` is a power of two."""
+    """Return ``units / units_per_one`` as an exact decimal number.
+
+    ``units_per_one`` must be a power of two.
+    """
     digits = units_per_one.bit_length() - 1
     whole, rest = divmod(units * 10**digits // units_per_one, 10**digits)
     return f"{whole}.{rest:0{digits}d}".rstrip("0").rstrip(".")

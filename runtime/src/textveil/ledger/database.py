@@ -163,7 +163,10 @@ def create_file(path: Path) -> bool:
 
 
 def _make_uri(path: Path) -> str:
-    """Return the URI of the file; SQLite does not create a missing file (``mode=rw``)."""
+    """Return the URI with which SQLite opens an existing file.
+
+    SQLite does not create a missing file (``mode=rw``).
+    """
     return f"{path.absolute().as_uri()}?mode=rw"
 
 
@@ -191,7 +194,10 @@ def _check_schema(connection: sqlite3.Connection, create_schema: bool) -> None:
 
 
 def _explain_version(version: int) -> str:
-    """Return a message for a ledger of another version; spends of an older one cannot be carried over."""
+    """Return an error message for a ledger of another version.
+
+    Spends of an older version cannot be carried over, so the message says how to begin a new ledger.
+    """
     reason = f"the ledger has format version {version}, but this release reads version {VERSION}"
     if version > VERSION:
         return f"{reason}: update textveil"
@@ -212,9 +218,9 @@ def _list_expected_schema() -> list[tuple[str, str, str]]:
 
 
 def _translate_error(error: sqlite3.Error) -> LedgerError:
-    """Return the error of this package for an error of SQLite.
+    """Return this package's error for an error of SQLite.
 
-    SQLite's own messages describe pages and tables, so the message is chosen by the result code.
+    SQLite's own messages describe pages and tables, so the message is chosen by the result code instead.
     """
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -235,8 +241,8 @@ def _translate_error(error: sqlite3.Error) -> LedgerError:
 def create_ledger(path: Path, key_path: Path, wait_s: float) -> bool:
     """Create a ledger if there is none; return whether this call created the file.
 
-    The schema is on the disk before the key exists, even if the process is killed in between. A key without a ledger
-    therefore means that the ledger is lost.
+    The ledger's tables are on the disk before the key exists, even if the process is killed in between. A key without a
+    ledger therefore means that the ledger is lost.
 
     Raises:
         LedgerDamaged: The key exists without a ledger, or the file is not a ledger.
@@ -256,11 +262,11 @@ def create_ledger(path: Path, key_path: Path, wait_s: float) -> bool:
 
 
 def reset_ledger(path: Path, key: str | Path | None) -> None:
-    """Delete the whole content of a ledger and replace its device key: ``Ledger.rotate``.
+    """Delete the whole content of a ledger and replace its device key (``Ledger.rotate``).
 
     Args:
         path: The ledger.
-        key: Path of its key; ``None`` is the default path beside it.
+        key: Path of its key; ``None`` is the default path next to the ledger.
 
     Raises:
         LedgerError: Neither a ledger nor a key exists.

@@ -1,7 +1,7 @@
 """Group commit: one transaction for the spends of several threads.
 
-Flushing to the disk dominates the cost of a spend, and one flush serves a hundred spends. While one thread writes,
-others wait; then one of them writes for all. Each call returns when its spend is on the disk, as without other threads.
+Most of the time of a spend goes into flushing to the disk, and one flush serves a hundred spends as well as one. While
+one thread writes, others wait; then one of them writes for all. Each call returns when its own spend is on the disk.
 """
 
 import os
@@ -17,10 +17,10 @@ ResultType = TypeVar("ResultType")
 
 @dataclass(eq=False)
 class _WaitingCall(Generic[ResultType]):
-    """Work of one thread and its result.
+    """The database work of one waiting thread, and the result.
 
-    ``results`` holds the result after the commit. If ``is_settled`` is true and ``results`` is empty, the group failed
-    and the thread runs its work alone.
+    ``results`` holds the result after the commit. If ``is_settled`` is true and ``results`` is empty, the transaction
+    for several threads failed, and the thread must run its work in a transaction of its own.
     """
 
     work: Callable[[sqlite3.Connection], ResultType]
@@ -30,7 +30,7 @@ class _WaitingCall(Generic[ResultType]):
 
 @dataclass(eq=False, kw_only=True)
 class _CallQueue(Generic[ResultType]):
-    """Waiting threads of one process. A fork starts a new queue, without the work of its parent."""
+    """Waiting threads of one process. After a fork, the child begins with an empty queue."""
 
     process_id: int = field(default_factory=os.getpid)
     condition: threading.Condition = field(default_factory=threading.Condition)
@@ -39,7 +39,7 @@ class _CallQueue(Generic[ResultType]):
 
 
 class GroupCommit(Generic[ResultType]):
-    """Queue of writes of all threads to one ledger.
+    """Queue of the writes of all threads to one ledger.
 
     Args:
         open_transaction: Opens a transaction for writing.
@@ -50,13 +50,16 @@ class GroupCommit(Generic[ResultType]):
         self._queue: _CallQueue[ResultType] = _CallQueue()
 
     def run(self, work: Callable[[sqlite3.Connection], ResultType]) -> ResultType:
-        """Run ``work`` in a transaction, with the work of waiting threads; return its result.
+        """Run ``work`` in a transaction with that of other waiting threads; return its result.
 
-        The result is on the disk when this method returns.
+        The changes are on the disk when this method returns.
+
+        Args:
+            work: Reads and writes the database; may run twice, but at most one run is committed.
 
         Raises:
-            Exception: Any error of the transaction or of ``work``. If a group of several threads fails, nothing of it
-                is written, and each thread runs its work alone.
+            Exception: Any error of the transaction or of ``work``. If a transaction for several threads fails, nothing
+                of it is written, and each thread runs its work in a transaction of its own.
         """
         if self._queue.process_id != os.getpid():
             self._queue = _CallQueue()

@@ -18,7 +18,7 @@ DEVICE_KEY, REPLAY_CACHE_KEY = "the key of the ledger", "the key of the memo"
 
 
 def get_key_path(ledger: Path, key: str | Path | None) -> Path:
-    """Return the path of the device key: ``key``, or the default path beside the ledger.
+    """Return the path of the device key: ``key``, or the default path next to the ledger.
 
     Example:
         >>> get_key_path(Path("spends.ledger"), None).name
@@ -31,6 +31,8 @@ def get_key_path(ledger: Path, key: str | Path | None) -> Path:
 
 def check_distinct_files(ledger: Path, *keys: Path | None) -> None:
     """Raise an error if a key is a file of the ledger itself, or if two keys are one file.
+
+    A key that is ``None`` is ignored.
 
     Raises:
         KeyFileError: Two of the paths are one file.
@@ -47,8 +49,8 @@ def check_replaceable_key(path: Path, check: bytes | None) -> None:
 
     Args:
         path: Path of the new key.
-        check: Check value of the ledger's key (``LedgerTags.key_checks``); ``None`` skips the comparison, so that any
-            key file may be replaced.
+        check: Hash that identifies the ledger's present key (``LedgerTags.key_checks``); ``None`` skips the comparison,
+            so that any key file may be replaced.
 
     Raises:
         KeyFileError: The existing file is not a key, or is the key of another ledger.
@@ -63,7 +65,7 @@ def check_replaceable_key(path: Path, check: bytes | None) -> None:
 
 
 class LedgerTags:
-    """Keys of one open ledger.
+    """Hashes and encryption with the keys of one open ledger.
 
     Args:
         key: The device key.
@@ -80,13 +82,13 @@ class LedgerTags:
 
     @property
     def key_checks(self) -> tuple[bytes, bytes | None]:
-        """Return the check values of both keys: each identifies its key without revealing it."""
+        """Return a hash of each key, which identifies the key without revealing it."""
         return compute_tag(self._device_key, "check"), None if self._replay_cache_key is None else compute_tag(
             self._replay_cache_key, "check"
         )
 
     def tag_unit(self, name: Any) -> bytes:
-        """Return the tag of a privacy unit: 32 bytes, from its name in NFC.
+        """Return the keyed hash (32 bytes) of a privacy unit's name in NFC.
 
         Raises:
             OptionError: The name is not a string.
@@ -94,16 +96,22 @@ class LedgerTags:
         if not isinstance(name, str):
             raise OptionError("a privacy unit must be a string")
         return compute_tag(
-            self._device_key, "scope", unicodedata.normalize("NFC", name).encode("utf-8", "surrogatepass")
+            self._device_key, "privacy unit", unicodedata.normalize("NFC", name).encode("utf-8", "surrogatepass")
         )
 
     def tag_request(self, unit_tag: bytes, request: bytes) -> bytes:
-        """Return the tag of a request in a privacy unit; it differs between privacy units."""
+        """Return the keyed hash of a request.
+
+        The same request has another hash in each privacy unit.
+        """
         return compute_tag(self._device_key, "request", unit_tag, request)
 
     def tag_cache_entry(self, unit_tag: bytes, cache_key: bytes) -> bytes:
-        """Return the tag of a cache entry: one position of a whole call (``make_cache_keys``)."""
-        return compute_tag(self._device_key, "whole", unit_tag, cache_key)
+        """Return the keyed hash of a cache key, which stands for one text of one call.
+
+        See ``make_cache_keys``.
+        """
+        return compute_tag(self._device_key, "replay cache", unit_tag, cache_key)
 
     def encrypt_output(self, output: bytes, context: bytes) -> bytes | None:
         """Encrypt an output; return ``None`` without a replay cache."""

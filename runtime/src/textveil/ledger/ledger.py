@@ -41,27 +41,30 @@ if TYPE_CHECKING:
     from textveil.vector.encoder import Encoder
     from textveil.vector.label_encoder import TextLabelEncoder
 
-#: Name of the privacy unit of calls without ``scope``.
+#: Name of the privacy unit of calls without ``privacy_unit``.
 DEFAULT_PRIVACY_UNIT = "default"
 
 
 class Ledger:
-    """Privacy ledger: a SQLite database of tags, dates and spends, without plain text.
+    """Privacy ledger: a SQLite database of spends and dates.
+
+    It has no plain text, but keyed hashes (tags) of texts and of the names of privacy units.
 
     Instances are safe to share between threads and to use after a fork. Any number of processes can use one file.
 
     Args:
         path: The database file; created at first use, private to its owner.
-        key: File of the device key, which derives the tags; by default ``path`` with the suffix ``.key``. Created at
+        key: File of the device key, which makes the tags; by default ``path`` with the suffix ``.key``. Created at
             the first use of the ledger. Without this file the ledger is unusable.
         replay_cache_key: File of the key of the replay cache, created at first use, outside the ledger's folder and its
-            subfolders. With it the ledger stores encrypted outputs, and a call with equal options, privacy units and
-            texts (all of them) returns the stored outputs without a new spend. Needs the extra ``crypto``.
+            subfolders. With it the ledger stores encrypted outputs. A call with the same options, and with the same
+            privacy units and texts in the same order, returns the stored outputs without a new spend. Needs the extra
+            ``crypto``.
         wait_s: Seconds to wait for other processes.
 
     Raises:
         LedgerError, LedgerBusy, LedgerDamaged: The file is unusable.
-        KeyFileError: A key is missing, belongs to another ledger, has permissions for others, or is in the wrong
+        KeyFileError: A key is missing, belongs to another ledger, can be read by other users, or is in the wrong
             folder.
         CryptoUnavailable: The replay cache needs the package ``cryptography``.
 
@@ -89,7 +92,7 @@ class Ledger:
         self._verified_sums: queries.VerifiedSums = {}
         self._group_commit: GroupCommit[list[list[SpendOutcome] | BudgetError]] = GroupCommit(self._open_transaction)
         if replay_cache_key is not None:
-            check_cryptography("a memo")
+            check_cryptography("a replay cache")
             if is_inside(replay_cache_key, self.path.parent):
                 raise KeyFileError(
                     f"{REPLAY_CACHE_KEY}: must be outside the ledger's folder: a copy of the folder would contain both"
@@ -121,7 +124,7 @@ class Ledger:
             yield connection
 
     def _check_keys(self, connection: sqlite3.Connection) -> None:
-        """Raise an error if the ledger has other keys, as after a ``rotate`` by another process.
+        """Raise an error if the ledger now has other keys, as after a ``rotate`` by another process.
 
         Raises:
             KeyFileError: The device key or the key of the replay cache differs.
@@ -142,7 +145,7 @@ class Ledger:
     def has_replay_cache(self) -> bool:
         """Return whether the ledger has a replay cache.
 
-        With a replay cache the ledger stores encrypted outputs and returns them to equal calls.
+        With a replay cache the ledger stores encrypted outputs and returns them again for the same call.
         """
         return self._tags.has_replay_cache
 
@@ -155,7 +158,7 @@ class Ledger:
         budget: Budget | None = None,
         **options: "Unpack[Options]",
     ) -> "RecordedRelease[Result]":
-        """Sanitize one text and record its spend: ``sanitize_batch`` with one text."""
+        """Sanitize one text and record its spend, as ``sanitize_batch`` does with one text."""
         return self.sanitize_batch(sanitizer, [text], privacy_unit=privacy_unit, budget=budget, **options)[0]
 
     def sanitize_batch(
@@ -175,7 +178,7 @@ class Ledger:
             sanitizer: The sanitizer that randomizes the texts.
             texts: The texts.
             privacy_unit: Name of the privacy unit of all texts, or one name per text.
-            budget: Budget of each privacy unit of this call; it can only be set first or lowered.
+            budget: Budget of each privacy unit of this call. A budget can be set once, and then only lowered.
             options: As in ``Sanitizer.sanitize``.
 
         Returns:
@@ -189,10 +192,12 @@ class Ledger:
                 or the ledger has a replay cache and the mode ``names`` has a further detector.
 
         Privacy:
-            The spend is ``L`` per randomized word under ``staircase``, and the pure epsilon times the number of tokens
-            under ``santext``, ``krr`` and ``random``. ``santext+`` and ``fbdd`` have no finite epsilon: the ledger
-            records their releases, and refuses them under a budget. The sums bound the loss of all releases of a
-            privacy unit (docs/proofs/ledger.md).
+            Under ``staircase`` the spend is epsilon times the number of randomized words. Under ``santext``, ``krr``
+            and ``random`` it is the epsilon for any two words times the number of tokens. ``santext+`` and ``fbdd``
+            have no finite
+            epsilon: the ledger records their releases, and refuses them if there is a budget. The sums bound the loss
+                of all
+            releases of a privacy unit (docs/proofs/ledger.md).
         """
         source = make_text_source(sanitizer, options)
         if self.has_replay_cache and source.options["promise"].get("also"):  # the options do not identify the detector
@@ -208,7 +213,7 @@ class Ledger:
         budget: Budget | None = None,
         **options: Any,
     ) -> list[RecordedRelease[Any]]:
-        """Encode texts and record all spends in one transaction or none.
+        """Encode texts, and record all spends in one transaction or none of them.
 
         The spend is the epsilon and the delta of the whole text. Other arguments and errors are those of
         ``sanitize_batch``; ``options`` are those of the encoder's ``encode``.
@@ -222,10 +227,11 @@ class Ledger:
         privacy_unit: str | Sequence[str],
         budget: Budget | None,
     ) -> list[RecordedRelease[ReleaseType]]:
-        """Draw one release per text, record all spends, and return the releases: ``sanitize_batch``.
+        """Make one release per text, record all spends, and return the releases: ``sanitize_batch``.
 
-        The draws precede the transaction, so that other threads and processes wait only for the disk. A draw is
-        discarded unseen if the replay cache has received an output for it in the meantime.
+        The releases are made before the transaction, so that other threads and processes wait only for the disk. If
+        another call has stored an output of the same request in the replay cache in the meantime, that output is
+        returned, and the new one is discarded unseen.
         """
         privacy_units = list_privacy_units(texts, privacy_unit)
         options = serialize_options(source.options)
@@ -256,9 +262,9 @@ class Ledger:
     def record_spends(self, entries: Iterable[SpendEntry], *, budget: Budget | None = None) -> list[SpendOutcome]:
         """Record the spends of releases in one transaction, all or none.
 
-        For releases that ``sanitize_batch`` and ``encode_batch`` did not make. The spends are on the disk when this
-        method returns: release the outputs only then. Where
-        ``SpendOutcome.stored_output`` is not ``None``, release it in place of the new output.
+        Use it for releases that ``sanitize_batch`` and ``encode_batch`` did not make. The spends are on the disk when
+        this method returns: release the outputs only then. If ``SpendOutcome.stored_output`` is not ``None``, release
+        it in place of the new output.
 
         Raises:
             BudgetError: A budget does not cover a release. Nothing is recorded except a new budget.
@@ -273,11 +279,10 @@ class Ledger:
     def record_groups(
         self, groups: Sequence[Sequence[SpendEntry]], *, budget: Budget | None = None, all_or_none: bool = False
     ) -> "list[list[SpendOutcome] | BudgetError]":
-        """Record the spends of groups of releases in one transaction, each group whole or not.
+        """Record the spends of groups of releases in one transaction; a refused group has none.
 
-        For many releases that succeed independently. If a budget does not cover a group, the result has a
-        ``BudgetError`` in its position, and the ledger records nothing of it. Concurrent calls of several threads share
-        a transaction.
+        If a budget does not cover a group, nothing of this group is recorded, and the result has a ``BudgetError`` in
+        its position. Calls of several threads at the same time share a transaction.
 
         Args:
             groups: The releases of each group.
@@ -285,7 +290,7 @@ class Ledger:
             all_or_none: Whether the refusal of one group also prevents the spends of all others.
 
         Returns:
-            Per group the result of each release, or the error.
+            For each group, the result of each release, or the error.
 
         Raises:
             LedgerError, LedgerBusy, LedgerDamaged: The ledger cannot be written. Nothing is recorded.
@@ -302,9 +307,10 @@ class Ledger:
         )
 
     def find_stored_outputs(self, cache_keys: Iterable[tuple[str, bytes]]) -> list[bytes | None]:
-        """Return the stored outputs of the replay cache for pairs of privacy unit and ``whole``.
+        """Return the outputs that the replay cache has for pairs of a privacy unit and a cache key.
 
-        The result has ``None`` where nothing is stored, and everywhere without a replay cache.
+        Cache keys are made by ``make_cache_keys``. The result has ``None`` where nothing is stored, and everywhere if
+        the ledger has no replay cache.
         """
         if not self.has_replay_cache:
             return [None for _ in cache_keys]
@@ -315,18 +321,18 @@ class Ledger:
             ]
 
     def count_releases(self, privacy_unit: str, request: bytes) -> int:
-        """Return the number of releases of an equal request in a privacy unit."""
+        """Return how many releases of the same request a privacy unit has had."""
         unit_tag = self._tags.tag_unit(privacy_unit)
         with self._open_transaction(write=False) as connection:
             return queries.count_releases(connection, unit_tag, self._tags.tag_request(unit_tag, request))
 
     def get_account(self, privacy_unit: str = DEFAULT_PRIVACY_UNIT) -> Account:
-        """Return the account of a privacy unit; it is empty for an unknown name."""
+        """Return the account of a privacy unit; an unknown name has an empty one."""
         with self._open_transaction(write=False) as connection:
             return queries.read_account(connection, self._tags.tag_unit(privacy_unit))
 
     def list_accounts(self) -> list[tuple[Account, int]]:
-        """Return the accounts of all privacy units, by tag, each with its number of releases.
+        """Return the accounts of all privacy units, sorted by tag, each with its number of releases.
 
         Raises:
             LedgerDamaged: The sums of an account differ from those of its releases.
@@ -356,7 +362,10 @@ class Ledger:
                 raise OptionError("the ledger has no privacy unit with that name")
 
     def delete_outputs(self) -> None:
-        """Delete all stored outputs and the check value of the replay cache's key; spends stay."""
+        """Delete all stored outputs; spends stay.
+
+        Another key of the replay cache can be used afterward.
+        """
         with self._open_transaction() as connection:
             queries.delete_outputs(connection)
 
@@ -364,8 +373,8 @@ class Ledger:
     def rotate(cls, path: str | Path, *, key: str | Path | None = None) -> "Ledger":
         """Reset a ledger under a new device key; delete all accounts, budgets and stored outputs.
 
-        The old key may be missing; so may the ledger if its key exists. After an interruption the ledger and its key
-        may not match: opening it raises ``KeyFileError``, and ``rotate`` works again.
+        The old key may be missing, or the ledger if its key exists. After an interruption the ledger and its key may
+        not match. Opening the ledger then raises ``KeyFileError``, and ``rotate`` can be repeated.
 
         Raises:
             LedgerError: Neither a ledger nor a key exists.

@@ -30,8 +30,8 @@ ReleaseRow = tuple[str, bytes, bytes, str, int | None, int, bytes | None, bytes 
 def read_key_checks(connection: sqlite3.Connection) -> tuple[bytes | None, bytes | None]:
     """Return the check values of the device key and of the replay cache's key.
 
-    A check value (``LedgerTags.key_checks``) identifies a key without revealing it. ``None`` means that the ledger has
-    no such key yet.
+    A check value is a hash that identifies a key without revealing it (``LedgerTags.key_checks``). ``None`` means that
+    the ledger has no such key yet.
     """
     row = connection.execute("SELECT device_check, replay_cache_check FROM keys").fetchone()
     return (None, None) if row is None else row
@@ -48,7 +48,7 @@ def write_key_checks(connection: sqlite3.Connection, device_check: bytes, cache_
 
 
 def read_account(connection: sqlite3.Connection, unit_tag: bytes) -> Account:
-    """Return the account of a privacy unit; it is empty for an unknown tag."""
+    """Return the account of a privacy unit; an unknown tag has an empty one."""
     row = connection.execute(_ACCOUNTS_QUERY + " WHERE privacy_unit = ?", (unit_tag,)).fetchone()
     return Account(unit_tag=unit_tag) if row is None else _parse_account(row)
 
@@ -78,13 +78,13 @@ def read_accounts(connection: sqlite3.Connection) -> list[tuple[Account, int]]:
 def check_sums(connection: sqlite3.Connection, account: Account, verified_sums: VerifiedSums) -> None:
     """Check that the sums of an account equal those of its releases.
 
-    Releases are normally only added. If the cached sums plus the releases since then equal the sums of the account, the
-    older releases are not read again; otherwise all are.
+    Normally releases are only added. If the cached sums plus the releases since then equal the sums of the account, the
+    older releases are not read again. Otherwise all releases of the account are read.
 
     Args:
         connection: An open transaction.
         account: The account.
-        verified_sums: Cache of verified sums by tag; this function updates it.
+        verified_sums: Cache of verified sums; this function updates it.
 
     Raises:
         LedgerDamaged: The sums differ.
@@ -163,7 +163,7 @@ def delete_privacy_unit(connection: sqlite3.Connection, unit_tag: bytes) -> bool
 
 
 def delete_outputs(connection: sqlite3.Connection) -> None:
-    """Delete the stored outputs and the check value of their key; spends stay."""
+    """Delete the stored outputs and the check value of the key that encrypts them; spends stay."""
     connection.execute("UPDATE releases SET output = NULL, cache_tag = NULL")
     connection.execute("UPDATE keys SET replay_cache_check = NULL")
 

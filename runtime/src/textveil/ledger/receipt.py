@@ -1,7 +1,7 @@
 """Receipts: privacy statement of an output and the output's hash, signed for one recipient.
 
-A receipt is a function of the output, its template, public parameters and the key, so it reveals nothing beyond the
-output. It does confirm a correct guess of an output that was withheld.
+A receipt is a function of the output, its template, public parameters and the key, so it reveals nothing that the
+output does not. But if the output itself is withheld, whoever has the receipt can confirm a guess of the output.
 """
 
 import hashlib
@@ -90,13 +90,13 @@ class Receipt:
     note: str = NOTE
 
     def check_output(self, content: Iterable[bytes]) -> None:
-        """Raise an error unless the receipt belongs to this output.
+        """Raise an error unless the receipt is for this output.
 
         Args:
             content: The bytes of the output, in parts.
 
         Raises:
-            ReceiptError: The SHA-256 of the output is another.
+            ReceiptError: The output has another SHA-256.
         """
         digest = hashlib.sha256()
         for part in content:
@@ -125,12 +125,12 @@ _LOCATION = "the receipt"
 
 
 class ReceiptWriter:
-    """Builder of a receipt: hashes an output as it is written, and sums its spends.
+    """Builder of a receipt: hashes an output while it is written, and sums its spends.
 
     Args:
-        key: File of the secret key, 32 bytes; created if missing. Use one per recipient.
+        key: File of the secret key, 32 bytes; created if missing. Use another key for each recipient.
         statement: A privacy statement with the same options; its counts are ignored.
-        table: For a table its format and the sanitized columns or keys; ``None`` for other outputs.
+        table: If the output is a table, its format and the sanitized columns or keys; ``None`` otherwise.
 
     Raises:
         CryptoUnavailable: Signing needs the package ``cryptography``.
@@ -156,7 +156,7 @@ class ReceiptWriter:
         self._unbounded = statement.spend.epsilon_units is None
 
     def add_statements(self, statements: Iterable[ReleaseStatement], times: int = 1) -> None:
-        """Add the privacy statements of documents, each of them ``times`` times."""
+        """Count the privacy statements of documents, each of them ``times`` times."""
         for statement in statements:
             fields, spend = statement.to_dict(), statement.spend
             self._documents += times
@@ -165,11 +165,11 @@ class ReceiptWriter:
             self._delta += times * spend.delta_units
 
     def update(self, part: str | bytes) -> None:
-        """Add a part of the output to the hash; a string as UTF-8."""
+        """Add a part of the output to the hash; a string is encoded as UTF-8."""
         self._hash.update(part.encode("utf-8") if isinstance(part, str) else part)
 
     def make_receipt(self) -> Receipt:
-        """Return the receipt of all parts and documents so far."""
+        """Return the receipt of all parts and documents that were added so far."""
         fields = self._statement.to_dict()
         has_token_count = not self._unbounded and ("randomized_words" in fields or "tokens" in fields)
         return Receipt(
@@ -192,6 +192,9 @@ class ReceiptWriter:
 
 def read_receipt(content: bytes, *, expected_key: str | None = None) -> tuple[Receipt, str]:
     """Read a receipt and check its signature.
+
+    Anyone can sign with their own key: without ``expected_key`` the signature only proves that the receipt is
+    unaltered.
 
     Anybody can sign with a key of their own: without ``expected_key`` the signature only proves that the receipt is
     unaltered.
@@ -245,10 +248,10 @@ def read_receipt(content: bytes, *, expected_key: str | None = None) -> tuple[Re
 
 
 def _check_fields(fields: dict[str, Any]) -> None:
-    """Raise an error unless signed fields have the types of a receipt and are printable.
+    """Raise an error unless the signed fields have the types of a receipt and are printable.
 
-    A signature does not make content harmless: a receipt is printed on a terminal, which would execute control
-    characters.
+    The signature of an unknown author does not make content harmless: a receipt is printed on a terminal, which would
+    execute control characters.
 
     Raises:
         BundleDamaged: A field has another type, is out of range, is too long or has unprintable characters.

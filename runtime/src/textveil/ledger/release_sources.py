@@ -1,4 +1,7 @@
-"""Releases that a privacy ledger records (texts, vectors, indices); equality of requests."""
+"""Releases that a privacy ledger records: texts, vectors and class labels.
+
+This module also decides which requests are equal.
+"""
 
 import hashlib
 import json
@@ -38,8 +41,9 @@ class RecordedRelease(Generic[ReleaseType]):
 
     Attributes:
         release: The release.
-        earlier_releases: Number of earlier releases of an equal request in its privacy unit. Private to the device.
-        is_replayed: Whether the replay cache returned it without a new spend. Private to the device.
+        earlier_releases: Number of earlier releases of the same request in its privacy unit. Keep this number on the
+            device.
+        is_replayed: Whether the replay cache returned the release without a new spend. Keep this on the device.
 
     Example:
         >>> from textveil import Ledger, Sanitizer
@@ -55,13 +59,13 @@ class RecordedRelease(Generic[ReleaseType]):
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseSource(Generic[ReleaseType]):
-    """Functions that make and serialize one kind of release.
+    """Functions that make releases of one type, and convert them to JSON and back.
 
     Attributes:
         options: All parameters of the output distribution, with the content hash of the bundle.
-        draw_releases: Draw one release per text.
-        pack: Serialize a release as plain values for JSON.
-        unpack: Restore a release from the result of ``pack``.
+        draw_releases: Makes one release per text.
+        pack: Converts a release to plain values for JSON.
+        unpack: Restores a release from the result of ``pack``.
     """
 
     options: dict[str, Any]
@@ -72,6 +76,8 @@ class ReleaseSource(Generic[ReleaseType]):
 
 def make_text_source(sanitizer: "Sanitizer", options: "Options") -> "ReleaseSource[Result]":
     """Return the ``ReleaseSource`` of sanitized texts.
+
+    ``pack`` keeps the text and the counts, but no mapping: a mapping holds words of the original text.
 
     ``pack`` serializes text and tokens, but never a mapping: a mapping holds words of the original text.
 
@@ -109,7 +115,7 @@ def make_text_source(sanitizer: "Sanitizer", options: "Options") -> "ReleaseSour
 
 
 def make_encoder_source(encoder: "Encoder | TextLabelEncoder", options: Mapping[str, Any]) -> ReleaseSource[Any]:
-    """Return the ``ReleaseSource`` of vectors or indices."""
+    """Return the ``ReleaseSource`` of vectors or class labels."""
     return ReleaseSource(
         options={"kind": encoder.kind, **encoder.canonical_options(**options)},
         draw_releases=lambda texts: encoder.encode_batch(texts, **options),
@@ -129,7 +135,9 @@ def serialize_options(options: Mapping[str, Any]) -> bytes:
 
 
 def serialize_request(options: bytes, text: str) -> bytes:
-    """Return the bytes of a request; equal only for equal options and equal texts in NFC.
+    """Return the bytes that identify a request. They are equal only for equal options and texts.
+
+    Texts are compared in NFC.
 
     Example:
         >>> decomposed, composed = "cafe" + chr(0x301), "caf" + chr(0xE9)
@@ -140,7 +148,9 @@ def serialize_request(options: bytes, text: str) -> bytes:
 
 
 def serialize_document(options: bytes, texts: Sequence[str]) -> bytes:
-    """Return the bytes of a request of several texts; they never equal those of one text.
+    """Return the bytes that identify a request of several texts.
+
+    With one text, the result is that of ``serialize_request``; with several, it never equals that of one text.
 
     With one text, the result is that of ``serialize_request``.
 
@@ -156,7 +166,7 @@ def serialize_document(options: bytes, texts: Sequence[str]) -> bytes:
 
 
 def make_cache_keys(privacy_units: Sequence[str], requests: Sequence[bytes]) -> list[bytes]:
-    """Return one cache key per request of a call; equal only for equal positions of equal calls.
+    """Return one cache key per request of a call, from the whole call and the position.
 
     Each key has the number of requests, a SHA-256 of all privacy units and requests, and the position of the request. A
     cache of single texts would reveal which texts of a call are equal: with one word per text, the result would be a

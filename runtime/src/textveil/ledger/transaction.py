@@ -19,8 +19,8 @@ class SpendEntry:
 
     Attributes:
         privacy_unit: Name of the privacy unit.
-        request: Canonical bytes of options and text (``serialize_request``): equal requests have equal bytes. As
-            private as the text.
+        request: The bytes of options and text (``serialize_request``), equal for equal requests. As private as the
+            text.
         mechanism: Name of the mechanism.
         spend: Spend of the release.
         output: Output that the replay cache stores, or ``None`` without a replay cache.
@@ -46,9 +46,10 @@ class SpendOutcome:
     """Result of recording one ``SpendEntry``.
 
     Attributes:
-        earlier_releases: Number of earlier releases of an equal request in the privacy unit; 0 if ``stored_output`` is
+        earlier_releases: Number of earlier releases of the same request in the privacy unit; 0 if ``stored_output`` is
             not ``None``.
-        stored_output: Output of the replay cache. Release it in place of the new output; the ledger recorded no spend.
+        stored_output: If not ``None``, an output from the replay cache. Release it in place of the new output; the
+            ledger recorded no spend.
 
     Example:
         >>> from textveil import Ledger
@@ -71,18 +72,18 @@ def record_in_transaction(
     *,
     all_or_none: bool,
 ) -> list[list[SpendOutcome] | BudgetError]:
-    """Record the spends of groups in order, inside an open transaction: ``Ledger.record_groups``.
+    """Record the spends of groups in order, in an open transaction: ``Ledger.record_groups``.
 
     Args:
         connection: The open transaction.
-        tags: Tags and encryption of the ledger.
+        tags: Keyed hashes and encryption of the ledger.
         groups: The releases of each group.
         budget: Budget of each privacy unit of the call. It is written even if groups are refused.
-        verified_sums: Cache of verified sums (``check_sums``); updated.
+        verified_sums: Cache of verified sums (``check_sums``); this function updates it.
         all_or_none: Whether the refusal of one group also prevents the spends of all others.
 
     Returns:
-        Per group the result of each release, or the error.
+        For each group, the result of each release, or the error.
     """
     pending = _PendingSpends(connection, tags, budget, verified_sums)
     outcomes: list[list[SpendOutcome] | BudgetError] = []
@@ -97,7 +98,10 @@ def record_in_transaction(
 
 
 class _PendingSpends:
-    """Spends of one transaction in memory; ``write_rows`` stores all of them, or only the budgets."""
+    """Spends of one transaction in memory.
+
+    ``write_rows`` stores all of them, or only the budgets.
+    """
 
     def __init__(
         self,
@@ -117,15 +121,15 @@ class _PendingSpends:
         self._release_counts: dict[bytes, int] = {}
 
     def add_group(self, group: Sequence[SpendEntry], all_or_none: bool) -> list[SpendOutcome]:
-        """Add a group whole or not at all.
+        """Add all releases of a group, or none if a budget does not cover one of them.
 
         Args:
-            group: Its releases.
-            all_or_none: Whether error messages report the spend before the first group, not before this one.
+            group: The releases.
+            all_or_none: Whether error messages report what was spent before the first group, or else before this one.
 
         Raises:
-            BudgetError: A budget does not cover a release of the group, or is larger than the budget of its privacy
-                unit.
+            BudgetError: A budget does not cover a release of the group, or is larger than the budget that its privacy
+                unit already has.
         """
         lookups = [(entry, *self._look_up(entry)) for entry in group]
         unit_names = {
@@ -151,7 +155,7 @@ class _PendingSpends:
         ]
 
     def write_rows(self, *, sums: bool) -> None:
-        """Write the budgets, and with ``sums`` also the sums and the releases."""
+        """Write the budgets. If ``sums`` is true, write also the sums and the releases."""
         updated = self._updated_accounts if sums else {}
         for unit_tag, budgeted in self._budgeted_accounts.items():
             if unit_tag in updated or budgeted != self._loaded_accounts[unit_tag]:
@@ -160,7 +164,11 @@ class _PendingSpends:
             queries.insert_release(self._connection, release)
 
     def _load_account(self, unit_tag: bytes, name: str) -> BudgetError | None:
-        """Load, verify and limit the account of a privacy unit at its first use; return the refusal."""
+        """Load the account of a privacy unit at its first use, check its sums, and set the budget.
+
+        Returns:
+            The error if the new budget is larger than the present one; otherwise ``None``.
+        """
         if unit_tag in self._budgeted_accounts:
             return None
         if (account := self._loaded_accounts.get(unit_tag)) is None:
@@ -176,9 +184,9 @@ class _PendingSpends:
         return None
 
     def _look_up(self, entry: SpendEntry) -> tuple[bytes, bytes | None, bytes | None]:
-        """Return the tags of the privacy unit and the cache entry, and the stored output.
+        """Return the tag of the privacy unit, the tag of the cache entry, and the stored output.
 
-        The last two are ``None`` without a replay cache; the output is ``None`` if the entry does not exist.
+        The last two are ``None`` without a replay cache. The output is also ``None`` if nothing is stored.
         """
         unit_tag = self._get_unit_tag(entry.privacy_unit)
         if entry.output is None:

@@ -16,8 +16,8 @@ class ReplacementCoin:
     """SanText+'s coin: it replaces a common word if a random number is below ``threshold``.
 
     Attributes:
-        threshold: An integer in ``[1, 2**64]``; the probability of replacement is ``threshold / 2**64``, exactly. The
-            random number is a 64-bit word.
+        threshold: An integer in ``[1, 2**64]``. The random number is a 64-bit word, so the probability of replacement
+            is exactly ``threshold / 2**64``.
 
     Example:
         >>> coin = ReplacementCoin.from_probability("0.25")
@@ -31,10 +31,10 @@ class ReplacementCoin:
 
     @classmethod
     def from_probability(cls, probability: str | float | Fraction) -> "ReplacementCoin":
-        """Return the coin of probability ``p``, rounded up to a multiple of 2**-64.
+        """Create the coin that replaces with a probability, rounded up to a multiple of 2**-64.
 
         Raises:
-            OptionError: ``p`` is not a number in ``(0, 1]``.
+            OptionError: The probability is not a number in ``(0, 1]``.
         """
         try:
             exact = probability if isinstance(probability, Fraction) else Decimal(str(probability))
@@ -48,7 +48,7 @@ class ReplacementCoin:
         return cls(math.ceil(Fraction(exact) * 2**64))
 
     def draw_replaced(self, words: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Return a mask of the replaced words, from one random word for each coin."""
+        """Return a mask of the words to replace, given one random 64-bit number for each word."""
         if self.threshold == 2**64:
             return np.ones(len(words), dtype=bool)
         return words < np.uint64(self.threshold)

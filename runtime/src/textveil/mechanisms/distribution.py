@@ -15,8 +15,8 @@ class OutputDistribution:
 
     Attributes:
         words: Outputs with a positive weight, shape ``(n,)``, in vocabulary order.
-        weights: Their weights, exact integers of any size, shape ``(n,)``.
-        symbol: The symbol of this row; ``<unk>`` for a word outside the vocabulary.
+        weights: Weights of these outputs, exact integers of any size, shape ``(n,)``.
+        symbol: The input word; ``<unk>`` for a word outside the vocabulary.
 
     Example:
         >>> distribution = OutputDistribution(("ill", "sick"), (3, 1), symbol="ill")
@@ -32,11 +32,11 @@ class OutputDistribution:
 
     @classmethod
     def from_randomizer(cls, vocabulary: Sequence[str], randomizer: Randomizer, token: int) -> "OutputDistribution":
-        """Return the exact distribution of one input.
+        """Create the exact output distribution of one input of a mechanism.
 
         Args:
             vocabulary: Symbols by id.
-            randomizer: The mechanism's output distribution.
+            randomizer: Output distributions of all inputs of the mechanism.
             token: Input id; ``len(vocabulary)`` is ``<unk>``.
         """
         row = randomizer.compute_exact_row(token)

@@ -1,7 +1,7 @@
 """The only source of randomness: the random generator of the operating system.
 
-This module has no seed, no state and no buffer. Forked or threaded workers therefore never share a stream, and
-the memory of a process contains nothing to repeat or predict a sample.
+This module has no seed, no state and no buffer. So processes and threads never share random numbers, and the memory of
+a process contains nothing from which a sample could be repeated or predicted.
 """
 
 import os
@@ -28,8 +28,8 @@ def random_uint64(count: int) -> NDArray[np.uint64]:
         Shape ``(count,)``. Word ``i`` is bytes ``8 i`` to ``8 i + 7`` of the stream, little endian.
 
     Raises:
-        EntropyFailed: The operating system returns no random bytes, or not the requested number. The function returns
-            no words then: fewer words would be spread over all samples.
+        EntropyFailed: The operating system returns no random bytes, or fewer or more than requested. Then no words are
+            returned at all, because too few words would be spread over all samples.
 
     Example:
         >>> words = random_uint64(3)

@@ -1,17 +1,17 @@
 """Exact sampling from integer weights: pure functions of weights and random words.
 
-No function uses floating point.
+No function uses floating point. A *random word* is a uniform 64-bit integer.
 
 Proof: docs/proofs/integer-sampling.md.
 
-Every mechanism of this package gives each input ``x`` a row of integer weights over the outputs ``y`` of the form
+Every mechanism of this package gives each input ``x`` a row of integer weights over the outputs ``y``, of the form
 
-    weight(x, y) = tail(x) * base(y) + excess(x, y),
+    weight(x, y) = tail(x) * base(y) + excess(x, y).
 
-where ``base`` is one table for the whole vocabulary and ``excess`` is zero for all but a few stored words. Sampling
-takes one integer ``u``, uniform below ``total(x) = tail(x) * sum(base) + sum(excess(x, .))``: the first
-``sum(excess)`` values of ``u`` belong to the stored words, and each following block of ``tail(x)`` values to one
-unit of ``base``. This step rejects no value and divides no probability.
+``base`` is one table for the whole vocabulary, and ``excess`` is zero for all except a few *stored* outputs. Sampling
+uses one integer ``u``, uniform below ``total(x) = tail(x) * sum(base) + sum(excess(x, .))``. The first ``sum(excess)``
+values of ``u`` select the stored outputs. Each following block of ``tail(x)`` values selects one unit of ``base``. So
+no value is rejected, and no probability is divided.
 """
 
 from collections.abc import Callable
@@ -35,14 +35,14 @@ _NOT_RANDOM = "the operating system's bytes are not random: nothing is released 
 
 @dataclass(frozen=True, kw_only=True)
 class WeightRows:
-    """The weights of some inputs, prepared for sampling.
+    """The weights of some inputs, prepared for sampling. The module's docstring has the formula.
 
     Attributes:
-        stored: Output ids of the stored words, shape ``(rows, k)``.
+        stored: Ids of the stored outputs, shape ``(rows, k)``.
         cumulative: Running sums of ``excess`` along each row, shape ``(rows, k)``.
-        tail: Weight of one unit of the base measure, shape ``(rows,)``, at least 1.
-        base: Running sums of the base measure over output ids, shape ``(outputs,)``; ids without mass
-            (words that are never an output) repeat the preceding sum.
+        tail: Weight of one unit of ``base``, shape ``(rows,)``, at least 1.
+        base: Running sums of ``base`` over all symbol ids, shape ``(outputs,)``. At a symbol that is never an output
+            the sum does not grow.
     """
 
     stored: Integers
@@ -66,16 +66,16 @@ class WeightRows:
 def draw_uniform_below(totals: Integers, random_uint64: RandomUint64, *, bits: int = 64) -> Integers:
     """Sample one integer uniformly from ``[0, total)`` for every total.
 
-    The function rejects a word at or above the largest multiple of ``total`` that fits in ``bits`` bits, and reads a
-    new word for the rejected positions only, in order. So every remainder has the same number of words. A source
-    that returns only rejected words, such as words of ones only, causes an error after ``MAX_WORDS`` words. Independent
-    words cause it with a probability below ``4**-MAX_WORDS = 2**-256`` for each integer, and every returned integer is
-    exactly uniform.
+    A random word at or above the largest multiple of ``total`` that fits in ``bits`` bits is rejected. New words are
+    read for the rejected positions only, in order. So each remainder is the result of equally many words, and every
+    returned integer is exactly uniform. A broken source that returns only rejected words, such as words of ones, causes
+    an error after ``MAX_WORDS`` words. With independent words that error has a probability below ``4**-MAX_WORDS =
+    2**-256`` for each integer.
 
     Args:
         totals: Shape ``(n,)``, each in ``[1, MAX_TOTAL]`` and at most ``2**bits``.
         random_uint64: Returns a given number of independent uniform words below ``2**bits``.
-        bits: Width of a word; 64 in production, small in exhaustive tests.
+        bits: Number of bits of a word; 64 in production, small in exhaustive tests.
 
     Returns:
         Shape ``(n,)``.
@@ -84,7 +84,7 @@ def draw_uniform_below(totals: Integers, random_uint64: RandomUint64, *, bits: i
         EntropyFailed: ``MAX_WORDS`` words of one integer were rejected.
 
     Privacy:
-        The number of words read depends on ``totals`` and on chance; each word is rejected with probability below
+        The number of words read depends on ``totals`` and on chance. Each word is rejected with a probability below
         ``total / 2**bits``.
 
     Example:
@@ -112,7 +112,7 @@ def draw_uniform_below(totals: Integers, random_uint64: RandomUint64, *, bits: i
 
 
 def select_outputs(rows: WeightRows, row_of: NDArray[np.intp], uniform: Integers) -> Integers:
-    """Return the output of each uniform integer: the inverse of the rows' cumulative weights.
+    """Return the output that each uniform integer selects, by the cumulative weights of its row.
 
     Args:
         rows: The weights.
@@ -141,14 +141,14 @@ def select_outputs(rows: WeightRows, row_of: NDArray[np.intp], uniform: Integers
 
 
 def draw_from_rows(rows: WeightRows, row_of: NDArray[np.intp], random_uint64: RandomUint64) -> Integers:
-    """Sample one output for every entry of ``row_of``, independently. Shapes ``(n,)``."""
+    """Sample one output for every entry of ``row_of``, independently, shape ``(n,)``."""
     return select_outputs(rows, row_of, draw_uniform_below(rows.totals[row_of], random_uint64))
 
 
 def draw_from_inputs(rows: Callable[[Integers], WeightRows], inputs: Integers, random_uint64: RandomUint64) -> Integers:
-    """Sample one output for every input, independently. Shapes ``(n,)`` to ``(n,)``.
+    """Sample one output for every input, independently, shape ``(n,)``.
 
-    The function computes the rows of each distinct input once.
+    The rows of each distinct input are computed once.
     """
     unique, row_of = np.unique(inputs, return_inverse=True)
     return draw_from_rows(rows(unique), row_of, random_uint64)
@@ -160,19 +160,19 @@ def draw_thinned(
     weight: Callable[[NDArray[np.intp], Integers], Integers],
     random_uint64: RandomUint64,
 ) -> Integers:
-    """Sample by rejection from rows with too heavy a tail, exactly in proportion to ``weight``.
+    """Sample exactly in proportion to ``weight``, by rejection, from rows with too heavy a tail.
 
-    The row proposes an output. The function keeps a proposal from the tail with probability ``weight / tail(x)``,
-    at most 1, by an integer comparison; otherwise the whole sample starts again (an inner loop over the tail alone
-    would leave too much mass there). So output ``y`` has probability in proportion to
-    ``excess(x, y) + base(y) min(tail(x), weight(x, y))``, provided that the loop ends: after ``MAX_ROUNDS`` rounds the
-    function raises an error. If a round ends with probability ``a``, that error has a probability below
-    ``exp(-a MAX_ROUNDS)``, less than ``2**-100`` for ``a`` from 1 in 470.
+    The row proposes an output. A proposal of a stored output is kept. A proposal from the tail is kept with probability
+    ``weight / tail(x)``, at most 1, by an integer comparison; otherwise the whole sample starts again. (An inner loop
+    over the tail alone would leave too much probability there.) So output ``y`` has a probability in proportion to
+    ``excess(x, y) + base(y) min(tail(x), weight(x, y))``, provided that the loop ends. After ``MAX_ROUNDS`` rounds the
+    function raises an error. If a round ends with probability ``a``, the error has a probability below ``exp(-a
+    MAX_ROUNDS)``: less than ``2**-100`` if ``a`` is at least 1 in 470.
 
     Args:
         rows: The proposals.
         row_of: Row of each sample, shape ``(n,)``.
-        weight: Returns the weight of one unit of the base measure, for rows and outputs, shapes ``(m,)``.
+        weight: Returns the true weight of one unit of ``base``, for rows and outputs of shape ``(m,)``.
         random_uint64: As in ``draw_uniform_below``.
 
     Returns:

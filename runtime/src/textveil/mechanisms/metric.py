@@ -1,7 +1,7 @@
-"""The metric: Euclidean distance between int8 rows, in exact integers.
+"""Euclidean distances between words, in exact integers.
 
-Format: format-santext.md, "embeddings.safetensors". The rows *are* the metric: every squared distance is an integer,
-and everyone with the rows computes the same one.
+A word's *row* is its vector of 8-bit integers (docs/format-santext.md, "embeddings.safetensors"). The rows define the
+distances: every squared distance is an integer, and everyone who has the rows computes the same one.
 """
 
 import math
@@ -22,13 +22,16 @@ _BLOCK_PAIRS = 512
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WordMetric:
-    """Distances of all inputs of a bundle: the symbols by id, then ``<unk>``.
+    """Distances between all inputs of a bundle: the symbols by id, then ``<unk>``.
+
+    A *scaled distance* is a distance divided by the median distance of two words. A *score* is a scaled distance in
+    steps of ``1 / grid``, rounded down.
 
     Attributes:
-        rows: int8 rows, ``<unk>`` last, shape ``(symbols + 1, dimension)``.
+        rows: int8 vectors, ``<unk>`` last, shape ``(symbols + 1, dimension)``.
         grid: Score steps per unit of scaled distance.
-        median_squared: One unit of scaled distance, as a squared distance in steps of the rows.
-        unknown_extra: Squared length of the coordinate that only ``<unk>`` has.
+        median_squared: Squared distance, in units of the rows, that is one unit of scaled distance.
+        unknown_extra: Square of the additional coordinate that only ``<unk>`` has.
 
     Example:
         >>> rows = np.array([[0, 0], [3, 4], [6, 8]], np.int8)
@@ -56,9 +59,9 @@ class WordMetric:
 
     @cached_property
     def _exact_type(self) -> type[np.float32 | np.float64]:
-        """The floating type that represents every partial sum of a squared distance exactly.
+        """A floating-point type in which every partial sum of a squared distance is exact.
 
-        Partial sums are at most ``4 max |row|^2``.
+        Partial sums are at most four times the largest squared length of a row.
         """
         norms = np.concatenate([(part.astype(np.int64) ** 2).sum(axis=1) for part in np.array_split(self.rows, 64)])
         return np.float32 if 4 * int(norms.max()) < 1 << 24 else np.float64
@@ -66,7 +69,7 @@ class WordMetric:
     def iterate_squared_blocks(
         self, inputs: NDArray[np.intp], block: int = BLOCK
     ) -> Iterator[tuple[NDArray[np.intp], Integers]]:
-        """Yield squared distances of some inputs to all inputs, one block of inputs at a time.
+        """Yield squared distances from some inputs to all inputs, one block of inputs at a time.
 
         Yields:
             The inputs of the block, and their squared distances, shape ``(<= block, inputs)``.
@@ -80,15 +83,15 @@ class WordMetric:
 
     @cached_property
     def _all_rows(self) -> tuple[Any, Integers]:
-        """All rows in the form of ``_prepare_candidates``, cached since callers query a few inputs at a time."""
+        """All rows as ``_prepare_candidates`` returns them; cached for callers with few inputs."""
         return _prepare_candidates(self.rows)
 
     def compute_scores(self, squared: Integers) -> Integers:
-        """Return ``floor(grid * d)`` of squared distances, any shape."""
+        """Return the scores ``floor(grid * d)`` for squared distances of any shape."""
         return compute_scores(squared, self.grid, self.median_squared)
 
     def compute_scaled(self, squared: Integers) -> Floats:
-        """Return scaled distances ``d`` of squared distances, rounded down, any shape."""
+        """Return the scaled distances ``d`` for squared distances of any shape, rounded down."""
         return np.sqrt(squared / self.median_squared) * (1 - 1e-14)
 
     def compute_distance(self, first: int, second: int) -> float:
@@ -102,7 +105,7 @@ class WordMetric:
 def compute_scores(squared: Integers, grid: int, median_squared: int) -> Integers:
     """Return the scores ``floor(grid * sqrt(squared / median_squared))``, any shape.
 
-    The result is exact: the function computes in integers.
+    The result is exact: it is corrected in integer arithmetic.
     """
     radicand = squared * (grid * grid) // median_squared
     root = np.sqrt(radicand.astype(np.float64)).astype(np.int64)
@@ -114,11 +117,11 @@ def compute_scores(squared: Integers, grid: int, median_squared: int) -> Integer
 def iterate_squared_distances(
     rows: NDArray[np.int8], candidates: NDArray[np.int8], block: int = BLOCK
 ) -> Iterator[tuple[int, Integers]]:
-    """Yield squared distances of all rows to all candidates, one block of rows at a time.
+    """Yield squared distances from all rows to all candidates, one block of rows at a time.
 
-    The function never holds the whole matrix.
-    ``|x - y|^2 = |x|^2 + |y|^2 - 2 x.y`` is exact: every partial sum of ``x.y`` is an integer that the floating
-    type of the matrix product represents, for every order of summation.
+    So the whole matrix is never in memory. The computation ``|x - y|^2 = |x|^2 + |y|^2 - 2 x.y`` is exact: every
+    partial sum of ``x.y`` is an integer that the floating-point type of the matrix product can represent, in any order
+    of summation.
 
     Yields:
         Index of the first row of the block, and the squared distances, shape ``(<= block, candidates)``.

@@ -1,4 +1,7 @@
-"""The protocol of all mechanisms: sample one symbol for every input, without access to text.
+"""The interface of all mechanisms that randomize words: sample one symbol for every input.
+
+A mechanism never sees text. Its inputs and outputs are *symbols*: the words or WordPieces of a vocabulary, as integer
+ids. An input may also be ``<unk>``.
 
 | name | mechanism | module |
 |---|---|---|
@@ -9,7 +12,8 @@
 | ``random`` | uniform over the outputs | ``baselines.randomized_response`` |
 | ``fbdd`` | noise on the vector, then the nearest word (Feyisetan et al. 2020) | ``baselines.fbdd`` |
 
-All but ``fbdd`` are integer weights over the outputs: their output distribution is a ``Randomizer``.
+Every mechanism except ``fbdd`` has exact integer weights for its outputs, so a ``Randomizer`` can describe its output
+distribution.
 """
 
 from collections.abc import Callable
@@ -28,7 +32,9 @@ if TYPE_CHECKING:
 
 
 class Slots(Protocol):
-    """The slots of some samples: all information for a mechanism besides the inputs.
+    """The places in texts that receive the outputs of some samples: one *slot* for each sample.
+
+    They are all that a mechanism receives besides the inputs.
 
     Example:
         >>> slots: Slots = IsolatedSlots.make_equal(2)
@@ -38,18 +44,18 @@ class Slots(Protocol):
 
     @property
     def is_lower(self) -> NDArray[np.bool_]:
-        """Mask of the slots whose output is written in lower case alone, shape ``(draws,)``."""
+        """For each sample, whether its output is always written in lower case, shape ``(draws,)``."""
         ...
 
     @property
     def is_whole(self) -> NDArray[np.bool_]:
-        """Mask of the inputs that are whole words, not parts of one, shape ``(draws,)``."""
+        """For each sample, whether its input is a whole word, not a part of one, shape ``(draws,)``."""
         ...
 
 
 @dataclass(frozen=True)
 class IsolatedSlots:
-    """Slots of words without a text around them.
+    """Slots of words that are sampled without a text.
 
     Attributes:
         is_lower: As ``Slots.is_lower``.
@@ -65,12 +71,12 @@ class IsolatedSlots:
 
     @classmethod
     def make_equal(cls, count: int, *, lower: bool = False, whole: bool = True) -> "IsolatedSlots":
-        """Return ``count`` equal slots."""
+        """Create ``count`` equal slots."""
         return cls(np.full(count, lower), np.full(count, whole))
 
 
 class Mechanism(Protocol):
-    """A random symbol for every input (a symbol id, or the number of symbols for ``<unk>``).
+    """Samples a symbol for every input: a symbol id, or the number of symbols for ``<unk>``.
 
     Example:
         >>> from textveil.mechanisms import random_uint64
@@ -85,19 +91,19 @@ class Mechanism(Protocol):
 
         Args:
             inputs: Input ids, shape ``(n,)``.
-            slots: Their slots.
+            slots: Where the outputs are written.
             random_uint64: Returns a given number of independent uniform 64-bit words.
 
         Privacy:
-            The release itself. The sample of a slot is a function of its input, its slot and fresh randomness.
+            This is the release. Each output depends only on its input, its slot and fresh randomness.
         """
         ...
 
     def get_randomizer(self, *, lower: bool = False, whole: bool = True) -> "Randomizer":
-        """Return the output distribution of a slot.
+        """Return the output distribution of all inputs, for one kind of slot.
 
         Args:
-            lower: Whether the output is written in lower case alone.
+            lower: Whether the output is always written in lower case.
             whole: Whether the input is a whole word, not a part of one.
 
         Raises:
@@ -107,7 +113,7 @@ class Mechanism(Protocol):
 
 
 class InputSampler(Protocol):
-    """A mechanism whose samples do not depend on slots."""
+    """A mechanism whose samples do not depend on slots, only on inputs."""
 
     def draw_symbols(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
         """Sample one output for each input, independently, shape ``(n,)``."""
@@ -116,11 +122,11 @@ class InputSampler(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class SlotlessMechanism:
-    """A ``Mechanism`` that samples by the input alone and ignores slots.
+    """Makes a ``Mechanism`` from a sampler that does not use slots.
 
     Attributes:
         sampler: Samples outputs for inputs.
-        make_randomizer: Returns its output distribution; ``None`` without integer weights.
+        make_randomizer: Returns the output distribution of the sampler; ``None`` if it has no integer weights.
 
     Example:
         >>> from textveil.mechanisms import random_uint64
@@ -135,11 +141,11 @@ class SlotlessMechanism:
     make_randomizer: "Callable[[], Randomizer] | None"
 
     def draw_symbols(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
-        """Implement ``Mechanism.draw_symbols``; the result does not depend on the slots."""
+        """Sample as ``Mechanism.draw_symbols``; the result does not depend on the slots."""
         return self.sampler.draw_symbols(inputs, random_uint64)
 
     def get_randomizer(self, *, lower: bool = False, whole: bool = True) -> "Randomizer":
-        """Implement ``Mechanism.get_randomizer``; the result is the same for every slot."""
+        """Return the distribution as ``Mechanism.get_randomizer``; it is the same for every slot."""
         if self.make_randomizer is None:
             raise OptionError("fbdd has no table of probabilities: estimate its output distribution from samples")
         return self.make_randomizer()

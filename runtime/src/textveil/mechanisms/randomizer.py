@@ -1,10 +1,8 @@
-"""``Randomizer``: the output distribution ``Pr[M(x) = y]`` of a mechanism.
+"""``Randomizer``: the output distribution of a mechanism, as matrices of probabilities.
 
-It returns rows, columns and logarithms.
-
-Audits, certificates, leakage statistics, attacks and training read the distribution only from here.
-There are two kinds: ``ScoreRandomizer`` below, and the one of the staircase mechanism
-(``textveil.mechanisms.staircase.staircase_randomizer``).
+``Pr[M(x) = y]`` is the probability of output ``y`` for input ``x``. Rows belong to inputs, columns to outputs. Audits,
+certificates, leakage statistics, attacks and training read output distributions only from here. There are two classes:
+``ScoreRandomizer`` below, and that of the staircase mechanism (``textveil.mechanisms.staircase.staircase_randomizer``).
 """
 
 from abc import ABC, abstractmethod
@@ -25,7 +23,8 @@ class Randomizer(ABC):
     Inputs are the symbols, by id, then ``<unk>``.
 
     Attributes:
-        base: Base measure of every symbol, 0 for symbols that the mechanism never samples, shape ``(symbol_count,)``.
+        base: Weight that each symbol has for all inputs, 0 for symbols that are never an output, shape
+            ``(symbol_count,)``.
 
     Example:
         >>> from textveil import Sanitizer
@@ -45,14 +44,14 @@ class Randomizer(ABC):
 
     @abstractmethod
     def compute_rows(self, inputs: Ids) -> Floats:
-        """Return ``Pr[M(x) = y]`` of some inputs to all symbols, shape ``(n, symbols)``.
+        """Return ``Pr[M(x) = y]`` from some inputs to all symbols, shape ``(n, symbols)``.
 
         Each row sums to 1.
         """
 
     @abstractmethod
     def compute_columns(self, outputs: Ids) -> Floats:
-        """Return ``Pr[M(x) = y]`` of all inputs to some outputs, shape ``(n, inputs)``."""
+        """Return ``Pr[M(x) = y]`` from all inputs to some outputs, shape ``(n, inputs)``."""
 
     @abstractmethod
     def compute_exact_row(self, token: int) -> list[int]:
@@ -60,7 +59,7 @@ class Randomizer(ABC):
 
     @property
     def without_coin(self) -> "Randomizer":
-        """The output distribution without the coin, for inputs that the mechanism never keeps."""
+        """The output distribution of inputs that SanText+'s coin never keeps."""
         return self
 
     @property
@@ -70,11 +69,11 @@ class Randomizer(ABC):
 
     @cached_property
     def output_ids(self) -> Ids:
-        """Ids of the symbols that the mechanism samples, ascending."""
+        """Ids of the symbols that can be an output, ascending."""
         return np.flatnonzero(self.base)
 
     def compute_log_rows(self, inputs: Ids) -> Floats:
-        """Return ``ln Pr[M(x) = y]`` of some inputs to all symbols, shape ``(n, symbols)``.
+        """Return ``ln Pr[M(x) = y]`` from some inputs to all symbols, shape ``(n, symbols)``.
 
         The value is -inf for a probability of 0.
         """
@@ -93,16 +92,16 @@ class ScoreRandomizer(Randomizer):
 
         Pr[M(x) = y] = q(y) W[c(x, y)] / Z(x),    Z(x) = sum over y of q(y) W[c(x, y)],
 
-    with a base measure ``q``, a look-up ``W`` from scores to integer weights, and a score ``c(x, y)``
-    (``textveil.mechanisms.scores``). SanText+ keeps some inputs with a probability and samples otherwise; this class
-    includes that mixture (docs/proofs/santext-plus.md, "The channel").
+    where ``c(x, y)`` is the score of a pair (``textveil.mechanisms.scores``), ``W`` a table of the integer weight of
+    each score, and ``q`` a base measure: a factor of each output that is the same for all inputs. SanText+ keeps some
+    inputs with a probability, and samples otherwise; this class includes that mixture (docs/proofs/santext-plus.md).
 
     Attributes:
         scores: The scores ``c(x, y)``.
-        score_weights: ``W``, at least 1 each, shape ``(scores,)``; a score past the end has the last weight.
-        base: ``q``, shape ``(symbol_count,)``, 0 for symbols that the mechanism never samples.
-        is_keepable: True for inputs that the mechanism may keep without sampling, ``<unk>`` last, shape
-            ``(symbol_count + 1,)``; ``None`` for none.
+        score_weights: ``W``, at least 1 each, shape ``(scores,)``. A score past the end has the last weight.
+        base: ``q``, shape ``(symbol_count,)``, 0 for symbols that are never an output.
+        is_keepable: True for inputs that the mechanism may keep without sampling, ``<unk>`` last, shape ``(symbol_count
+            + 1,)``; ``None`` for none.
         keep_threshold: Probability that the mechanism keeps a keepable input without sampling, in units of 2**-64.
 
     Example:
@@ -128,7 +127,7 @@ class ScoreRandomizer(Randomizer):
 
     @property
     def without_coin(self) -> "ScoreRandomizer":
-        """The output distribution without the coin, for inputs that the mechanism never keeps."""
+        """The output distribution of inputs that SanText+'s coin never keeps."""
         if not self.keep_threshold:
             return self
         randomizer = replace(self, is_keepable=None, keep_threshold=0)
@@ -138,18 +137,18 @@ class ScoreRandomizer(Randomizer):
 
     @cached_property
     def weights(self) -> Integers:
-        """``W`` for every possible score, shape ``(scores.max_score + 1,)`` or longer."""
+        """The weight ``W`` of every possible score, shape ``(scores.max_score + 1,)`` or longer."""
         beyond = max(0, self.scores.max_score + 1 - len(self.score_weights))
         return np.pad(self.score_weights, (0, beyond), mode="edge")
 
     @cached_property
     def log_weights(self) -> Floats:
-        """``ln W`` for every possible score, same shape as ``weights``."""
+        """``ln W`` of every possible score, same shape as ``weights``."""
         return np.log(self.weights.astype(np.float64))
 
     @cached_property
     def totals(self) -> Integers:
-        """``Z(x)`` of every input, exact, shape ``(inputs,)``."""
+        """The total weight ``Z(x)`` of every input, exact, shape ``(inputs,)``."""
         return self.scores.compute_totals(self.weights, self.base)
 
     @cached_property
@@ -165,7 +164,7 @@ class ScoreRandomizer(Randomizer):
         return np.where(self.is_keepable, self.keep_threshold / 2**64, 0.0)
 
     def compute_input_weights(self, inputs: Ids) -> Integers:
-        """Return the exact sampling weights ``q(y) W[c(x, y)]``, one row per input.
+        """Return the exact weights ``q(y) W[c(x, y)]`` of all outputs, one row for each input.
 
         Returns:
             Shape ``(n, symbols)``.
@@ -175,13 +174,17 @@ class ScoreRandomizer(Randomizer):
         return weights
 
     def compute_output_weights(self, outputs: Ids) -> Integers:
-        """Return the exact sampling weights, one row per output, shape ``(n, inputs)``."""
+        """Return the exact weights ``q(y) W[c(x, y)]`` for all inputs, one row for each output.
+
+        Returns:
+            Shape ``(n, inputs)``.
+        """
         weights = np.take(self.weights, self.scores.score_outputs(outputs))
         weights *= self.base[outputs, None]
         return weights
 
     def compute_rows(self, inputs: Ids) -> Floats:
-        """Return ``Pr[M(x) = y]`` of some inputs to all symbols, shape ``(n, symbols)``.
+        """Return ``Pr[M(x) = y]`` from some inputs to all symbols, shape ``(n, symbols)``.
 
         Each row sums to 1.
         """
@@ -193,7 +196,7 @@ class ScoreRandomizer(Randomizer):
         return probabilities
 
     def compute_columns(self, outputs: Ids) -> Floats:
-        """Return ``Pr[M(x) = y]`` of all inputs to some outputs, shape ``(n, inputs)``."""
+        """Return ``Pr[M(x) = y]`` from all inputs to some outputs, shape ``(n, inputs)``."""
         probabilities = self.compute_output_weights(outputs) * ((1 - self.keep_probabilities) / self.totals)
         probabilities[np.arange(len(outputs)), outputs] += self.keep_probabilities[outputs]
         return probabilities

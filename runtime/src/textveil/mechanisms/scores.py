@@ -1,6 +1,6 @@
-"""The scores ``c(x, y)`` of pairs of words; a look-up turns them into weights.
+"""The scores ``c(x, y)`` of pairs of words. A table turns the scores into weights.
 
-* ``santext``: ``c = floor(grid d(x, y))`` (``MetricScores``);
+* ``santext``: ``c = floor(grid d(x, y))``, the scaled distance ``d`` in steps of ``1 / grid`` (``MetricScores``);
 * ``krr`` and ``random``: ``c = 0`` if ``x = y``, else ``1`` (``EqualityScores``).
 """
 
@@ -20,7 +20,7 @@ _MAX_DIRECT_INPUTS = 4
 
 
 class PairScoring(Protocol):
-    """The scores ``c(x, y)`` of a mechanism. Levels (epsilons) of one table share them.
+    """The scores ``c(x, y)`` of a mechanism. All levels (epsilons) of one table share them.
 
     Attributes:
         symbol_count: The number of symbols, which are the outputs; also the id of ``<unk>``, the last input.
@@ -31,19 +31,19 @@ class PairScoring(Protocol):
     max_score: int
 
     def score_inputs(self, inputs: Ids) -> NDArray[Any]:
-        """Return the scores of some inputs to all symbols, shape ``(n, symbols)``."""
+        """Return the scores from some inputs to all symbols, shape ``(n, symbols)``."""
         ...
 
     def score_outputs(self, outputs: Ids) -> NDArray[Any]:
-        """Return the scores of all inputs to some outputs, shape ``(n, symbols + 1)``."""
+        """Return the scores from all inputs to some outputs, shape ``(n, symbols + 1)``."""
         ...
 
     def compute_totals(self, weights: Integers, base: Integers) -> Integers:
-        """Return the exact ``Z(x) = sum over y of q(y) W[c(x, y)]`` of every input.
+        """Return the exact total weight ``Z(x) = sum over y of q(y) W[c(x, y)]`` of every input.
 
         Args:
-            weights: ``W``, for every score up to ``max_score``.
-            base: ``q``, shape ``(symbols,)``.
+            weights: ``W``, the weight of every score up to ``max_score``.
+            base: ``q``, the weight of every output for all inputs, shape ``(symbols,)``.
 
         Returns:
             Shape ``(symbols + 1,)``.
@@ -53,7 +53,7 @@ class PairScoring(Protocol):
 
 
 class MetricScores(PairScoring):
-    """The scores of SanText: ``floor(grid d(x, y))`` for every pair, from the bundle's rows.
+    """The scores of SanText: the scaled distances of all pairs, in steps of ``1 / grid``.
 
     Args:
         metric: Distances of all inputs.
@@ -79,7 +79,7 @@ class MetricScores(PairScoring):
             self._score_by_squared = metric.compute_scores(np.arange(largest + 1, dtype=np.int64)).astype(np.int32)
 
     def score_inputs(self, inputs: Ids) -> NDArray[Any]:
-        """Implement ``PairScoring.score_inputs``."""
+        """Return the scores from some inputs to all symbols (``PairScoring.score_inputs``)."""
         if len(inputs) <= _MAX_DIRECT_INPUTS:  # a query for single words on a device: avoid a copy of all rows
             first, second = np.repeat(inputs, self.symbol_count), np.tile(np.arange(self.symbol_count), len(inputs))
             return self._look_up_scores(self.metric.compute_squared(first, second)).reshape(
@@ -90,7 +90,7 @@ class MetricScores(PairScoring):
         )
 
     def score_outputs(self, outputs: Ids) -> NDArray[Any]:
-        """Implement ``PairScoring.score_outputs``."""
+        """Return the scores from all inputs to some outputs (``PairScoring.score_outputs``)."""
         if not len(outputs):
             return np.empty((0, self.symbol_count + 1), dtype=np.int64)
         return np.concatenate(
@@ -107,7 +107,7 @@ class EqualityScores(PairScoring):
     """The scores of randomized response: 0 for the input itself, 1 for every other symbol.
 
     Args:
-        symbol_count: Number of symbols.
+        symbols: Number of symbols.
 
     Example:
         >>> EqualityScores(3).score_inputs(np.array([0, 2])).tolist()
@@ -120,13 +120,13 @@ class EqualityScores(PairScoring):
         self.symbol_count = symbols
 
     def score_inputs(self, inputs: Ids) -> Ids:
-        """Implement ``PairScoring.score_inputs``."""
+        """Return the scores from some inputs to all symbols (``PairScoring.score_inputs``)."""
         return (inputs[:, None] != np.arange(self.symbol_count)).astype(np.intp)
 
     def score_outputs(self, outputs: Ids) -> Ids:
-        """Implement ``PairScoring.score_outputs``."""
+        """Return the scores from all inputs to some outputs (``PairScoring.score_outputs``)."""
         return (np.arange(self.symbol_count + 1) != outputs[:, None]).astype(np.intp)
 
     def compute_totals(self, weights: Integers, base: Integers) -> Integers:
-        """Implement ``PairScoring.compute_totals``."""
+        """Return the total weight of every input (``PairScoring.compute_totals``)."""
         return weights[1] * base.sum() + (weights[0] - weights[1]) * np.append(base, 0)

@@ -66,8 +66,8 @@ def open_atomic_bytes(
     """Open a file for atomic writing: into a temporary file that is flushed and then renamed.
 
     An existing file is replaced and keeps its permissions; a symbolic link is followed. On any error the temporary file
-    is deleted, and ``path`` is unchanged. A device or a pipe cannot be replaced: bytes go directly to it. With
-    ``private``, the new name survives a power failure after this context ends. A ledger or a key is never replaced.
+    is deleted, and ``path`` is unchanged. A device or a pipe cannot be replaced, so bytes go directly to it. With
+    ``private``, the file is still there under its name after a power failure. A ledger or a key is never replaced.
 
     Args:
         path: The file.
@@ -122,7 +122,7 @@ def open_atomic_bytes(
 
 
 def _describe_write_error(path: Path, error: OSError) -> str:
-    """Return the error message for a path that cannot be written, with the path's last part."""
+    """Return the error message for a path that cannot be written, with its last part only."""
     is_folder_missing = error.errno == errno.ENOENT and not path.parent.exists()
     reason = "its folder does not exist: make it first" if is_folder_missing else os.strerror(error.errno or 0)
     reason = "it is a folder: name a file in it" if path.is_dir() else reason
@@ -130,7 +130,7 @@ def _describe_write_error(path: Path, error: OSError) -> str:
 
 
 def _open_temporary(path: Path) -> tuple[int, Path | None]:
-    """Open and claim a temporary file, private to the owner; unnamed if the system allows.
+    """Open and lock a temporary file, private to the owner; unnamed if the system allows.
 
     Returns:
         The descriptor, and the name or ``None``.
@@ -143,7 +143,7 @@ def _open_temporary(path: Path) -> tuple[int, Path | None]:
 
 
 def _discard_temporary(temporary: Path | None, lock: int | None) -> None:
-    """Delete a temporary file that was not renamed, and release its claim."""
+    """Delete a temporary file that was not renamed, and release its lock."""
     if temporary is not None:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
@@ -309,7 +309,7 @@ def name_file(descriptor: int, path: Path) -> None:
 
 
 def create_temporary_file(path: Path) -> tuple[int, Path]:
-    """Create and claim a temporary file beside the target ``path``, private to the owner.
+    """Create and lock a temporary file next to the target ``path``, private to the owner.
 
     Returns:
         The descriptor and the name.
@@ -324,10 +324,10 @@ def create_temporary_file(path: Path) -> tuple[int, Path]:
 
 
 def create_temporary_folder(path: Path) -> tuple[int | None, Path]:
-    """Create and claim a temporary folder beside the target ``path``, private to the owner.
+    """Create and lock a temporary folder next to the target ``path``, private to the owner.
 
     Returns:
-        An open descriptor that holds the claim (``None`` on Windows), and the name.
+        An open descriptor that holds the lock (``None`` on Windows), and the name.
     """
     while True:
         name = make_temporary_name(path)
@@ -342,14 +342,16 @@ def create_temporary_folder(path: Path) -> tuple[int | None, Path]:
 
 
 def lock_temporary(descriptor: int, name: Path | None = None) -> bool:
-    """Lock a temporary file or folder against deletion while its descriptor is open.
+    """Lock a temporary file or folder, so that no other process deletes it.
+
+    The lock holds while the descriptor is open.
 
     Args:
         descriptor: Descriptor of the file or folder.
-        name: Its name; ``None`` for an unnamed file.
+        name: Path of the file or folder; ``None`` for an unnamed file.
 
     Returns:
-        Whether the name still leads to the file. Another process may have deleted it before it was locked.
+        Whether ``name`` still leads to the file. Another process may have deleted it before it was locked.
     """
     if fcntl is None:
         return True
@@ -376,7 +378,7 @@ def duplicate_lock(descriptor: int) -> int | None:
 
 
 def remove_abandoned(path: Path) -> None:
-    """Delete temporary files and folders of this user's killed processes for ``path``."""
+    """Delete temporary files and folders that killed processes of this user left for ``path``."""
     if fcntl is None:
         return
     with suppress(OSError):
@@ -388,7 +390,7 @@ def remove_abandoned(path: Path) -> None:
 
 
 def _hash_file_name(path: Path) -> str:
-    """Return a hash of a file's name; the name itself may be too long for a suffix."""
+    """Return a hash of a file's name, for a temporary name; the name itself may be too long."""
     return hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]
 
 

@@ -120,9 +120,10 @@ def decrypt_bytes(key: bytes, encrypted: bytes, context: bytes, name: str = "a s
 
 
 def compute_tag(key: bytes, use: str, *parts: bytes) -> bytes:
-    """Return the HMAC-SHA256 (32 bytes) of ``parts``; each ``use`` is a separate function.
+    """Return the HMAC-SHA256 (32 bytes) of ``parts`` for one use.
 
-    The length of each part precedes it, so that different lists of parts never have equal bytes.
+    The hashes of different uses are unrelated. Each part is preceded by its length, so that different lists of parts
+    never give the same bytes.
     """
     mac = hmac.new(key, digestmod=hashlib.sha256)
     for part in (use.encode(), *parts):

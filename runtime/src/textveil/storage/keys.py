@@ -25,7 +25,7 @@ def read_key(path: Path, name: str, *, create: bool) -> bytes:
         create: Whether to create a missing file. Creation is atomic and never replaces an existing file.
 
     Raises:
-        KeyFileError: The file is missing, is not a key, or has permissions for others than its owner.
+        KeyFileError: The file is missing, is not a key, or can be read by other users than its owner.
         OutputError: The file cannot be created.
 
     Example:

@@ -28,12 +28,12 @@ NamedPath = tuple[str, str | Path | None]
 
 
 def make_key_path(ledger: Path) -> Path:
-    """Return the default path of a ledger's key, beside the ledger."""
+    """Return the default path of a ledger's key, next to the ledger."""
     return ledger.with_name(ledger.name + _KEY_SUFFIX)
 
 
 def list_sqlite_files(ledger: Path) -> list[Path]:
-    """Return the paths of the files that SQLite creates beside a ledger."""
+    """Return the paths of the files that SQLite creates next to a ledger."""
     real = Path(os.path.realpath(ledger))
     return [real.with_name(real.name + suffix) for suffix in _SQLITE_SUFFIXES]
 
@@ -65,8 +65,9 @@ class ProtectedPaths:
     """Files and folders of a command that its outputs must not overwrite.
 
     Attributes:
-        inputs: Inputs; ``-`` is standard input.
-        keys: Keys, each with its option. Two keys must not be one file, nor a file of the ledger.
+        inputs: Input files; ``-`` is standard input.
+        keys: Key files, each with the name of its option. No two of them may be the same file, and none may be a file
+            of the ledger.
         ledger: The ledger. Its key and journal are protected too.
         ledger_key: The ledger's key, if it is not at its default path.
         bundle: Folder of the bundle. No output may be in it.
@@ -89,11 +90,11 @@ class ProtectedPaths:
         """Raise an error if an output is a protected file or the same file as another output.
 
         Args:
-            outputs: The outputs, each with its option; a path ``None`` is ignored.
+            outputs: The outputs, each with the name of its option; a path ``None`` is ignored.
 
         Raises:
-            OutputError: An output is protected, equals another output, is an existing ledger or key, or is in the
-                bundle's folder; or a key is also a file of the ledger or an input.
+            OutputError: An output is protected, is the same file as another output, is an existing ledger or key, or is
+                in the bundle's folder; or a key is also a file of the ledger or an input.
         """
         seen = {_get_input_id(path): "an input" for path in self.inputs}
         for role, path in (*_list_ledger_files(self.ledger, self.ledger_key), *self.keys, *outputs):
@@ -115,9 +116,9 @@ class ProtectedPaths:
 
 
 def get_file_id(path: str | Path) -> object:
-    """Return a value that is equal for two paths only if they may lead to one file.
+    """Return a value that is the same for all paths that lead to one file.
 
-    Names of missing files that differ only in case may be one file.
+    For missing files, names that differ only in case have the same value, because they may become one file.
     """
     real = os.path.realpath(path)
     with suppress(OSError, ValueError):
@@ -131,7 +132,7 @@ def get_file_id(path: str | Path) -> object:
 
 
 def is_inside(path: str | Path, folder: str | Path) -> bool:
-    """Return whether a path, existing or not, is a folder or is inside it at any depth."""
+    """Return whether a path is a folder or anything inside it, whether or not the path exists."""
     real = Path(os.path.realpath(path))
     with suppress(OSError, ValueError):
         folder_status = os.stat(folder)
@@ -176,7 +177,7 @@ def _has_content(status: os.stat_result) -> bool:
 
 
 def _is_ledger(path: Path) -> bool:
-    """Return whether a file has a header of SQLite with the application id of a privacy ledger."""
+    """Return whether a file begins like an SQLite database with the application id of a ledger."""
     start = _read_start(path, 72)
     return start.startswith(b"SQLite format 3\0") and start[68:72] == LEDGER_APPLICATION_ID.to_bytes(4, "big")
 
@@ -184,7 +185,7 @@ def _is_ledger(path: Path) -> bool:
 def _is_key(path: Path) -> bool:
     """Return whether a file looks like a key: 32 bytes that are not UTF-8.
 
-    Random bytes are valid UTF-8 once in a hundred million cases; text always is.
+    Text is always UTF-8. Of random bytes, one key in a hundred million is.
     """
     start = _read_start(path, KEY_BYTES + 1)
     if len(start) != KEY_BYTES:

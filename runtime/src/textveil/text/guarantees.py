@@ -129,9 +129,7 @@ class TokenGuarantee:
         """Return sentences on unprotected information (``PrivacyGuarantee.list_unprotected``)."""
         revealed: list[str] = list(_ALWAYS_REVEALED)
         if not terms.sanitize_punctuation:
-            revealed.append(_GAPS_REVEALED)
-        if terms.case == "carry":
-            revealed.append(_CASE_REVEALED)
+            revealed += [_GAPS_REVEALED, _CASE_REVEALED]
         if terms.mechanism == "santext+":
             revealed.append(_KEPT_REVEALED)
         if terms.mechanism in ("santext", "santext+", "fbdd"):

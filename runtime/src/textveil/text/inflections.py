@@ -37,16 +37,11 @@ _MIN_NAME_WORDS = 2
 _TAG = re.compile(r"\[([\w-]+) (\d+)\]")
 _TAG_NOTATIONS = ("[{}{}]", "[{}_{}]", "[{}-{}]", "({} {})", "({}{})", "({}_{})", "{{{} {}}}", "{{{}{}}}", "{{{}_{}}}")
 TAG, BARE_TAG = "tag", "bare tag"
-#: Notations of a person with initials. Initials depend on the person, so the original gets its own initials.
-_INITIALS_NOTATIONS = {
-    "initial": "{first}. {last}",
-    "initial without dot": "{first} {last}",
-    "initials": "{all}. {last}",
-    "initials without blanks": "{tight}. {last}",
-    "initial last": "{last}, {first}.",
-    "initial after Dear": "Dear {first}.,",
-    "initial after Hi": "Hi {first}.,",
-}
+#: Notations of a person with initials (``_write_initials``).
+_INITIALS_NOTATIONS = frozenset((
+    "initial", "initial without dot", "initials", "initials without blanks", "initial last", "initial after Dear",
+    "initial after Hi",
+))  # fmt: skip
 _WORD_BEFORE = re.compile(r"(\w[\w'\u2019]*)[^\w$\u20ac\u00a3\u00a5#]{1,3}\Z|([$\u20ac\u00a3\u00a5#])\Z")
 #: Number of characters that are kept in memory before a position, to find the word before it.
 LOOKBEHIND_CHARACTERS = 48
@@ -114,7 +109,8 @@ def iterate_forms(pair: SurrogatePair) -> Iterator[tuple[str, str]]:
     The surrogate as it was sent is the first form, with an empty notation.
     """
     output = pair.output
-    yield " ".join(fold_text(output).split()), ""
+    folded = fold_text(output)
+    yield " ".join(folded.split()), ""
     if pair.lead or pair.weak:
         return
     if output[:1] == "[" and (tag := _TAG.fullmatch(output)) is not None:
@@ -127,10 +123,10 @@ def iterate_forms(pair: SurrogatePair) -> Iterator[tuple[str, str]]:
             yield fold_text(written), way
     if output.replace(" ", "").isalpha():
         if len(output) >= _MIN_PLURAL_LENGTH:
-            simple, plural = f"{output}s", _make_plural(output)
-            yield fold_text(simple), "plural"
+            simple, plural = f"{folded}s", fold_text(_make_plural(output))
+            yield simple, "plural"
             if plural != simple:
-                yield fold_text(plural), "plural"
+                yield plural, "plural"
         return
     if (number := _NUMBER.fullmatch(output)) is not None:
         whole, decimals = number[1].replace(",", ""), number[2] or ""
@@ -160,10 +156,22 @@ def _find_initials(name: str) -> dict[str, str]:
 
 
 def _write_initials(name: str) -> dict[str, str]:
+    """Return a name in each notation with initials.
+
+    Initials depend on the person, so an original gets its own.
+    """
     words = name.split()
     given = [word[0].upper() for word in words[:-1] or words if word[0].isalpha()] or ["?"]
-    letters = {"first": given[0], "all": ". ".join(given), "tight": ".".join(given), "last": words[-1]}
-    return {way: written.format(**letters) for way, written in _INITIALS_NOTATIONS.items()}
+    first, last = given[0], words[-1]
+    return {
+        "initial": f"{first}. {last}",
+        "initial without dot": f"{first} {last}",
+        "initials": f"{'. '.join(given)}. {last}",
+        "initials without blanks": f"{'.'.join(given)}. {last}",
+        "initial last": f"{last}, {first}.",
+        "initial after Dear": f"Dear {first}.,",
+        "initial after Hi": f"Hi {first}.,",
+    }
 
 
 def match_case(written: str, output: str, original: str) -> str:

@@ -7,7 +7,6 @@ from typing import TypedDict
 
 from textveil.errors import OptionError
 
-CASES = ("carry", "drop")
 _SET_OPTIONS = ("deny", "keep", "tag", "drop", "allow", "randomize")
 #: The protection modes, from the most readable to the most private.
 MODES = ("names", "words", "all")
@@ -29,9 +28,7 @@ class Options(TypedDict, total=False):
             which also accepts ``"corpus"``: equal strings of all documents get equal outputs, derived from a key.
         key: At least 16 secret bytes, for ``consistent="corpus"``.
         consistent_cap: With ``consistent``, the largest number of randomized words, names and numbers of a document,
-            repetitions included; 2,000 if omitted.
-        split: With ``consistent``, whether a document above the cap is released in parts, each as a document of its
-            own, instead of an error.
+            repetitions included; 2,000 if omitted. A document with more is an error.
         replacement_probability: SanText+'s ``p`` in (0, 1]: the probability that a common word is replaced.
         deny: Words that are sensitive in this call even if they are common (``santext+``), or that count as unknown
             words even if the mode keeps them or the vocabulary contains them (``staircase``, ``names``).
@@ -42,7 +39,6 @@ class Options(TypedDict, total=False):
         randomize: Words that become random words of this list, at ``epsilon``, wherever they are in lower case
             (``names``). At least 100 of them must be in the vocabulary of the bundle's staircase mechanism. The list is
             public.
-        case: ``"carry"`` transfers the case pattern of each word (the default), ``"drop"`` removes it.
         sanitize_punctuation: Whether punctuation is sanitized as tokens. Then case is dropped, and white space becomes
             single spaces.
 
@@ -58,7 +54,6 @@ class Options(TypedDict, total=False):
     consistent: bool | str
     key: bytes
     consistent_cap: int
-    split: bool
     deny: Collection[str]
     style: str
     keep: Collection[str]
@@ -66,7 +61,6 @@ class Options(TypedDict, total=False):
     drop: Collection[str]
     allow: Collection[str]
     randomize: Collection[str]
-    case: str
     sanitize_punctuation: bool
 
 
@@ -94,7 +88,7 @@ def _are_words(value: object) -> bool:
 
 #: Python enforces no types at run time, and ``sanitize_punctuation="no"`` must not count as true.
 _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
-    **dict.fromkeys(("mechanism", "protect", "style", "case"), (_is_text, "{} must be a string")),
+    **dict.fromkeys(("mechanism", "protect", "style"), (_is_text, "{} must be a string")),
     **dict.fromkeys(
         ("epsilon", "replacement_probability"), (_is_number, "{} must be a number, or its digits as a string")
     ),
@@ -104,7 +98,7 @@ _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
         lambda value: type(value) is int and value > 0,
         "consistent_cap must be an integer, at least 1",
     ),
-    **dict.fromkeys(("split", "sanitize_punctuation"), (_is_flag, "{} must be true or false")),
+    "sanitize_punctuation": (_is_flag, "{} must be true or false"),
     **dict.fromkeys(_SET_OPTIONS, (_are_words, "{} must be a collection of words")),
 }
 
@@ -122,8 +116,6 @@ def check_options(options: Mapping[str, object]) -> dict[str, object]:
     for name, value in checked.items():
         if name in _TYPES and not _TYPES[name][0](value):
             raise OptionError(_TYPES[name][1].format(name))
-    if checked.get("case", "carry") not in CASES:
-        raise OptionError(f"case must be one of {', '.join(CASES)}")
     if checked.get("protect", "words") not in MODES:
         raise OptionError(f"protect must be one of {', '.join(MODES)}")
     return checked

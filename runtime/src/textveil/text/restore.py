@@ -165,7 +165,11 @@ class Restorer:
             for text, notation in iterate_forms(pair):
                 form, same_text = (pair, notation), forms_by_text if notation else unchanged
                 other = same_text.setdefault(text, form)
-                if other is not form:
+                if other is form:
+                    continue
+                if other is not None and other[0] is pair:  # the usual case, for names with one initial
+                    same_text[text] = min(other, form, key=_get_notation)
+                else:
                     is_same = other is not None and _are_alike(other[0].original, pair.original)
                     same_text[text] = min(other, form, key=_preference) if other is not None and is_same else None
         forms_by_text.update(unchanged)
@@ -247,6 +251,10 @@ class Restorer:
             restorer._sorted_pairs[0].pop(fold_word(output), None)
             restorer._sorted_pairs[1][fold_word(output)] = SurrogatePair(output, "")
         return restorer
+
+
+def _get_notation(form: SurrogateForm) -> str:
+    return form[1]
 
 
 def _preference(form: SurrogateForm) -> tuple[Any, ...]:

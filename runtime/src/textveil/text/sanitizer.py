@@ -183,7 +183,7 @@ class Sanitizer:
         }
         if (key := options.get("key")) is not None:
             list_options["key"] = sha256(key).hexdigest()
-        return {**asdict(plan.terms), "split": plan.split, **list_options}
+        return {**asdict(plan.terms), **list_options}
 
     def names_plan(self, **options: Unpack[Options]) -> "NamesPlan":
         """Return the plan of the mode ``names`` under these options.

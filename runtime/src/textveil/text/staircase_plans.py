@@ -99,8 +99,7 @@ class StaircasePlanFactory:
             raise OptionError(f"the staircase does not support {', '.join(unsupported)}: omit it")
         protect = checked.get("protect", self.bundle.default_mode)
         level = find_staircase_level(self.bundle, checked.get("epsilon"))
-        consistent, split, cap = _parse_consistency(checked)
-        sanitizes_punctuation = checked.get("sanitize_punctuation", False)
+        consistent, cap = _parse_consistency(checked)
         mechanism = self.make_slot_staircase(level, protect=protect)
         guarantee = StaircaseGuarantee(
             epsilon=level.epsilon,
@@ -115,8 +114,7 @@ class StaircasePlanFactory:
             protect=protect,
             consistent=consistent,
             consistent_cap=cap,
-            case="drop" if sanitizes_punctuation else checked.get("case", "carry"),
-            sanitize_punctuation=sanitizes_punctuation,
+            sanitize_punctuation=checked.get("sanitize_punctuation", False),
             bundle=self.bundle.content_hash,
         )
         return RandomizingPlan(
@@ -125,19 +123,17 @@ class StaircasePlanFactory:
             mechanism=mechanism,
             words=self._words,
             terms=terms,
-            split=split,
         )
 
 
-def _parse_consistency(checked: Mapping[str, Any]) -> tuple[bool, bool, int]:
-    """Return whether outputs are consistent, whether long documents are split, and the cap."""
-    consistent, split = checked.get("consistent", False), checked.get("split", False)
-    cap = checked.get("consistent_cap", CONSISTENT_CAP)
+def _parse_consistency(checked: Mapping[str, Any]) -> tuple[bool, int]:
+    """Return whether outputs are consistent, and the cap of a document."""
+    consistent = checked.get("consistent", False)
     if consistent == "corpus":
         raise OptionError('consistent="corpus" works only with the mode names (protect)')
-    if not consistent and ("consistent_cap" in checked or split):
-        raise OptionError("consistent_cap and split need consistent")
-    return consistent, split, cap
+    if not consistent and "consistent_cap" in checked:
+        raise OptionError("consistent_cap needs consistent")
+    return consistent, checked.get("consistent_cap", CONSISTENT_CAP)
 
 
 def find_staircase_level(bundle: TextBundle, epsilon: float | str | None) -> StaircaseLevel:

@@ -91,7 +91,6 @@ class PrivacyTerms:
         protect: The mode; ``None`` for mechanisms that randomize every token.
         consistent: Whether equal words of a document get equal outputs.
         consistent_cap: With ``consistent``, the largest number of randomized words, names and numbers of a document.
-        case: ``"carry"`` or ``"drop"``.
         sanitize_punctuation: Whether punctuation is sanitized too, and white space becomes single spaces.
         bundle: Content hash of the bundle.
 
@@ -106,7 +105,6 @@ class PrivacyTerms:
     protect: str | None = None
     consistent: bool = False
     consistent_cap: int = 0
-    case: str
     sanitize_punctuation: bool
     bundle: str
 
@@ -129,8 +127,7 @@ class PrivacyTerms:
     def revealed_parts(self) -> tuple[str, ...]:
         """The parts of the text that the output reveals, in words: its template."""
         names = ["function_words"] if self.protect == "words" else []
-        names += [] if self.sanitize_punctuation else ["gaps"]
-        names += ["case"] if self.case == "carry" and not self.sanitize_punctuation else []
+        names += [] if self.sanitize_punctuation else ["gaps", "case"]
         names += ["entity_types"] if self.protect is not None else []
         names += ["order"]
         names += ["digit_counts", "endings"] if self.protect == "names" else []
@@ -211,7 +208,6 @@ class PrivacyStatement(ReleaseStatement):
             "level": terms.level,
             **terms.promise.list_figures(terms),
             **terms.promise.list_totals(self.tokens, self.randomized_words),
-            "case": terms.case,
             "sanitize_punctuation": terms.sanitize_punctuation,
             "bundle": terms.bundle,
             "line": self.format_line(),
@@ -229,10 +225,10 @@ class PrivacyStatement(ReleaseStatement):
 
 
 class KeptWords(NamedTuple):
-    """Numbers of kept words and of replaced words on no list, in one text or several.
+    """Counts of kept words and of replaced words that are on no list, in one text or several.
 
-    Names, numbers, identifiers and words of the option ``randomize`` are in neither count. Both counts follow from the
-    template, which the output reveals, so they reveal nothing more (docs/proofs/names.md).
+    Names, numbers, identifiers and words of the option ``randomize`` are in neither count. The output reveals the
+    template, and both counts follow from the template, so they reveal nothing more (docs/proofs/names.md).
 
     >>> KeptWords(5, 25).may_be_foreign
     True
@@ -249,7 +245,10 @@ class KeptWords(NamedTuple):
 
     @property
     def may_be_foreign(self) -> bool:
-        """Whether the text may be in another language: fewer than half of 12 or more words are kept."""
+        """Whether the text may be in another language.
+
+        It may be if less than half of its counted words are kept, and it has at least 12 of them.
+        """
         words = self.kept + self.replaced
         return words >= _MIN_WORDS and 2 * self.kept < words
 

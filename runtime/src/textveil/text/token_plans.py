@@ -24,7 +24,7 @@ from textveil.text.rewrite import PrintableWords, RandomizingPlan
 from textveil.text.skeleton.every_word import EveryWordPieceRule, EveryWordRule
 from textveil.text.statement import PURE_LDP, TEXTBOOK, PrivacyTerms
 
-_STAIRCASE_OPTIONS = ("protect", "consistent", "consistent_cap", "split")
+_STAIRCASE_OPTIONS = ("protect", "consistent", "consistent_cap")
 #: The mechanism, the epsilon that selects its level, and its guarantee.
 _MechanismChoice = tuple[Mechanism, str | None, TokenGuarantee]
 
@@ -62,13 +62,11 @@ class TokenPlanFactory:
         mechanism = checked.get("mechanism", self.bundle.default_mechanism)
         self._check_options(mechanism, checked)
         token_mechanism, level, guarantee = self._choosers[mechanism](checked)
-        sanitizes_punctuation = checked.get("sanitize_punctuation", False)
         terms = PrivacyTerms(
             mechanism=mechanism,
             level=level,
             promise=guarantee,
-            case="drop" if sanitizes_punctuation else checked.get("case", "carry"),
-            sanitize_punctuation=sanitizes_punctuation,
+            sanitize_punctuation=checked.get("sanitize_punctuation", False),
             bundle=self.bundle.content_hash,
         )
         return RandomizingPlan(

@@ -1,4 +1,4 @@
-"""Batches of texts, released one text after the other."""
+"""Releases of several texts, one text after the other."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -15,14 +15,15 @@ def release_texts(
 
     Args:
         texts: The texts.
-        release: Makes one release.
+        release: Makes the release of one text.
         progress: Called after each text with the number of finished texts.
 
     Returns:
         One release per text.
 
     Raises:
-        InputError: ``texts`` is one string or a table, or an element is not a string; the message has its number.
+        InputError: ``texts`` is one string or a table, or an element is not a string. The message gives the number of
+            that element.
     """
     texts = list_items(texts)
     releases: list[ReleasedType] = []

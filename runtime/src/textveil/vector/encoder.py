@@ -58,7 +58,7 @@ class VectorRelease:
         return "\t".join(map(repr, self.vector.tolist()))
 
     def __str__(self) -> str:
-        """Return the line to send: only the released vector."""
+        """Return the line to send: the numbers of the released vector alone."""
         return self.line
 
     def __repr__(self) -> str:
@@ -110,19 +110,19 @@ class Encoder:
 
     @classmethod
     def load(cls, path: str | Path, *, threads: int = 1, **pins: Unpack[ExpectedBundle]) -> "Encoder":
-        """Open a bundle of vectors, check every file and the model, and load the model.
+        """Open a vector bundle, check every file and the model, and load the model.
 
-        Loading a model requires a pin: ``expect_id`` or ``signer``.
+        ``expect_id`` or ``signer`` is required, since the model of an unknown author would run.
 
         Args:
-            path: Folder of a bundle of vectors.
+            path: Folder of a vector bundle.
             threads: Number of threads that compute one vector, 1 or 2.
             pins: Requirements on the bundle (``ExpectedBundle``).
 
         Raises:
             BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge, WrongBundle, ModelRefused: The bundle is
                 unusable.
-            ContentHashMismatch, WrongSigner: The bundle does not meet a pin.
+            ContentHashMismatch, WrongSigner: The bundle does not have the expected content hash or signer.
             ModelNotExpected: Neither ``expect_id`` nor ``signer`` is given; the message has the content hash.
             CryptoUnavailable: A signer is given, and the extra ``crypto`` is not installed.
             EncoderUnavailable, EncoderFailed, OptionError: See the class.
@@ -134,16 +134,16 @@ class Encoder:
     ) -> VectorRelease:
         """Release one noisy vector for one text.
 
-        The text is cut into WordPiece tokens; with ``word_dropout`` each word is first removed with that probability.
-        The model's input is ``[CLS] tokens [SEP]``, cut at the bundle's ``max_tokens``. The model's vector is projected
-        in integer arithmetic into the ball of the mode, and each coordinate gets independent noise (Lyu, He, Li 2020,
-        with noise for the whole text).
+        The text is split into basic tokens. With ``word_dropout``, each of them is first removed at random. The rest is
+        split into WordPiece tokens, of which the model gets ``[CLS] tokens [SEP]``, cut at the bundle's ``max_tokens``.
+        The model's vector is projected, in integer arithmetic, into the set of vectors that the mode allows, and each
+        coordinate gets independent noise (Lyu, He, Li 2020, but with noise for the whole text).
 
         Args:
             text: Any string; may be empty.
             epsilon: Epsilon per text, exactly one of the bundle's; by default the bundle's default.
-            word_dropout: Least probability ``mu`` in ``[0, 1)`` of removing each word before encoding. It lowers the
-                epsilon per word; the epsilon per text is unchanged.
+            word_dropout: Probability of removing each basic token before encoding, in ``[0, 1)``; the one used is at
+                least this large. It lowers the epsilon per word, but not the epsilon per text.
 
         Returns:
             The vector with its privacy statement.
@@ -154,9 +154,9 @@ class Encoder:
 
         Privacy:
             For any two texts and any set of outputs the probabilities differ by a factor of at most ``exp(epsilon)``,
-            plus ``delta`` in mode ``l2``. If the model fails on a text, the release is drawn around a fixed point with
-            the same noise, because a missing release would distinguish this text from all others. Every call draws new
-            noise: encoding the same text again is a second release, and epsilons and deltas add up.
+            plus ``delta`` in mode ``l2``. If the model fails on a text, the noise is added to the vector 0, because a
+            missing release would distinguish this text from all others. Every call draws new noise: encoding the same
+            text again is a second release, and epsilons and deltas add up.
         """
         check_string(text)
         releaser, dropout, statement = self._get_plan(epsilon, word_dropout)
@@ -176,7 +176,7 @@ class Encoder:
         """Release one vector per text, one text after the other.
 
         The model never runs on several texts at once, since its numbers would depend on the other texts of the batch.
-        Other arguments, errors and privacy are those of ``encode``.
+        See ``encode`` for the errors and the privacy.
 
         Args:
             texts: The texts.
@@ -189,7 +189,7 @@ class Encoder:
         )
 
     def statement(self, *, epsilon: float | str | None = None, word_dropout: float | str = "0") -> VectorStatement:
-        """Return the privacy statement of a call with these options, without drawing."""
+        """Return the privacy statement of a call with these options, without making a release."""
         return self._get_plan(epsilon, word_dropout)[2]
 
     def canonical_options(

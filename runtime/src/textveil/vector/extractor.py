@@ -26,8 +26,8 @@ class EncodingNotes:
 
     Attributes:
         is_truncated: Whether the text exceeded the length limit, so that its end was ignored.
-        is_zero_vector: Whether the extractor failed or returned a number that is not finite, so that the vector 0
-            replaces its result before randomization.
+        is_zero_vector: Whether the extractor failed or returned a number that is not finite. Its vector is then
+            replaced by the vector 0 before randomization.
 
     Example:
         >>> from textveil import TextLabelEncoder
@@ -45,7 +45,7 @@ class ExtractedVector:
     """Vector of one text before randomization. All fields are private.
 
     Attributes:
-        vector: float32, shape ``(dimension,)``; not finite if the extractor failed.
+        vector: float32, shape ``(dimension,)``. Some numbers are not finite if the extractor failed.
         is_truncated: Whether the text exceeded the length limit.
     """
 
@@ -70,15 +70,15 @@ class TextExtractor(Protocol):
     """
 
     def extract_vector(self, text: str) -> ExtractedVector:
-        """Compute the vector of a text; no content of a text raises an error."""
+        """Compute the vector of a text. Whatever the text contains, no error is raised."""
         ...
 
 
 class StaticExtractor:
-    """Extractor that averages table rows of the words and of the pairs of adjacent words.
+    """Extractor that averages the vectors of the words and of the pairs of adjacent words.
 
-    ``vector = scales[0] * mean(word rows) + scales[1] * mean(pair rows)``. The sums are integers; each mean divides
-    once. A text without words has the vector 0.
+    Both come from tables: ``vector = scales[0] * mean(word vectors) + scales[1] * mean(pair vectors)``. Each sum is an
+    integer, divided once for the mean. A text without words has the vector 0.
 
     Example:
         >>> words = StaticExtractorData(
@@ -106,7 +106,7 @@ class OnnxExtractor:
     """Extractor that runs a model on the WordPiece tokens of a text.
 
     Args:
-        parts: Checked bytes of the model, and the settings of the tokenizer.
+        parts: The bytes of a checked model, and the settings of the tokenizer.
         threads: Number of threads that compute one vector.
 
     Raises:
@@ -130,11 +130,12 @@ class OnnxExtractor:
     def extract_vector(
         self, text: str, draw_dropped: Callable[[int], NDArray[np.bool_]] | None = None
     ) -> ExtractedVector:
-        """Compute the vector of a text, cut at ``max_tokens`` tokens; NaN if the model fails.
+        """Compute the vector of a text, cut at ``max_tokens`` tokens; all NaN if the model fails.
 
         Args:
             text: Any string.
-            draw_dropped: From a number of words to a mask of the words to remove first; ``None`` removes none.
+            draw_dropped: Takes the number of basic tokens and returns a mask, true for those to remove first; ``None``
+                removes none.
         """
         ids, truncated = self.compute_ids(text, draw_dropped)
         try:
@@ -150,8 +151,8 @@ class OnnxExtractor:
     ) -> tuple[list[int], bool]:
         """Return the token ids of the model's input, and whether tokens were cut off.
 
-        A dropped word is removed with all of its tokens, and the following tokens move up. Positions, attention and
-        means do not depend on it: two texts that differ only in dropped words have the same ids.
+        A dropped basic token is removed with all of its WordPiece tokens, and the following ones move up. No trace of
+        it is left: two texts that differ only in dropped tokens have the same ids.
 
         Args:
             text: Any string.

@@ -56,10 +56,10 @@ class LabelRelease:
 
     @property
     def line(self) -> str:
-        """Return the line to send: index or sentence, bundle, epsilon and randomizer, with tabs.
+        """Return the line to send: label or sentence, bundle, epsilon and randomizer, with tabs.
 
-        The bundle is given by the first ``HASH_DIGITS`` digits of its content hash. With an index the line has at
-        most 60 bytes.
+        The class label is its number. The bundle is given by the first ``HASH_DIGITS`` digits of its content hash.
+        Without a sentence, the line has at most 60 bytes.
         """
         said = self.statement
         released = self.label_id if self.sentence is None else self.sentence
@@ -70,7 +70,7 @@ class LabelRelease:
         return self.line
 
     def __repr__(self) -> str:
-        """Return mechanism and epsilon on one line, without the released index and the notes."""
+        """Return mechanism and epsilon on one line, without the released class label and the notes."""
         return f"<{type(self).__name__}, {self.statement.mechanism}: {self.statement.whole_text}>"
 
     def to_dict(self) -> dict[str, Any]:
@@ -112,18 +112,18 @@ class TextLabelEncoder:
 
     @classmethod
     def load(cls, path: str | Path | None = None, **pins: Unpack[ExpectedBundle]) -> "TextLabelEncoder":
-        """Open a bundle of an index; check every file and every randomizer.
+        """Open a label bundle; check every file and every randomizer.
 
-        A bundle with a model requires a pin: ``expect_id`` or ``signer``. A bundle with a static extractor does not.
+        ``expect_id`` or ``signer`` is required for a bundle with a model, but not for one with a static extractor.
 
         Args:
-            path: Folder of the bundle; by default the repository's default encoder, whose content hash is pinned.
+            path: Folder of the bundle; by default the repository's default encoder, whose content hash is expected.
             pins: Requirements on the bundle (``ExpectedBundle``).
 
         Raises:
             BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge, WrongBundle, ModelRefused: The bundle is
                 unusable.
-            ContentHashMismatch, WrongSigner: The bundle does not meet a pin.
+            ContentHashMismatch, WrongSigner: The bundle does not have the expected content hash or signer.
             ModelNotExpected: The bundle has a model, and neither ``expect_id`` nor ``signer`` is given; the message has
                 the content hash.
             CryptoUnavailable: A signer is given, and the extra ``crypto`` is not installed.
@@ -139,17 +139,18 @@ class TextLabelEncoder:
     ) -> LabelRelease:
         """Release one randomized class label for one text.
 
-        The extractor computes a vector ``v``; the text's class label is the position of the largest entry of ``W v +
-        c``. The index is drawn from the row of that label in the randomizer's matrix.
+        The extractor computes a vector. The bundle's linear classifier scores each class label on the vector, and the
+        label of the largest score is the true one of the text. The released label is drawn at random, with
+        probabilities that the randomizer has for this true label.
 
         Args:
             text: Any string; may be empty.
             epsilon: Epsilon per text, exactly one of the randomizer's; by default the bundle's default.
             randomizer: Randomizer, ``counts`` or ``accuracy``; by default the bundle's default.
-            as_text: Whether to release a uniformly drawn public sentence of the index in its place.
+            as_text: Whether to release, in place of the class label, one of its public sentences, drawn uniformly.
 
         Returns:
-            The index with its privacy statement.
+            The class label with its privacy statement.
 
         Raises:
             UnknownLevel: The bundle lacks this randomizer or epsilon.
@@ -157,11 +158,11 @@ class TextLabelEncoder:
             InputError: ``text`` is not a string.
 
         Privacy:
-            For any two texts, the probabilities of every index differ by a factor of at most ``exp(epsilon)``. Empty
-            and too long texts, and texts on which the extractor fails, also have a class label and a release, because a
-            missing release would distinguish them from all others. Every call draws anew, and epsilons add up. A
-            sentence is a function of the index and of new randomness: the same epsilon holds for the choice among all
-            sentences.
+            For any two texts, the probabilities of every class label differ by a factor of at most ``exp(epsilon)``.
+            Empty and too long texts, and texts on which the extractor fails, also have a class label and a release,
+            because a missing release would distinguish them from all others. Every call draws anew, and epsilons add
+            up. A sentence is a function of the released label and of new randomness, so the same epsilon holds for the
+            choice among all sentences.
         """
         check_string(text)
         statement = self.statement(epsilon=epsilon, randomizer=randomizer, as_text=as_text)
@@ -180,7 +181,7 @@ class TextLabelEncoder:
         as_text: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> list[LabelRelease]:
-        """Release one index per text; other arguments, errors and privacy are those of ``encode``.
+        """Release one class label per text; see ``encode`` for the errors and the privacy.
 
         Args:
             texts: The texts.
@@ -195,7 +196,7 @@ class TextLabelEncoder:
     def statement(
         self, *, epsilon: float | str | None = None, randomizer: str | None = None, as_text: bool = False
     ) -> LabelStatement:
-        """Return the privacy statement of a call with these options, without drawing.
+        """Return the privacy statement of a call with these options, without making a release.
 
         Raises:
             UnknownLevel: The bundle lacks this randomizer or epsilon.
@@ -215,7 +216,7 @@ class TextLabelEncoder:
     def distribution(
         self, label: str, *, epsilon: float | str | None = None, randomizer: str | None = None
     ) -> OutputDistribution:
-        """Return the exact output distribution of texts with one class label, without drawing.
+        """Return the exact output distribution for texts of one true class label, without drawing.
 
         Args:
             label: Name of the class label.
@@ -259,7 +260,7 @@ class TextLabelEncoder:
         return self._compute_label(text)[0]
 
     def _draw_sentence(self, index: int) -> str:
-        """Draw one of the sentences of an index, independently of the text."""
+        """Draw one of the sentences of a class label, independently of the text."""
         sentences = self.bundle.sentences[index]
         return sentences[int(draw_uniform_below(np.array([len(sentences)]), entropy.random_uint64)[0])]
 

@@ -37,7 +37,7 @@ class LabelStatement(ReleaseStatement):
 
     @property
     def sentence_description(self) -> str:
-        """Return a description of a released sentence for its readers."""
+        """Return the explanation of a released sentence for those who read it."""
         return _TEXTS["sentence"].format(sentences=self.sentences)
 
     @property
@@ -57,9 +57,9 @@ class LabelStatement(ReleaseStatement):
 
     @property
     def guess_gain(self) -> Decimal:
-        """Return ``C``: the chance of a right guess of the class label grows at most ``C``-fold.
+        """Return the largest factor by which a release raises the chance to guess the true label.
 
-        The bound is for the average over releases and for any observer. It is rounded up to two decimals.
+        The bound holds for any observer, on average over releases. It is rounded up to two decimals.
         """
         return Decimal(str(round_up(self.staircase.guess_gain, 2)))
 

@@ -1,4 +1,4 @@
-"""Loading of either kind of encoder."""
+"""Loading of an encoder of either type, for vectors or for class labels."""
 
 from pathlib import Path
 from typing import Unpack
@@ -12,11 +12,11 @@ from textveil.vector.label_encoder import TextLabelEncoder
 
 
 def load_encoder(folder: Path, **pins: Unpack[ExpectedBundle]) -> Encoder | TextLabelEncoder:
-    """Open a bundle of vectors or of an index, and return its encoder.
+    """Open a vector bundle or a label bundle, and return its encoder.
 
     Raises:
-        BundleError: The bundle is missing or damaged, or does not meet a pin.
-        ModelNotExpected: The bundle has a model, and the caller pinned neither its content hash nor its signer.
+        BundleError: The bundle is missing or damaged, or does not have the expected content hash or signer.
+        ModelNotExpected: The bundle has a model, and neither a content hash nor a signer is expected.
         EncoderUnavailable, EncoderFailed: The bundle has a model that cannot run here.
 
     Example:

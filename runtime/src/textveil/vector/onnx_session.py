@@ -1,6 +1,6 @@
 """The only module that runs onnxruntime: offline, silent, one input at a time.
 
-It runs only models of pinned bundles.
+It runs only models of bundles whose content hash or signer the caller has stated.
 """
 
 import os
@@ -29,12 +29,14 @@ _SETTINGS = {
 
 
 def check_expected(bundle: BundleBase) -> None:
-    """Raise an error unless the caller pinned the bundle, before its model runs.
+    """Raise an error unless the caller stated the bundle's content hash or signer.
+
+    Call this function before a model runs.
 
     The checks of a model limit its content, but not the time and memory that it needs.
 
     Raises:
-        ModelNotExpected: The caller pinned neither the content hash nor the signer.
+        ModelNotExpected: The caller stated neither the content hash nor the signer.
     """
     if not bundle.is_expected:
         raise ModelNotExpected(
@@ -67,7 +69,7 @@ class OnnxSession:
         self._session._model_bytes = None  # the session would otherwise hold a second copy of the model
 
     def run_model(self, ids: list[int]) -> NDArray[np.float32]:
-        """Compute the vector of one input: float32, shape ``(1, k)``.
+        """Compute the vector of one input: float32, shape ``(1, dimension)``.
 
         Args:
             ids: Token ids.
@@ -92,11 +94,11 @@ class OnnxSession:
 
 @cache
 def import_offline_onnxruntime() -> Any:
-    """Return the onnxruntime module if this version stays offline, whichever code imported it.
+    """Return the onnxruntime module, after a check that it does not use the network.
 
-    Later versions send reports to their vendor when a session starts, unless the environment had
-    ``ORT_DISABLE_TELEMETRY=1`` *before* the import. If other code imported onnxruntime first, the environment at that
-    time is unknown.
+    Versions outside ``OFFLINE_VERSIONS`` may send reports to the vendor when a session starts, unless the environment
+    had ``ORT_DISABLE_TELEMETRY=1`` *before* the import. If other code imported onnxruntime first, the environment at
+    that time is unknown, and such a version is refused.
 
     Raises:
         EncoderUnavailable: onnxruntime is not installed, or this version may use the network.

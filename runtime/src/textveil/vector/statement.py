@@ -15,8 +15,9 @@ from textveil.release import PerCoordinate, PerWord, PrivacyLoss, ReleaseStateme
 
 _NEVER_PROTECTED = (
     "that a text was encoded, and with what parameters",
-    "encoding the same text again: each release is drawn afresh, and their epsilons and deltas add up",
-    "to whoever can time the device: how many pieces the text has, and so how long it is and how rare its words are",
+    "repetition: encoding the same text again is a new release, and the epsilons and deltas add up",
+    "the number of pieces of the text, and so its length and the rarity of its words, against an observer who "
+    "can time the device",
 )
 _DELTA_LIMIT = "the bound has a delta: with a probability of about that size it may fail"
 _DROPOUT_LIMIT = (
@@ -51,12 +52,12 @@ class VectorStatement(ReleaseStatement):
 
     @property
     def whole_text(self) -> WholeText:
-        """Return the guarantee: epsilon and delta for any two texts, for every ``word_dropout``."""
+        """Return the guarantee: epsilon and delta for any two texts, whatever ``word_dropout`` is."""
         return WholeText(Decimal(self.parameters.epsilon), Decimal(self.parameters.delta or 0))
 
     @property
     def realized(self) -> WholeText:
-        """Return epsilon and delta computed from the integer table of the noise.
+        """Return the epsilon and delta that the noise has after rounding to its integer table.
 
         They never exceed the guarantee.
         """
@@ -66,7 +67,7 @@ class VectorStatement(ReleaseStatement):
     def per_coordinate(self) -> PerCoordinate | None:
         """Return the epsilon of one coordinate in modes ``l1`` and ``box``; ``None`` in mode ``l2``.
 
-        The Gaussian noise of ``l2`` is accounted for the whole vector only.
+        For the Gaussian noise of ``l2``, only the loss of the whole vector is bounded.
         """
         if self.parameters.mode == L2:
             return None
@@ -74,7 +75,7 @@ class VectorStatement(ReleaseStatement):
 
     @property
     def per_word(self) -> PerWord:
-        """Return epsilon and delta per word: ``compute_word_loss``."""
+        """Return epsilon and delta for two texts that differ in one word (``compute_word_loss``)."""
         return compute_word_loss(self.whole_text, WordDropout(self.word_dropout))
 
     @property
@@ -84,7 +85,7 @@ class VectorStatement(ReleaseStatement):
 
     @property
     def mechanism(self) -> str:
-        """Return the name of the mechanism: ``vector`` and the mode."""
+        """Return the name of the mechanism: the word ``vector`` and the mode."""
         return f"vector {self.parameters.mode}"
 
     @property
@@ -176,13 +177,13 @@ def make_vector_statement(parameters: ReleaseParameters, word_dropout: str, bund
 def compute_realized_loss(parameters: ReleaseParameters) -> WholeText:
     """Compute the privacy loss between any two texts from the integer table of the noise.
 
-    ``l1``, ``box``: let ``r`` be the largest ratio of an output's probabilities under a shift by one step, an exact
-    rational number. A shift by ``sensitivity`` steps in total changes no probability by more than ``r ** sensitivity``,
-    so epsilon is ``sensitivity * ln(r)``. ``l2``: the nominal epsilon, and a delta from zCDP and the rounding of the
-    table.
+    In modes ``l1`` and ``box``, let ``r`` be the largest ratio of an output's probabilities when the input moves by one
+    step, an exact rational number. A move by ``sensitivity`` steps in total changes no probability by more than a
+    factor of ``r ** sensitivity``, so epsilon is ``sensitivity * ln(r)``. In mode ``l2``, epsilon is the nominal one,
+    and delta follows from zCDP (zero-concentrated differential privacy) and the rounding of the table.
 
     Raises:
-        OptionError: The parameters have no noise table.
+        OptionError: No noise table exists for the parameters.
     """
     noise = build_noise(parameters)
     if noise.variance is not None:
@@ -198,8 +199,9 @@ def compute_realized_loss(parameters: ReleaseParameters) -> WholeText:
 def compute_word_loss(whole: WholeText, dropout: WordDropout) -> PerWord:
     """Compute the privacy loss between two texts that differ in one word.
 
-    With words dropped with probability ``mu``, ``epsilon_word = ln((1 - mu) exp(epsilon) + mu)`` and ``delta_word = (1
-    - mu) delta`` (Lyu, He, Li 2020, Theorem 2, for any mechanism with a guarantee for whole texts). The bound is tight.
+    If words are dropped with probability ``mu``, the epsilon is ``ln((1 - mu) exp(epsilon) + mu)`` and the delta
+    ``(1 - mu) delta``, where ``epsilon`` and ``delta`` are those for any two texts (Lyu, He, Li 2020, Theorem 2). No
+    smaller bound holds for all mechanisms.
 
     Args:
         whole: Epsilon and delta for any two texts.

@@ -1,4 +1,4 @@
-"""Tokenizer of static extractors: rows of the words of a text, buckets of adjacent words.
+"""Tokenizer of static extractors: table rows of words, and hash buckets of word pairs.
 
 It needs only numpy and the standard library. Training uses the same functions (docs/encoder-format.md, "Words").
 """
@@ -14,12 +14,12 @@ _CLITIC = re.compile(r"(.+?)(n't|'(?:s|m|d|re|ve|ll))")
 
 
 def find_word_rows(text: str, words: dict[str, int]) -> NDArray[np.int64]:
-    """Return the table rows of a text's words, in order.
+    """Return the table row of each token of a text, in order.
 
-    The text, in NFKC and lower case with ``'`` for U+2019, is split into runs of letters with apostrophes inside, runs
-    of digits, and single other characters except white space. A listed word has its own row. An unlisted word is split
-    into stem and clitic (``don't`` into ``do`` and ``n't``). A number has row ``len(words)``, any other token
-    ``len(words) + 1``.
+    The text is put in NFKC and lower case, with ``'`` for U+2019. It is split into runs of letters, which may have
+    apostrophes inside, runs of digits, and single other characters except white space. A listed word has its own row.
+    An unlisted word that ends in a contraction is split (``don't`` into ``do`` and ``n't``). A number has row
+    ``len(words)``, any other token ``len(words) + 1``.
 
     Args:
         text: Any string.
@@ -52,14 +52,15 @@ def find_word_rows(text: str, words: dict[str, int]) -> NDArray[np.int64]:
 def compute_pair_buckets(ids: NDArray[np.int64], buckets: int) -> NDArray[np.int64]:
     """Return the hash bucket of each pair of adjacent words.
 
-    The bucket of rows ``i, j`` is the first ``log2(buckets)`` bits of ``(2654435761 i + 2246822519 j) mod 2^32``.
+    The bucket of two words with rows ``i`` and ``j`` is the first ``log2(buckets)`` bits of the 32-bit number
+    ``(2654435761 i + 2246822519 j) mod 2^32``.
 
     Args:
-        ids: Rows of the words, shape ``(n,)``.
+        ids: Rows of the words, shape ``(words,)``.
         buckets: Number of buckets: a power of two, at most ``2^32``.
 
     Returns:
-        int64, shape ``(max(0, n - 1),)``.
+        int64, shape ``(max(0, words - 1),)``.
 
     Example:
         >>> compute_pair_buckets(np.array([0, 3, 1, 2]), buckets=8).tolist()

@@ -20,17 +20,23 @@ class TextAttackSettings(RunSettings):
     """
 
     model: str | None = declare_setting(
-        None, "A masked language model, for mask and contextual: a folder (of pretrain), or a hub id."
+        None, "Masked language model for the attacks mask and contextual: a folder (of pretrain), or a hub id."
     )
     attacks: tuple[str, ...] = declare_setting(ATTACKS, "Names of the attacks.")
     vectors: str | None = declare_setting(None, "A file of word vectors for words, a word and its numbers a line.")
-    draws: int = declare_setting(3, "How often words releases the texts; its +- is over these.", lambda n: n >= 1)
-    texts: int = declare_setting(0, "At most this many texts, chosen by the seed; 0: all.", lambda n: n >= 0)
-    tokens: int = declare_setting(4000, "At most this many tokens for mask, contextual and repeated.", lambda n: n >= 1)
-    seed: int = declare_setting(0, "Seed of the choice of texts and tokens; outputs have none.", lambda n: n >= 0)
-    batch_size: int = declare_setting(64, "Texts at a time through the model.", lambda n: n >= 1)
-    max_tokens: int = declare_setting(128, "Longer texts are cut around the mask.", lambda n: n >= 5)
-    precision: str = declare_setting("bfloat16", "Of the model: float32 or bfloat16.", lambda name: name in PRECISIONS)
+    draws: int = declare_setting(3, "Number of releases for the attack words; its +- is over these.", lambda n: n >= 1)
+    texts: int = declare_setting(0, "Maximum texts, chosen by the seed; 0: all.", lambda n: n >= 0)
+    tokens: int = declare_setting(
+        4000, "Maximum tokens for the attacks mask, contextual and repeated.", lambda n: n >= 1
+    )
+    seed: int = declare_setting(0, "Seed of the choice of texts and tokens; releases have no seed.", lambda n: n >= 0)
+    batch_size: int = declare_setting(64, "Texts per batch of the model.", lambda n: n >= 1)
+    max_tokens: int = declare_setting(
+        128, "Maximum tokens; longer texts are truncated around the mask.", lambda n: n >= 5
+    )
+    precision: str = declare_setting(
+        "bfloat16", "Precision of the model: float32 or bfloat16.", lambda name: name in PRECISIONS
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from textveil_training.attacks.vectors import AttributeAttackSettings
     from textveil_training.dpnr.classification_data import ClassificationTask
 
-SEEN = {"vectors": "vectors", "label_response": "label, randomized", "label_channel": "label, best channel"}
+SEEN = {"vectors": "vectors", "label_response": "label, randomized", "label_channel": "label, best randomizer"}
 
 attack = typer.Typer(add_completion=False, help="Attack released vectors, or sanitized text.", **TYPER_SETTINGS)
 
@@ -30,11 +30,11 @@ attack.command("text", cls=GroupedCommand)(expand_option_groups(attack_text.text
 
 @attack.command("attributes", cls=GroupedCommand)
 def attributes(
-    data: Annotated[Path, typer.Argument(metavar="PATH", help="The texts: a file of a format with attributes.")],
+    data: Annotated[Path, typer.Argument(metavar="PATH", help="Texts: a file of a format with attributes.")],
     format_name: FormatOption,
     checkpoint: Annotated[
         Path | None,
-        typer.Option("--checkpoint", metavar="FOLDER", help="Vectors of this checkpoint, released here."),
+        typer.Option("--checkpoint", metavar="FOLDER", help="Checkpoint whose vectors are released here."),
     ] = None,
     features: Annotated[
         Path | None, typer.Option("--features", metavar="FOLDER", help="Stored features of the checkpoint's encoder.")
@@ -49,15 +49,15 @@ def attributes(
     ] = None,
     epsilon: ReleaseEpsilons = None,
     num_epochs: Annotated[int, typer.Option("--num-epochs", min=1, help="Epochs of the attacker's training.")] = 15,
-    draws: Annotated[int, typer.Option("--draws", min=1, help="Releases of each scored text.")] = 5,
+    draws: Annotated[int, typer.Option("--draws", min=1, help="Number of releases of each scored text.")] = 5,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the attacker's training.")] = 0,
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Infer private attributes with a network of 512 hidden units, beside attackers who see only a released label.
+    """Infer private attributes with a network of 512 hidden units, and compare attackers who see only a released label.
 
-    These see a class released by randomized response, or by the most accurate private channel, at the same epsilon: the
-    class that the vectors give without noise, or with --released the true one.
+    Those see a class released by randomized response, or by the most accurate private randomizer, at the same epsilon:
+    the class that the classifier finds for the vectors without noise, or with --released the true class.
     """
     from textveil_training.attacks.vectors import AttributeAttackSettings, get_attributes, infer_from_frequency
     from textveil_training.dpnr.classification_data import load_classification_task

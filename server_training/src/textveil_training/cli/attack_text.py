@@ -32,7 +32,7 @@ class RawTextOptions:
     data: Annotated[Path, typer.Argument(metavar="PATH", help="RAW text: a file, or a folder of published files.")]
     format_name: FormatOption
     split: Annotated[
-        str | None, typer.Option("--split", help="Of a folder; dev if left out and there is one, else everything.")
+        str | None, typer.Option("--split", help="Split of a folder; default: dev if there is one, else all.")
     ] = None
     text_key: TextKeyOption = "text"
 
@@ -41,14 +41,16 @@ class RawTextOptions:
         typer.Option(
             "--known",
             metavar="PATH",
-            help="RAW texts that the attacker of words and frequent has; else the folder's train split.",
+            help="RAW texts known to the attacks words and frequent; default: the folder's train split.",
         ),
     ] = None
 
     prior: Annotated[
         list[Path] | None,
         typer.Option(
-            "--prior", metavar="FILE", help="Public texts of the kind for words, one a line; may be given repeatedly."
+            "--prior",
+            metavar="FILE",
+            help="Public texts of the same kind, for the attack words, one per line; repeatable.",
         ),
     ] = None
 
@@ -107,12 +109,12 @@ class TextAttackOptions(make_setting_options(TextAttackSettings, "attacks", "vec
     """Which attacks run, and on how many texts and tokens."""
 
     heading: ClassVar[str] = "Attacks"
-    attacks: Annotated[str, typer.Option("--attacks", help=f"all, or some of {', '.join(ATTACKS)}, with commas.")] = (
-        "all"
-    )
+    attacks: Annotated[
+        str, typer.Option("--attacks", help=f"all, or a comma-separated list of {', '.join(ATTACKS)}.")
+    ] = "all"
     vectors: Annotated[
         Path | None,
-        typer.Option("--vectors", metavar="FILE", help="Word vectors for words; the bundle's if left out."),
+        typer.Option("--vectors", metavar="FILE", help="Word vectors for the attack words; the bundle's if left out."),
     ] = None
 
     def make_settings(self) -> TextAttackSettings:
@@ -136,25 +138,25 @@ def text(
     *,
     machine: MachineOptions,
 ) -> None:
-    """Sanitize raw text and try to recover it, knowing the bundle, the mechanism and its options.
+    """Sanitize raw text and try to recover it; the attacker has the bundle, the mechanism and its options.
 
-    In the modes words and all (--protect) the attacks are words, the strongest, frequent and mask; in the mode names
-    frequent and mask. The others work token by token, for the mechanisms without a mode. Without --attacks all run that
-    are defined, and a line names the others.
+    In the modes words and all (--protect) the attacks are words (the strongest), frequent and mask; in the mode names
+    frequent and mask. The others attack token by token the mechanisms without a mode. Without --attacks all defined
+    ones run, and a message lists the others.
 
     \b
-    frequent    the most frequent member of its type for every hidden word: the baseline
-    words       from raw texts of the same kind (--known) and public ones (--prior): the best guess, trigrams over
-                the whole text, a network, and the sum of both; +- is the deviation over --draws
-    nearest     the symbol nearest to what came out, and the ten nearest
-    bayes       the best guess from one output without context: in closed form, and checked on draws
+    frequent    guess the most frequent word of the type for every hidden word: the baseline
+    words       learn from raw texts of the same kind (--known) and public ones (--prior): the best guess, trigrams
+                over the whole text, a network, and the sum of both; +- is the deviation over --draws
+    nearest     guess the symbol nearest to the output, and the ten nearest
+    bayes       guess the most probable word for one output without context: in closed form, and checked on samples
     repeated    the same from 1, 2, 5, 10 and 20 independent outputs of the text
-    mask        a masked language model predicts each original word from the sanitized words around it
-    contextual  that model's prior times the likelihood of the output; beside it the same without context, and an
-                attacker who wants only the words that are never kept
+    mask        predict each original word from the sanitized words around it, with a masked language model
+    contextual  that model's prior times the likelihood of the output; also without context, and for an attacker
+                interested only in the words that are never kept
 
-    Every rate is of tokens, with its standard error by text. Ctrl-C keeps the attacks that are done;
-    --attacks does the others.
+    Every rate is per token, with its standard error by text. After Ctrl-C the results of finished attacks are saved;
+    run the others with --attacks.
     """
     from textveil_training.attacks.text import AttackedMechanism, run_and_record
     from textveil_training.cli.attack_text_table import format_attack_table

@@ -21,21 +21,25 @@ from textveil_training.cli.options import (
 def dpnr(
     recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe, TOML.")],
     data: RecipeData,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the checkpoint goes.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder of the new checkpoint.")],
     start: Annotated[
         Path | None,
-        typer.Option("--start", metavar="CHECKPOINT", help="The checkpoint to start from, if the recipe does."),
+        typer.Option(
+            "--start", metavar="CHECKPOINT", help="Checkpoint to start from, for recipes that start from one."
+        ),
     ] = None,
     features: Annotated[
         Path | None,
-        typer.Option("--features", metavar="FOLDER", help="Features of the start, written by --write-features."),
+        typer.Option(
+            "--features", metavar="FOLDER", help="Features of the --start checkpoint, written by --write-features."
+        ),
     ] = None,
     write_features: Annotated[
-        bool, typer.Option("--write-features", help="Leave the features of all splits in the output folder.")
+        bool, typer.Option("--write-features", help="Write the features of all splits to the output folder.")
     ] = False,
     format_name: OtherFormat = None,
     resume: ResumeOption = False,
-    seed: Annotated[int | None, typer.Option("--seed", help="Instead of the recipe's.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed of the training, instead of the recipe's.")] = None,
     as_json: JsonOption = False,
     *,
     keys: KeyOptions,
@@ -43,8 +47,8 @@ def dpnr(
 ) -> None:
     """Train a recipe: a representation under noise, or one of its baselines.
 
-    A file that is one split is divided: 80 % train, 10 % dev, 10 % test, close texts on one side. Ctrl-C ends after the
-    step that is running; --resume continues to the same result.
+    A file without splits is divided into 80 % train, 10 % dev and 10 % test; similar texts stay in one split. Ctrl-C
+    ends the run after the current step; --resume continues to the same result.
     """
     from dataclasses import replace
 

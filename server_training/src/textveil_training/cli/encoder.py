@@ -37,21 +37,22 @@ class LabeledTextOptions:
 
     heading: ClassVar[str] = "Data"
     file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV, JSON lines or Parquet, by its ending.")]
-    text: Annotated[str, typer.Option("--text", help="Column of the texts; its number where there is no header.")]
+    text: Annotated[str, typer.Option("--text", help="Column of the texts; its number if the file has no header.")]
     label: Annotated[
-        str | None, typer.Option("--label", help="Column of the labels; its number where there is no header.")
+        str | None, typer.Option("--label", help="Column of the labels; its number if the file has no header.")
     ] = None
     test: Annotated[
         Path | None,
         typer.Option("--test", metavar="FILE", help="Texts for the figures; by default a part of FILE. Same columns."),
     ] = None
     skip_empty: Annotated[
-        bool, typer.Option("--skip-empty", help="Leave out rows without a text or a label, and count them.")
+        bool, typer.Option("--skip-empty", help="Skip rows without a text or a label, and count them.")
     ] = False
     rejected_rows: Annotated[
         Path | None,
         typer.Option(
-            help="Bad rows go there, for their owner alone, and are left out; without it the first is an error."
+            help="Write rejected rows to this file, readable by its owner alone; without it the first rejected "
+            "row is an error."
         ),
     ] = None
 
@@ -65,36 +66,44 @@ class ExtractorOptions:
         int | None,
         typer.Option(
             "--codes",
-            help="Learn so many codes from the texts alone, from at least 1,000; labels are for figures only.",
+            help="Learn this many cluster labels from at least 1,000 texts; the column of labels serves "
+            "measurements only.",
         ),
     ] = None
     extractor: Annotated[
         Literal["static", "minilm"],
         typer.Option(
             "--extractor",
-            help="static: rows of words, numpy alone; minilm: MiniLM, int8 ONNX, tuned but for --codes.",
+            help="static: a table of word vectors, requires only numpy on devices; minilm: MiniLM as int8 ONNX, "
+            "fine-tuned except with --codes.",
         ),
     ] = "static"
     encoder: Annotated[
         str | None,
-        typer.Option("--encoder", help="minilm: what is tuned: minilm (the default), a BERT folder, or a hub id."),
+        typer.Option(
+            "--encoder", help="minilm: encoder to fine-tune: minilm (the default), a BERT folder, or a hub id."
+        ),
     ] = None
     max_tokens: Annotated[
-        int | None, typer.Option("--max-tokens", min=5, help="minilm: longer texts are cut; 128 if left out.")
+        int | None,
+        typer.Option(
+            "--max-tokens", min=5, help="minilm: maximum tokens; longer texts are truncated; 128 if left out."
+        ),
     ] = None
     learning_rate: Annotated[
-        float | None, typer.Option("--learning-rate", help="minilm: peak of the encoder's; 1e-4 if left out.")
+        float | None,
+        typer.Option("--learning-rate", help="minilm: peak learning rate of the encoder; 1e-4 if left out."),
     ] = None
     frozen: Annotated[
         bool,
-        typer.Option("--frozen", help="minilm: do not tune it, fit a linear map to its vectors."),
+        typer.Option("--frozen", help="minilm: do not fine-tune it, but fit a linear map to its vectors."),
     ] = False
     teacher: Annotated[
         str | None,
         typer.Option(
             "--teacher",
-            help="--codes with static rows: whose vectors of the texts the rows of words come near to: minilm (the "
-            "default where it is installed), a BERT folder, a hub id, or none. It stays here.",
+            help="--codes with --extractor static: model whose vectors of texts the word vectors approximate: minilm "
+            "(the default if installed), a BERT folder, a hub id, or none. The bundle does not contain it.",
         ),
     ] = None
     num_epochs: Annotated[
@@ -102,7 +111,7 @@ class ExtractorOptions:
         typer.Option(
             "--num-epochs",
             min=1,
-            help="minilm: passes over the training texts; if left out as many as make 12,000 texts.",
+            help="minilm: passes over the training texts; by default as many as give 12,000 texts.",
         ),
     ] = None
 
@@ -139,7 +148,8 @@ class ExtractorOptions:
         asked = self.teacher or choose_default_teacher()
         if self.teacher is None and asked == NO_TEACHER:
             print_message(
-                "textveil-train: MiniLM is not installed, so the codes are made of public rows alone, some points less "
+                "textveil-train: MiniLM is not installed, so the clusters are learned from public word vectors "
+                "alone, some points less "
                 "accurate (in a clone: pip install './server_training[minilm]')"
             )
         return asked
@@ -150,19 +160,19 @@ class CardOptions:
     """Epsilons of the bundle, and what its model card says."""
 
     heading: ClassVar[str] = "Bundle"
-    levels: Annotated[
-        str | None, typer.Option(help="Comma-separated epsilons of the whole text. Default: 0.5,1,2,3,4,6,8.")
-    ] = None
-    default_level: Annotated[str, typer.Option(help="Epsilon used when a user names none.")] = "4"
+    levels: Annotated[str | None, typer.Option(help="Comma-separated epsilons per text. Default: 0.5,1,2,3,4,6,8.")] = (
+        None
+    )
+    default_level: Annotated[str, typer.Option(help="Epsilon for users who choose none.")] = "4"
     name: Annotated[str | None, typer.Option(help="Name of the bundle; by default that of the output folder.")] = None
     license: Annotated[str, typer.Option(help="License of the bundle, for the card.")] = "not stated"
-    source: Annotated[str, typer.Option(help="Where the data are from and on what terms, for the card.")] = ""
+    source: Annotated[str, typer.Option(help="Source and license of the data, for the card.")] = ""
     sentences: Annotated[
         Path | None,
         typer.Option(
             exists=True,
-            help="Public sentences for textveil encode --as-text: LABEL<TAB>SENTENCE lines; with --codes sentences to "
-            "choose from, one for each code.",
+            help="Public sentences for textveil encode --as-text: LABEL<TAB>SENTENCE lines; with --codes candidate "
+            "sentences, of which each cluster gets one.",
         ),
     ] = None
 
@@ -173,19 +183,18 @@ def encoder(
     extractor: ExtractorOptions,
     card: CardOptions,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the division and of training.")] = 0,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace a bundle, and an unfinished run of it.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing bundle, and its unfinished run.")] = False,
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a bundle of your own texts: devices release an index, bounded for the whole text.
+    """Train a class label bundle from your own texts: devices release one label per text.
 
-    The index is that of a label or of a code.
+    A label is a class of the column --label, or with --codes a cluster of similar texts. Similar texts are never
+    divided between training and test. The randomizer counts allows corrected counts of labels; accuracy omits rare
+    labels if that raises the accuracy. The bundle does not protect its training texts.
 
-    Close texts stay on one side of the division. The bundle has two channels: counts, whose counts can be corrected,
-    and accuracy, which gives up rare labels where that pays. It is not private toward its training texts.
-
-    Finished parts are kept beside the bundle, in BUNDLE.unfinished. After Ctrl-C, --resume goes on to the same bundle.
+    Finished parts are saved in BUNDLE.unfinished. After Ctrl-C, --resume continues to the same bundle.
     """
     try:
         from textveil_export.index import add_sentences, write_index_bundle
@@ -222,7 +231,9 @@ def encoder(
         written = write_index_bundle(contents, output, force=force)
     except KeyboardInterrupt as interrupt:
         if kept.folder.exists():
-            interrupt.add_note(f"what is finished is in {kept.folder.name}, and the same command with --resume goes on")
+            interrupt.add_note(
+                f"what is finished is in {kept.folder.name}, and the same command with --resume continues"
+            )
         raise
     kept.remove()
     about = {"identity": written.bundle.content_hash, "measured": contents.measured, "left_out": skipped.reasons}
@@ -284,13 +295,13 @@ def _train_bundle(
 def _print_summary(contents: "IndexContents", *, coded: bool) -> None:
     measured = contents.measured
     if coded:
-        print(f"{len(contents.labels)} codes")
+        print(f"{len(contents.labels)} clusters")
     if "clean" in measured:
         print(_format_table(measured))
 
 
 def _format_table(measured: dict[str, Any]) -> str:
-    rows = [["channel", "epsilon", "accuracy", "balanced", "worst label"]]
+    rows = [["randomizer", "epsilon", "accuracy", "balanced", "worst label"]]
     clean = {"without noise": {"": measured["clean"]}}
     for channel, found in {**clean, **measured["randomizers"]}.items():
         for epsilon, figures in found.items():

@@ -18,24 +18,27 @@ from textveil_training.cli.options import (
 
 
 def evaluate(
-    checkpoint: Annotated[Path, typer.Argument(metavar="CHECKPOINT", help="The folder of a checkpoint.")],
+    checkpoint: Annotated[Path, typer.Argument(metavar="CHECKPOINT", help="Folder of a checkpoint.")],
     data: RecipeData,
     format_name: FormatOption,
     split: Annotated[
         str,
-        typer.Option("--split", help="The split; of a file that is one, a part of its division, or all of it: all."),
+        typer.Option(
+            "--split",
+            help="Split to measure; for a file without splits, a part of its division, or all for the whole file.",
+        ),
     ] = "test",
     epsilon: ReleaseEpsilons = None,
     word_dropout: Annotated[
-        str | None, typer.Option(help="Probability that a word is removed; else the checkpoint's.")
+        str | None, typer.Option(help="Probability that a word is removed; the checkpoint's if left out.")
     ] = None,
-    draws: Annotated[int, typer.Option("--draws", min=1, help="Noise draws per text.")] = 20,
+    draws: Annotated[int, typer.Option("--draws", min=1, help="Number of noise samples per text.")] = 20,
     as_json: JsonOption = False,
     *,
     keys: KeyOptions,
     machine: MachineOptions,
 ) -> None:
-    """Measure a checkpoint through the device's own release: accuracy over noise draws."""
+    """Measure the accuracy of a checkpoint over noise samples of the device's own release code."""
     from textveil_training.data import ReadOptions
     from textveil_training.dpnr.accuracy import evaluate_checkpoint
 

@@ -41,22 +41,22 @@ def finetune(
     source: Annotated[
         Path,
         typer.Argument(
-            metavar="PATH", help="Raw or sanitized data: a file, or a folder of published files. Or a recipe, TOML."
+            metavar="PATH", help="Raw or sanitized data: a file, or a folder of published files; or a recipe (TOML)."
         ),
     ],
     format_name: FormatOption,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the model goes.")],
-    data: Annotated[Path | None, typer.Option("--data", metavar="PATH", help="The data, with a recipe.")] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder of the new model.")],
+    data: Annotated[Path | None, typer.Option("--data", metavar="PATH", help="With a recipe: the data.")] = None,
     test: Annotated[
-        Path | None, typer.Option("--test", metavar="FILE", help="A file to test on, in the same format.")
+        Path | None, typer.Option("--test", metavar="FILE", help="File of test rows, in the same format.")
     ] = None,
     frozen: Annotated[
-        bool, typer.Option("--frozen", help="Do not tune the encoder: fit a linear model to its vectors.")
+        bool, typer.Option("--frozen", help="Do not fine-tune the encoder, but fit a linear model to its vectors.")
     ] = False,
     labels_of_pairs: Annotated[
-        bool, typer.Option("--classes", help="Learn the class of scored pairs (sick), not the score.")
+        bool, typer.Option("--classes", help="sick: learn the class of a pair, not its score.")
     ] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run; not with --frozen.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run; not with --frozen.")] = False,
     as_json: JsonOption = False,
     *,
     keys: KeyOptions,
@@ -65,12 +65,12 @@ def finetune(
 ) -> None:
     """Fine-tune an encoder on raw or sanitized text: classes, or scores of sentence pairs.
 
-    Settings come from a recipe, if one is named (recipes/ has those of the published results), and otherwise from the
-    SanText paper; options take their place. A model learns and is tested on the same kind of text: sanitize all files
-    of a data set first (sanitize-corpus), and name the folder here; its record is taken over. Which rows decide
-    between epochs depends on row numbers alone, so raw and sanitized text are divided alike.
+    Settings are those of a recipe (recipes/ has those of the published results), or else of the SanText paper; options
+    override them. Training and test rows must be sanitized alike: sanitize all files of a data set first
+    (sanitize-corpus), and pass that folder here; its record becomes part of this run's record. The rows that select
+    the best epoch depend on row numbers alone, so raw and sanitized text are divided alike.
 
-    Ctrl-C ends after the step that is running; --resume continues to the same result.
+    Ctrl-C ends the run after the current step; --resume continues to the same result.
     """
     from textveil_training.engine.run import RunOptions
     from textveil_training.finetune import train as script

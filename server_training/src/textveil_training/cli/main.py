@@ -8,18 +8,18 @@ from textveil_cli.console import make_command_line, run
 #: What each command is for: the first sentence of its documentation.
 COMMANDS = {
     "dpnr": "Train a recipe: a representation under noise, or one of its baselines.",
-    "evaluate": "Measure a checkpoint through the device's own release: accuracy over noise draws.",
-    "encoder": "Make a bundle of your own texts: devices release an index, bounded for the whole text.",
+    "evaluate": "Measure the accuracy of a checkpoint over noise samples of the device's own release code.",
+    "encoder": "Train a class label bundle from your own texts: devices release one label per text.",
     "finetune": "Fine-tune an encoder on raw or sanitized text: classes, or scores of sentence pairs.",
     "pretrain": "Pretrain a masked language model: mask the sanitized text, predict the original word.",
-    "sanitize-corpus": "Sanitize the texts of a corpus; labels and all other columns are carried through.",
+    "sanitize-corpus": "Sanitize the texts of a corpus; labels and all other columns are copied.",
     "attack": "Attack released vectors, or sanitized text.",
 }
 
 app = make_command_line(
     "textveil_training.cli",
     COMMANDS,
-    help="Trains on what devices release, and attacks it.",
+    help="Train models on released data, and attack releases.",
     version=f"textveil-train {__version__}",
 )
 

@@ -15,7 +15,7 @@ CorpusFormatOption = Annotated[
 ]
 OtherFormat = Annotated[
     FormatName | None,
-    typer.Option("--format", help="Format of the data instead of the recipe's: table for a file of your own."),
+    typer.Option("--format", help="Format of the data, instead of the recipe's; table for your own file."),
 ]
 TextKeyOption = Annotated[
     str, typer.Option("--text", "--text-key", help="Key of the text (jsonl); name or number of its column (table).")
@@ -25,11 +25,12 @@ LabelKeyOption = Annotated[
 ]
 RecipeData = Annotated[Path, typer.Option("--data", metavar="PATH", help="File or folder of the recipe's data.")]
 ReleaseEpsilons = Annotated[
-    list[str] | None, typer.Option("--epsilon", "-e", help="Whole-text epsilon, repeatable; else the checkpoint's.")
+    list[str] | None,
+    typer.Option("--epsilon", "-e", help="Epsilon per text; repeatable; the checkpoint's if left out."),
 ]
 ThreadsOption = Annotated[int, typer.Option("--threads", min=0, help="Processor threads; 0 lets PyTorch choose.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="The result as one line of JSON instead of a table.")]
-ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as one line of JSON instead of a table.")]
+ResumeOption = Annotated[bool, typer.Option("--resume", help="Resume an interrupted run.")]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,8 +25,8 @@ RawTexts = Annotated[
     typer.Option(
         "--data",
         metavar="PATH:FORMAT[:SPLIT]",
-        help="Raw public texts, or a sanitized corpus of any mode; repeatable, formats as in finetune. Splits are "
-        "named dev+test; train if left out and there are splits.",
+        help="Raw public texts, or a sanitized corpus of any mode; repeatable; formats as in finetune. Several splits: "
+        "dev+test; default: train, if there are splits.",
     ),
 ]
 
@@ -40,14 +40,14 @@ class PretrainingOptions(make_setting_options(PretrainingSettings)):
 def pretrain(
     data: RawTexts,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the model goes; must be empty.")
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder of the new model; must be empty.")
     ],
     recipe: Annotated[
-        Path | None, typer.Argument(metavar="[RECIPE]", help="A recipe, TOML: its settings instead of the defaults.")
+        Path | None, typer.Argument(metavar="[RECIPE]", help="Recipe (TOML) whose settings replace the defaults.")
     ] = None,
     raw: Annotated[
         bool,
-        typer.Option("--raw", help="Mask raw text: the control. A mechanism then only serves to measure."),
+        typer.Option("--raw", help="Mask raw text, as a control; the mechanism then serves measurements only."),
     ] = False,
     text_key: TextKeyOption = "text",
     resume: ResumeOption = False,
@@ -60,10 +60,10 @@ def pretrain(
 ) -> None:
     """Pretrain a masked language model: mask the sanitized text, predict the original word.
 
-    The folder is fine-tuned by finetune, attacked with by attack text, and opened by transformers. Raw texts are
-    sanitized afresh at every visit, word by word: without --mechanism by the bundle's SanText or SanText+. For the
-    modes names, words and all name a corpus of sanitize-corpus: its texts are masked as they are, and the record takes
-    its statement over. Ctrl-C ends after the step that is running; --resume goes on, with fresh draws.
+    The result is a folder for finetune, attack text and transformers. Raw texts are sanitized anew, word by word, each
+    time they are used: by --mechanism, or else by the bundle's SanText or SanText+. For the modes names, words and all
+    pass a corpus of sanitize-corpus: its texts are masked unchanged, and its privacy statement becomes part of the
+    record. Ctrl-C ends the run after the current step; --resume continues with new random numbers.
 
     Several processes: accelerate launch --multi_gpu -m textveil_training pretrain ... --device cuda, or on processors
     torchrun --nproc-per-node N -m textveil_training -- pretrain ...

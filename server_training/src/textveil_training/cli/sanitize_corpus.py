@@ -33,14 +33,19 @@ class CorpusOptions:
     ] = None
     label_key: Annotated[
         str | None,
-        typer.Option("--label", "--label-key", help="A key (jsonl) or column (table) that every row must have."),
+        typer.Option("--label", "--label-key", help="Key (jsonl) or column (table) that every row must have."),
     ] = None
     copies: Annotated[
-        int, typer.Option("--copies", min=1, help="Independent outputs of every text; all are charged.")
+        int, typer.Option("--copies", min=1, help="Number of independent outputs of every text; each spends epsilon.")
     ] = 1
-    workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; all cores if left out.")] = None
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, help="Number of processes; one per core if left out.")
+    ] = None
     rejected_rows: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="With --ray: where bad rows go; else the first is an error.")
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="With --ray: folder of rejected rows; without it the first rejected row is an error."
+        ),
     ] = None
 
     def check(self, ray: RayOptions) -> None:
@@ -66,10 +71,16 @@ class CorpusOptions:
 
 def sanitize_corpus(
     inputs: Annotated[
-        list[Path], typer.Argument(metavar="INPUT...", help="Files, or a folder of files under their published names.")
+        list[Path], typer.Argument(metavar="INPUT...", help="Files, or a folder of files with their published names.")
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where files of the same names go; must be empty.")
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Folder of the output files, which have the same names; must be empty.",
+        ),
     ],
     corpus: CorpusOptions,
     bundle: BundleOptions,
@@ -77,12 +88,12 @@ def sanitize_corpus(
     ray: RayOptions,
     resume: ResumeOption = False,
     as_json: JsonOption = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no privacy statement on standard error.")] = False,
 ) -> None:
-    """Sanitize the texts of a corpus; labels and all other columns are carried through.
+    """Sanitize the texts of a corpus; labels and all other columns are copied.
 
-    The format stays. With --ray the output is part files of the same format, and _records says what each has.
-    After Ctrl-C, --resume continues: finished files (with --ray: parts) are not drawn a second time.
+    The output has the same format. With --ray it is a folder of part files, which _records describes. After Ctrl-C,
+    --resume continues: finished files (with --ray: parts) are not sanitized a second time.
     """
     corpus.check(ray)
     options = how.make_options()
@@ -144,5 +155,5 @@ def _format_table(record: dict[str, Any]) -> str:
 
 
 def _format_promise(record: dict[str, Any]) -> str:
-    copies = "1 copy" if record["copies"] == 1 else f"{record['copies']} copies, all charged"
+    copies = "1 copy" if record["copies"] == 1 else f"{record['copies']} copies, each spends epsilon"
     return f"{copies}. {record['statement']['line']}"

@@ -152,8 +152,8 @@ def sanitize_corpus(
         text_keys: Keys or columns of the texts (``jsonl``, ``table``); all others are carried through.
         label_key: A key or column that every row must have (``jsonl``, ``table``).
         copies: Independent outputs of every text. Each is a release; all are charged.
-        workers: Processes; all cores if left out. With 1 the work is done in this one. A script that calls this with
-            more must be importable (``if __name__ == "__main__":``), as everywhere with ``multiprocessing``.
+        workers: Number of processes; one per core if left out. With 1 this process does the work. A script that calls
+            this with more must be importable (``if __name__ == "__main__":``), as everywhere with ``multiprocessing``.
         resume: Continue an interrupted run.
         report: Called with a stage, the finished bytes and the total.
         pins: Expected identity and signer of the bundle.

@@ -30,7 +30,9 @@ class DataSection:
     dev_percent: int = declare_required(
         "Share of ``train`` taken away for dev, by a hash of the text.", lambda n: 0 <= n < 100
     )
-    max_tokens: int = declare_required("Longer texts are cut, [CLS] and [SEP] counted.", lambda n: 3 <= n <= 512)
+    max_tokens: int = declare_required(
+        "Maximum tokens, including [CLS] and [SEP]; longer texts are truncated.", lambda n: 3 <= n <= 512
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,20 +79,22 @@ class TrainingSection:
     layer_decay: float = declare_required("Factor of the rate from each layer to the one below.", lambda x: 0 < x <= 1)
     head_learning_rate: float = declare_required("Peak of head and classifier.", lambda rate: rate > 0)
     weight_decay: float = declare_required(
-        "Decay of matrices, decoupled (Loshchilov and Hutter 2019).", lambda decay: decay >= 0
+        "Decoupled weight decay of matrices (Loshchilov and Hutter 2019).", lambda decay: decay >= 0
     )
     warmup: float = declare_required(
         "Share of the steps in which the rates rise; then they fall to 0.", lambda x: 0 <= x < 1
     )
     clip_norm: float = declare_required(
-        "Largest norm of a gradient; longer ones are scaled down.", lambda norm: norm > 0
+        "Maximum norm of a gradient; larger ones are scaled down.", lambda norm: norm > 0
     )
     label_smoothing: float = declare_required("Label smoothing of the cross entropy.", lambda x: 0 <= x < 1)
     loss: str = declare_required("Loss of the head and tuned stages.", lambda name: name in LOSSES)
-    placed_epochs: int = declare_required("Passes over stored features that send every text to its class's code.")
+    placed_epochs: int = declare_required(
+        "Passes over stored features that train every text toward the code of its class."
+    )
     head_epochs: int = declare_required("Passes over stored features under noise after that.")
-    noise_draws: int = declare_required("Noise draws per example and step.", lambda n: n >= 1)
-    dev_draws: int = declare_required("Noise draws per example when dev decides.", lambda n: n >= 1)
+    noise_draws: int = declare_required("Noise samples per example and step.", lambda n: n >= 1)
+    dev_draws: int = declare_required("Noise samples per example for measurements on dev.", lambda n: n >= 1)
     precision: str = declare_required("Precision of the encoder in training.", lambda name: name in PRECISIONS)
 
 

@@ -37,7 +37,7 @@ from textveil_training.progress import ProgressCallback, ignore_progress
 COPIES = 4
 """Copies of the stored training features with different words removed, where there is word dropout."""
 SEARCH = CodeSearchSettings(restarts=2, steps=80, draws=512, fresh_draws=4096)
-"""How hard codes are looked for: more changes the third digit of no accuracy."""
+"""Effort of the search for codes; a larger one changes no accuracy by its third digit."""
 
 
 @dataclass(frozen=True)

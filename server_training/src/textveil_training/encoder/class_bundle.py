@@ -54,7 +54,7 @@ class EncoderBundleSettings:
         data: Name of the file, for the card.
         data_sha256: Its hash.
         license: License of the data or of the bundle, for the card.
-        source: Where the data are from and on what terms, for the card.
+        source: Source and license of the data, for the card.
         levels: Whole-text epsilons, decimal strings, ascending.
         default: Channel and level that are meant where a user names none.
         extractor: ``static`` or ``minilm``.

@@ -22,7 +22,7 @@ class MinilmSettings:
         num_epochs: Passes over the texts; if None as many as make ``TEXTS_SEEN``, at least 1 and at most 10.
         batch_size: Texts per step.
         learning_rate: Peak learning rate of the encoder.
-        max_tokens: Longer texts are cut, [CLS] and [SEP] counted.
+        max_tokens: Maximum tokens, including [CLS] and [SEP]; longer texts are truncated.
         seed: Seed of everything random in training.
     """
 

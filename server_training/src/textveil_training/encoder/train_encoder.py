@@ -138,7 +138,7 @@ def _make_examples(texts: Iterable[Any], labels: Iterable[Any], skipped: Skipped
         location = FileLocation("texts", number)
         text = "" if _is_missing(text) else text
         if not isinstance(text, str):
-            raise DataOptionError(f"text {number:,} of {len(texts):,} is not a string")
+            raise DataOptionError(f"text {number:,} of {len(texts):,} must be a string")
         try:
             found = check_label("" if _is_missing(label) else str(label), None, location)
             rows.append(LabeledExample(texts=(check_text(text, location),), label=found))

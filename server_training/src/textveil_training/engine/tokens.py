@@ -53,7 +53,7 @@ class EncoderTokenizer:
     Args:
         vocabulary: ``vocab.txt``: one piece a line.
         lowercase: Whether the encoder is uncased.
-        max_tokens: Longer texts are cut, [CLS] and [SEP] counted.
+        max_tokens: Maximum tokens, including [CLS] and [SEP]; longer texts are truncated.
 
     Attributes:
         ids: Id of every piece, special symbols among them.

@@ -22,29 +22,33 @@ class FinetuningSettings(RunSettings):
 
     encoder: str = declare_setting("minilm", "minilm, a model folder (also of pretrain), or a hub id.")
     tuned: bool = declare_setting(True, "Whether the encoder learns.")
-    max_tokens: int = declare_setting(128, "Longer inputs are cut, [CLS] and [SEP] counted.", lambda n: 5 <= n <= 512)
+    max_tokens: int = declare_setting(
+        128, "Maximum tokens, including [CLS] and [SEP]; longer inputs are truncated.", lambda n: 5 <= n <= 512
+    )
     num_epochs: int = declare_setting(3, "Passes over the training rows.", lambda n: n >= 1)
     batch_size: int = declare_setting(64, "Rows per step.", lambda n: n >= 1)
-    learning_rate: float = declare_setting(2e-5, "Peak for the encoder.", lambda rate: 0 < rate < 1)
-    head_learning_rate: float = declare_setting(1e-3, "Peak for the new linear layer.", lambda rate: 0 < rate < 1)
+    learning_rate: float = declare_setting(2e-5, "Peak learning rate of the encoder.", lambda rate: 0 < rate < 1)
+    head_learning_rate: float = declare_setting(
+        1e-3, "Peak learning rate of the new linear layer.", lambda rate: 0 < rate < 1
+    )
     weight_decay: float = declare_setting(
-        0.01, "Decay of matrices, decoupled (Loshchilov and Hutter 2019).", lambda decay: decay >= 0
+        0.01, "Decoupled weight decay of matrices (Loshchilov and Hutter 2019).", lambda decay: decay >= 0
     )
     warmup: float = declare_setting(
-        0.1, "Share of the steps in which the rates rise; then they fall.", lambda x: 0 <= x < 1
+        0.1, "Share of the steps with rising learning rates; then they fall.", lambda x: 0 <= x < 1
     )
     clip_norm: float = declare_setting(
-        1.0, "Largest norm of a gradient; longer ones are scaled down.", lambda norm: norm > 0
+        1.0, "Maximum norm of a gradient; larger ones are scaled down.", lambda norm: norm > 0
     )
     dropout: float = declare_setting(0.1, "Dropout of the encoder and of the pooled vector.", lambda x: 0 <= x < 1)
     train_examples: int = declare_setting(
-        0, "At most this many training rows, the same for every seed and sanitized copy; 0: all.", lambda n: n >= 0
+        0, "Maximum training rows, the same for every seed and sanitized copy; 0: all.", lambda n: n >= 0
     )
     seed: int = declare_setting(0, "Seed of the training.")
     precision: str = declare_setting("bfloat16", "float32 or bfloat16.", lambda name: name in PRECISIONS)
     frozen_layers: int | None = declare_setting(
         None,
-        "Lowest layers that stay as they are, and the embeddings; all learn if left out.",
+        "Number of lowest layers that are not trained, with the embeddings; all are trained if left out.",
         lambda n: n is None or n >= 1,
     )
 

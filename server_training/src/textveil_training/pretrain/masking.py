@@ -19,7 +19,7 @@ from textveil_training.pretrain.aligned_corpus import BoolArray, IntArray, Strin
 
 IGNORED = -100
 MASKED = 8 / 9
-"""Share of the hidden words that become [MASK]; the others are drawn."""
+"""Share of the hidden words that become [MASK]; the others become random words."""
 
 
 @dataclass(frozen=True, slots=True)

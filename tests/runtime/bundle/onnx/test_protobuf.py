@@ -32,7 +32,7 @@ from textveil.errors import BundleDamaged, ModelRefused
 
 def test_every_truncation() -> None:
     for size in range(len(CONTENT)):
-        assert "no readable ONNX model" in refused(CONTENT[:size], BundleDamaged)
+        assert "the ONNX model cannot be read" in refused(CONTENT[:size], BundleDamaged)
 
 
 @pytest.mark.parametrize(
@@ -61,14 +61,14 @@ def test_every_truncation() -> None:
     ],
 )
 def test_bytes_that_others_read_differently(more: bytes) -> None:
-    assert "no readable ONNX model: " in refused(CONTENT + more, BundleDamaged)
+    assert "the ONNX model cannot be read" in refused(CONTENT + more, BundleDamaged)
     if len(more) > 1:
         refused(more + CONTENT, BundleDamaged)
 
 
 def test_an_axis_that_is_open_and_given() -> None:
     axis = block(1, b"x") + block(2, block(1, tag(1, 0) + varint(1) + block(2, block(1, block(2, b"t") + b"\x08\x04"))))
-    assert "both open and given" in refused(with_in_graph(block(13, axis)), BundleDamaged)
+    assert "an axis has both a fixed and a variable size" in refused(with_in_graph(block(13, axis)), BundleDamaged)
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00" * 64, b"PK\x03\x04", b"\x80\x04\x95pickle", b"{}", b"\xff" * 300])
@@ -88,7 +88,7 @@ def every_tensor(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
 
 
 def sound(model: onnx.ModelProto) -> bool:
-    """The rules, over again, on what the official reader makes of a file."""
+    """Apply the rules again to the official parser's result."""
     fields = {field.name for field, _ in model.ListFields()}
     nodes = model.graph.node
     return (
@@ -107,7 +107,7 @@ def sound(model: onnx.ModelProto) -> bool:
 
 @st.composite
 def mutated(draw: st.DrawFn) -> bytes:
-    """A sound model with a few bytes changed, moved, repeated or taken out."""
+    """Return a sound model with a few bytes changed, moved, repeated or removed."""
     content = bytearray(CONTENT)
     for _ in range(draw(st.integers(1, 3))):
         start = draw(st.integers(0, len(content) - 1))

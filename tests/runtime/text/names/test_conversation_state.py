@@ -1,4 +1,4 @@
-"""The draws of a conversation: tags go on with their numbers, and what looks like one is not restored."""
+"""A conversation continues the numbers of its tags, and kept text that looks like a tag is not restored."""
 
 import json
 import re
@@ -32,6 +32,6 @@ def test_tags_go_on_where_a_state_was_taken(plans: NamesPlanFactory) -> None:
 
 
 def test_what_a_number_makes_look_like_a_tag_is_not_one(plans: NamesPlanFactory) -> None:
-    """The mark is in what is shown, and the number in what comes out for the slot behind it."""
+    """The bracket is kept text, and the number is the surrogate of the slot after it."""
     plan = plans.make_plan({})
     assert re.fullmatch(r"see \[ person \d+\] there", said(plan, made(plan), "see [person 1] there"))

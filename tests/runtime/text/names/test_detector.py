@@ -1,4 +1,4 @@
-"""Outside detectors read outputs alone, and only take words away."""
+"""Additional detectors read outputs alone, and can only hide more."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -58,7 +58,7 @@ def test_an_error_of_a_detector_is_not_repeated(names: Path) -> None:
         raise ValueError(text)
 
     with pytest.raises(
-        DetectorFailed, match=r"^the outside detector failed \(ValueError\): nothing is released$"
+        DetectorFailed, match=r"^the external detector raised ValueError; nothing was released$"
     ) as seen:
         sanitizer(names, failing).sanitize(f"we saw {SECRET}", protect="names")
     assert seen.value.__cause__ is None
@@ -87,5 +87,5 @@ def test_in_a_conversation_a_detector_hides_what_the_rung_shows(names: Path) -> 
 
 
 def test_other_rungs_take_no_detector(names: Path) -> None:
-    with pytest.raises(OptionError, match="mode names alone"):
+    with pytest.raises(OptionError, match="an external detector works only with the mode names"):
         sanitizer(names, lambda text: []).sanitize("we", protect="words")

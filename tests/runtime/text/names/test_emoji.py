@@ -1,4 +1,4 @@
-"""Sequences of emoji: those of Unicode's list without a skin tone stay, all others are replaced as one."""
+"""Emoji sequences of Unicode's list without a skin tone stay; every other sequence is replaced as one."""
 
 import itertools
 import re
@@ -28,7 +28,7 @@ ODD = [
 
 
 def classes() -> dict[str, list[str]]:
-    """The sequences of Unicode's list by class."""
+    """Return the sequences of Unicode's list by class."""
     found: dict[str, list[str]] = {}
     for line in LIST.read_text("utf-8").splitlines():
         found.setdefault(line[2:], []) if line.startswith("# ") else found[[*found][-1]].append(line)
@@ -72,8 +72,9 @@ def _written(parts: Iterator[tuple[str, ...]]) -> Iterator[str]:
         yield "\u200d".join(chosen)
 
 
+@pytest.mark.full
 def test_nothing_else_is_listed() -> None:
-    """Of all joins of two, three and some of four parts of listed sequences; U+FE0F may be left out."""
+    """The test tries all pairs and triples, and some quadruples, of parts of listed sequences; U+FE0F is optional."""
     bare = {sequence.replace("\ufe0f", "") for sequence in LISTED}
     bare |= {
         re.sub(TONE, tone, sequence) for sequence in bare if len(TONE.findall(sequence)) == 2 for tone in SKIN_TONES
@@ -95,7 +96,7 @@ def test_nothing_else_is_listed() -> None:
 
 
 def _forms(text: str) -> set[str]:
-    """The text, if U+FE0F stands in it only where the list has it, or behind a single character."""
+    """Return the text if every U+FE0F in it is listed or follows a single character."""
     selected = {part for sequence in LISTED for part in sequence.split("\u200d") if part.endswith("\ufe0f")}
     ends = [part for part in text.split("\u200d") if part.endswith("\ufe0f")]
     return {text} if "\u200d" not in text or selected.issuperset(ends) else set()

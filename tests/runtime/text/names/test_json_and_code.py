@@ -1,4 +1,4 @@
-"""Code keeps its marks and format strings, and JSON inside a text stays JSON (docs/names-rule.md)."""
+"""Code keeps its marks and format strings, and JSON inside a text stays valid JSON (docs/names-rule.md)."""
 
 import json
 import random
@@ -105,7 +105,7 @@ def test_tags_of_numbers_are_strings_and_come_back_as_numbers(sanitizer: Sanitiz
 
 
 def _shape(value: Any, number: object = "number") -> Any:
-    """Types and sizes, without keys: some are replaced."""
+    """Return the types and sizes of a JSON value without its keys, some of which are replaced."""
     if isinstance(value, dict):
         return [_shape(entry, number) for entry in value.values()]
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Names that are equal in all documents under a key: a member is a keyed function of its string and of nothing else."""
+"""Under a key equal names get equal surrogates in all documents: a keyed function of the string alone."""
 
 import hashlib
 import hmac
@@ -14,13 +14,13 @@ KEY = bytes(range(16))
 
 
 def number_of(part: MentionPart, size: int) -> int:
-    """The member for a string, as docs/proofs/names.md defines it."""
+    """Return the index of the surrogate for a string, as docs/proofs/names.md defines it."""
     said = "\0".join((part.entity_type, part.layout, part.folded)).encode()
     return int.from_bytes(hmac.new(KEY, said, hashlib.sha256).digest()[:16], "big") % size
 
 
 def test_a_member_is_a_keyed_function_of_its_string(names: Path) -> None:
-    """From the first member of a kind to the last one; nothing is drawn, and nothing is restored."""
+    """All surrogates of a type occur; nothing is sampled, and nothing is restored."""
     plan = NamesPlanFactory(Sanitizer.load(names).bundle).make_plan({"consistent": "corpus", "key": KEY})
     texts = [f"he met Z{''.join(letters)} there" for letters in product("bdfgklmnprt", repeat=3)]
     found = [(read, restorer) for (read,), _, restorer, *_ in plan.make_rewriter().rewrite([[text] for text in texts])]

@@ -1,4 +1,4 @@
-"""What readers keep from one call to the next: words that everybody uses, and nothing else of a text."""
+"""Readers cache only public common words from one call to the next."""
 
 import pytest
 from textveil import Sanitizer

@@ -1,4 +1,4 @@
-"""Digits that blanks join to one number: a text of many megabytes may be one, and no step of it takes long."""
+"""A text of many megabytes may be one number of digits and blanks; no step on it takes long."""
 
 import re
 
@@ -18,7 +18,7 @@ def plans() -> NamesPlanFactory:
 @pytest.mark.parametrize("group", ["7", "21", "4821"])
 @pytest.mark.parametrize("count", range(2, 30))
 def test_many_groups_have_the_kind_of_their_digits(plans: NamesPlanFactory, count: int, group: str, mark: str) -> None:
-    """Also where the first group stands in brackets, or a bracket opens behind a short number."""
+    """This also holds if the first group is in brackets, or a bracket opens after a short number."""
     text = mark.join([group] * count)
     if "(" in mark:
         text = f"{mark}{group}) {' '.join([group] * (count - 1))}"

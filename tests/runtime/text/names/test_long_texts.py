@@ -1,4 +1,4 @@
-"""Long texts on ``names``: read in one pass, in time that grows as they do, and stopped by whoever no longer waits."""
+"""The mode ``names`` reads long texts once, in linear time, and stops when the caller cancels."""
 
 import random
 import sys
@@ -16,6 +16,9 @@ from textveil.text.names import rewrite as sent
 from textveil.text.names.conversation_state import ConversationDraws
 from textveil.text.names.tokens import NamesToken
 from textveil.work_limits import limit_work
+
+#: Too long for each push: `make nightly` runs these tests.
+pytestmark = pytest.mark.full
 
 UNITS = [
     "x y ", "&amp;", "&amp; ", "a", "4711, ", "12 ", "[", "[a 1] ", '"', '"a" ', "a.b.c.", "a.b.c ", "@", "@ab ",
@@ -59,7 +62,7 @@ def test_twice_the_text_takes_twice_the_calls(sanitizer: Sanitizer, unit: str) -
 
 
 class CopiedText(str):
-    """A text that counts how many characters are copied where it is added to another."""
+    """A text that counts the characters copied when it is added to another."""
 
     __slots__ = ()
     copied = 0
@@ -70,7 +73,7 @@ class CopiedText(str):
 
 
 def test_gaps_without_a_word_are_joined_once(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each entity was added to all before it, which copies half of the text for each."""
+    """Adding each entity to the text before it would copy half of the text each time."""
     monkeypatch.setattr(tokenizer, "make_gap_token", lambda text: NamesToken(0, CopiedText(text), text))
     CopiedText.copied = 0
     text = "&amp;" * 2_000
@@ -126,7 +129,7 @@ LINE_ENDS = ("\n", "\n\n", ".\n", ",\n", ".)\n", ".,\n", ":\n", "-\n", "\r\n", "
 
 
 def windows_differ(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Return whether any of some texts is read otherwise a few lines at a time than at once."""
+    """Return whether any text has another template if it is read a few lines at a time."""
     chance, plan = random.Random(3), sanitizer.names_plan(protect="names")
     for number in range(400):
         text = chance.choice(LINE_ENDS).join(soup(chance, gaps=(*GAPS, *LINE_ENDS)) for _ in range(6))
@@ -159,7 +162,7 @@ def test_a_line_that_ends_inside_a_number_in_words_is_found(
 
 
 def measure_peak(sanitizer: Sanitizer, text: str) -> float:
-    """Return the bytes that rewriting a text takes at most, over its bytes."""
+    """Return the peak memory of rewriting a text, divided by the bytes of the text."""
     conversation = Conversation(sanitizer)
     conversation.outgoing_text(text[:500])
     tracemalloc.start()

@@ -1,4 +1,4 @@
-"""Numbers and titles stay what they are: brackets, lists, times, ranges and ratings come out in the same shape."""
+"""Brackets, lists, times, ranges, ratings and titles keep their shape in the output."""
 
 import re
 from collections.abc import Iterator
@@ -121,7 +121,7 @@ ECHOED = [
 @pytest.mark.parametrize("style", ["surrogate", "tag"])
 @pytest.mark.parametrize("text", ECHOED)
 def test_an_echo_is_restored(sanitizer: Sanitizer, text: str, style: str) -> None:
-    """In a conversation no surrogate comes out twice; in a single text it may."""
+    """In a conversation every surrogate is unique; in a single text it may repeat."""
     for _ in range(5):
         conversation = Conversation(sanitizer, style=style)
         assert conversation.incoming(conversation.outgoing_text(text)).reply == text

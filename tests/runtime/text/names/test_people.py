@@ -1,4 +1,4 @@
-"""Runs of capitals that name people, and which of their mentions are one person."""
+"""Capitalized runs that name persons, and mentions of the same person."""
 
 from pathlib import Path
 
@@ -73,7 +73,7 @@ def test_a_lone_first_name_is_that_of_a_person_in_an_earlier_message(shipped: Sa
 
 
 def write_unlinked(bundle: Path) -> str:
-    """Rewrite two mentions of one first name, of which the model may have written one."""
+    """Rewrite two mentions of one first name, one of which the model may have written."""
     plan = NamesPlanFactory(Sanitizer.load(bundle).bundle).make_plan({})
     running = ConversationDraws(plan.style, plan.surrogates, plan.lists.common_words)
     for entry in plan.make_reader().read_texts(["he met Wyxonika Zorblax"]):

@@ -1,4 +1,4 @@
-"""Options of the mode ``names``: what is refused, what a plan does not show, and texts whose kind a caller names."""
+"""Options of the mode ``names`` are checked, plans reveal no user words, and a caller may give the type of a text."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -22,13 +22,13 @@ def plans(names: Path) -> NamesPlanFactory:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"keep": ["persn"]}, "no such kind: persn; did you mean person?"),
+        ({"keep": ["persn"]}, "no such entity type: persn; did you mean person?"),
         ({"keep": ["city"], "drop": ["city"]}, "an entity type may be in only one of keep, tag and drop"),
         ({"style": "x"}, "style must be one of surrogate, tag"),
         ({"consistent": "corpus"}, 'consistent="corpus" and key need each other'),
         ({"key": KEY}, 'consistent="corpus" and key need each other'),
-        ({"consistent": "corpus", "key": KEY[1:]}, "the key of consistent draws has at least 16 bytes"),
-        ({"epsilon": "8"}, "protect names does not take epsilon without randomize: leave that out"),
+        ({"consistent": "corpus", "key": KEY[1:]}, "key must have at least 16 bytes"),
+        ({"epsilon": "8"}, "the mode names does not support epsilon without randomize: omit it"),
     ],
     ids=str,
 )
@@ -47,7 +47,7 @@ def test_a_plan_shows_neither_its_key_nor_the_words_of_the_user(plans: NamesPlan
 def test_what_nobody_named(plans: NamesPlanFactory) -> None:
     plan = plans.make_plan({})
     assert plan.terms.consistent_cap == plan.style.cap == 2_000
-    assert (plan.terms.case, plan.terms.sanitize_punctuation, plan.split) == ("carry", False, False)
+    assert not plan.terms.sanitize_punctuation
 
 
 @pytest.mark.parametrize("lists", ["members_by_type", "surrogate_pools"])
@@ -55,7 +55,7 @@ def test_a_bundle_that_lacks_a_list_is_refused(names: Path, lists: str) -> None:
     found = Sanitizer.load(names).bundle.get_names_lists()
     left = {name: of for name, of in getattr(found, lists).items() if name != "city"}
     bundle: Any = SimpleNamespace(get_names_lists=lambda: replace(found, **{lists: left}))
-    with pytest.raises(BundleDamaged, match=r"^mechanism\.json: the mode names lacks the list city$"):
+    with pytest.raises(BundleDamaged, match=r"^mechanism\.json: the list city of the mode names is missing$"):
         NamesPlanFactory(bundle)
 
 

@@ -1,4 +1,4 @@
-"""What is asked of a word where it stands, in the mode ``names``."""
+"""The context of a word decides whether the mode ``names`` keeps it."""
 
 import pytest
 from textveil import Sanitizer
@@ -11,14 +11,14 @@ def plans() -> NamesPlanFactory:
 
 
 def slots(plans: NamesPlanFactory, text: str) -> str:
-    """A text with the kinds of its slots in the place of these."""
+    """Return a text with the type of each slot in its place."""
     (read,) = plans.make_plan({}).make_reader().read_texts([text])
     return "".join(entry if isinstance(entry, str) else f"<{entry.entity_type}>" for entry in read.elements)
 
 
 @pytest.mark.parametrize("apostrophe", ["\u2019", "\u2018", "\u02bc"])
 def test_every_apostrophe_keeps_the_same_words(plans: NamesPlanFactory, apostrophe: str) -> None:
-    """Phones and word processors write other apostrophes than keyboards do; each keeps its own character."""
+    """Phones and word processors write other apostrophes than keyboards; the output has the original character."""
     words = [word for word in plans._lists.common_words if "'" in word[1:-1]]
     assert len(words) > 70
     texts = ["I'm sure we'll see, don't go.", "They'Re here and It'S Anna's", "Zorbl's dog, zorbl's dog"]
@@ -38,7 +38,7 @@ def test_every_apostrophe_keeps_the_same_words(plans: NamesPlanFactory, apostrop
 
 @pytest.mark.parametrize("end", ["", " ", "-", ".", " on"])
 def test_years_without_old_are_no_age(plans: NamesPlanFactory, end: str) -> None:
-    """Also where the text ends after a blank or a hyphen: there is no word to look at."""
+    """This also holds if the text ends after a blank or a hyphen."""
     assert slots(plans, f"he was there 45 years{end}") == f"he was there <number> years{end}"
 
 
@@ -56,7 +56,7 @@ def test_years_without_old_are_no_age(plans: NamesPlanFactory, end: str) -> None
     ],
 )
 def test_where_a_sentence_starts(plans: NamesPlanFactory, text: str, expected: str) -> None:
-    """Where one starts, a common word may have its capital."""
+    """At the start of a sentence a common word may have a capital."""
     assert slots(plans, text) == expected
 
 
@@ -79,7 +79,7 @@ def test_kinds_of_codes_and_firms(plans: NamesPlanFactory, text: str, expected: 
 
 @pytest.mark.parametrize("apostrophe", ["'", "\u2019", "\u2018", "\u02bc"])
 def test_a_lone_clitic_is_a_word(plans: NamesPlanFactory, apostrophe: str) -> None:
-    """Tokenizers write a blank before it; marks stand behind it or apart."""
+    """Tokenizers write a blank before it; marks follow it directly or after a blank."""
     for text in ("they 're here , we 'll see, i 've .", "it 's late, i 'm so, he 'd go 've", "they do n't go"):
         spelled = text.replace("'", apostrophe)
         assert slots(plans, spelled) == spelled

@@ -1,4 +1,4 @@
-"""Kinds of strings by their shape: HIPAA's identifiers and numbers; the layout is what the skeleton shows."""
+"""The shape of a string gives its type, for HIPAA's identifiers and numbers; the layout is the part in the template."""
 
 import pytest
 from textveil.text.names.numbers import classify_number
@@ -69,7 +69,7 @@ def test_long_numbers_share_a_layout(digits: str, layout: str) -> None:
 
 
 def test_no_check_digit_is_computed() -> None:
-    """A kind of true cards alone would tell that a number is one."""
+    """A type for valid card numbers alone would reveal that a number is valid."""
     assert classify_string("4111-1111-1111-1111") == classify_string("4111-1111-1111-1112")
     assert classify_string("GB29NWBK60161331926819") == classify_string("GB00NWBK60161331926819")
 

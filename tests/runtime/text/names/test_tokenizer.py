@@ -1,4 +1,4 @@
-"""Chunks: what is read the short way, as most are, has the tokens that it has the long way."""
+"""The fast paths for chunks give the same tokens as the general tokenizer."""
 
 import re
 from collections.abc import Iterator
@@ -68,7 +68,7 @@ def test_a_word_that_is_plainly_shown_is_read_as_any_other() -> None:
 
 
 def differences(patterns: Patterns = numbers.ENGLISH) -> Iterator[str]:
-    """Chunks of ASCII of which a short way says another thing than the pattern whose place it takes."""
+    """Return the ASCII chunks for which a fast path and the pattern that it replaces differ."""
     chunks, slow = read(), replace(patterns, plain_number=LazyPattern(re.compile, "(?!)"))
     chunks._patterns = patterns
     short = [*map("".join, product("a1-.,'\\/:oO3=<^_; ", repeat=3)), *map("".join, product("12-.,/", repeat=4))]

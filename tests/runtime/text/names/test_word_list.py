@@ -1,4 +1,4 @@
-"""Lists of words to draw: what is refused, which words may come out, and what is said of them."""
+"""Lists of words to randomize: refused entries, possible outputs, and the privacy statement."""
 
 import pickle
 from collections.abc import Callable
@@ -60,14 +60,16 @@ def test_a_list_of_the_least_length_is_drawn() -> None:
     assert ENGLISH.sanitize(word, randomize=WORDS[:MIN_WORDS], **NAMES).text in WORDS[:MIN_WORDS]
 
 
-@pytest.mark.parametrize("options", [{"epsilon": 8}, {"epsilon": 6}, {"randomize": WORDS, "split": True}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"epsilon": 8}, {"epsilon": 6}, {"randomize": WORDS, "sanitize_punctuation": True}], ids=str
+)
 def test_options_that_belong_to_draws(options: dict[str, Any]) -> None:
-    with pytest.raises(OptionError, match="protect names does not take"):
+    with pytest.raises(OptionError, match="the mode names does not support"):
         ENGLISH.terms(**NAMES, **options)
 
 
 def test_other_rungs_bundles_and_levels_refuse(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="randomize: only with protect names"):
+    with pytest.raises(OptionError, match="randomize: only with the mode names"):
         ENGLISH.sanitize("he", randomize=WORDS)
     with pytest.raises(OptionError, match="randomize takes a collection of words"):
         ENGLISH.sanitize("he", randomize="zorblax", **NAMES)  # type: ignore[arg-type]
@@ -79,7 +81,7 @@ def test_other_rungs_bundles_and_levels_refuse(tmp_path: Path) -> None:
 
 
 def test_words_without_a_row_are_drawn_and_never_come_out() -> None:
-    """Two of them have one row; so has a spelling that is printed as another one."""
+    """Two of these words share one row; so does a spelling that the vocabulary prints differently."""
     merged = next(
         word
         for word, id in ENGLISH.bundle.symbol_ids.items()
@@ -93,7 +95,9 @@ def test_words_without_a_row_are_drawn_and_never_come_out() -> None:
     assert rows["zorblax"] == rows["flimp"]
     assert all(sorted(row.words) == sorted(WORDS) for row in rows.values())
     assert ENGLISH.sanitize("zorblax", randomize=given, **NAMES).text in WORDS
-    with pytest.raises(OptionError, match="no distribution of its own"):
+    with pytest.raises(
+        OptionError, match='in the mode names a word has no output distribution: use protect="words" or protect="all'
+    ):
         ENGLISH.distribution("other", randomize=given, **NAMES)
 
 
@@ -106,7 +110,7 @@ def test_denied_words_are_neither_drawn_nor_come_out_and_drawn_ones_are_not_allo
 
 @pytest.mark.parametrize("level", ENGLISH.bundle.staircase_levels, ids=lambda level: level.name)
 def test_a_draw_is_spread_over_several_words(level: Any) -> None:
-    """No more than half of the budget is for the word itself, and no guess gains much more than the spread allows."""
+    """At most half of the budget goes to the word itself, and no guess gains much more than the spread permits."""
     options = {**NAMES, "randomize": WORDS, "epsilon": level.epsilon}
     for word in WORDS[::20]:
         row = ENGLISH.distribution(word, **options)

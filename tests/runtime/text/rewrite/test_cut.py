@@ -24,9 +24,9 @@ WAYS: list[dict[str, Any]] = [
     {},
     {"protect": "all"},
     {"sanitize_punctuation": True},
-    {"case": "drop", "deny": ["doctor"]},
+    {"deny": ["doctor"]},
     {"consistent": True},
-    {"consistent": True, "consistent_cap": 2, "split": True},
+    {"consistent": True, "protect": "all"},
 ]
 
 
@@ -76,7 +76,7 @@ def test_a_call_remembers_no_more_than_its_cap(
 
 
 def numbers_alone(self: SegmentReader) -> None:
-    """The segments of pieces are kept, the numbers of pieces are not."""
+    """Plant a fault: the segments of pieces are kept, the numbers of pieces are not."""
     if len(self._chunk_numbers) > cut._MAX_NUMBERS:
         self._chunk_numbers.clear()
 

@@ -20,7 +20,6 @@ WAYS: list[dict[str, Any]] = [
     {"protect": "all"},
     {"consistent": True},
     {"sanitize_punctuation": True},
-    {"case": "drop"},
     {"deny": ["doctor", "The", "John"]},
 ]
 WORDS = "the The a doctor Doctor NURSE zorblax John MAY may don't can't john's doctor's've 5 x7 a@b.co :) 1999".split()
@@ -124,7 +123,6 @@ def test_sanitized_punctuation(small: Sanitizer) -> None:
     terms = result.statement.to_dict()
     assert "punctuation and white space" not in terms["revealed_parts"]
     assert "case" not in terms["revealed_parts"]
-    assert terms["case"] == "drop"
 
 
 def test_sanitized_marks_do_not_decide_what_is_visible(small: Sanitizer) -> None:
@@ -134,12 +132,6 @@ def test_sanitized_marks_do_not_decide_what_is_visible(small: Sanitizer) -> None
         assert [what for piece, what in pieces if piece == "The"] == ["kept", "unknown"]
         assert small.sanitize(f"The nurse{mark} The nurse", sanitize_punctuation=True).tokens == 3
     assert small.preview("... The", sanitize_punctuation=True)[-1] == ("The", "kept")
-
-
-def test_dropped_case(small: Sanitizer) -> None:
-    result = small.sanitize("The Doctor and NURSE met John. I was", case="drop")
-    assert result.text == result.text.lower()
-    assert "case" not in result.statement.to_dict()["revealed_parts"]
 
 
 # --- long texts ----------------------------------------------------------------------------------------------------

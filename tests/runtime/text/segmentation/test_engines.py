@@ -36,7 +36,7 @@ SEGMENTS = "0773622b53b10c8f0be00699e7e8202f9cd5087118a8ce780ba024ec16d32c3a"
 
 
 def made_up() -> Iterator[str]:
-    """The same strings in every Python, every second one in ASCII, which has an engine of its own."""
+    """Return the same strings in every Python, every second one in ASCII, which has a separate engine."""
     generator = random.Random(25)
     for number in range(STRINGS):
         parts = ASCII_PARTS if number % 2 else PARTS
@@ -52,7 +52,7 @@ def test_every_python_cuts_the_same_segments() -> None:
 
 
 def possessive_groups(pattern: str) -> int:
-    """Counts the groups of a pattern that are repeated possessively; an unknown part may be a group."""
+    """Count the groups of a pattern that are repeated possessively; an unknown part may be a group."""
     count, at, in_class, group = 0, 0, False, False
     while at < len(pattern):
         sign = pattern[at]

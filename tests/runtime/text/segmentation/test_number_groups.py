@@ -7,6 +7,9 @@ from exchanged import BRACKETS, MARKS, MEMBERS, MORE, QUOTES, TOKENS, Cut, Searc
 from textveil.text.segmentation import segments, split_text
 from textveil.text.segmentation.segments import _NumberJoiner
 
+#: Too long for each push: `make nightly` runs these tests.
+pytestmark = pytest.mark.full
+
 #: Parts, how many of them a text has, and how many texts are left out after each one.
 SOME = [
     (BRACKETS, 4, 1),
@@ -77,7 +80,7 @@ real_touched, real_mark = segments._would_touch, _NumberJoiner._read_mark
 
 
 def any_word_in_brackets(text: str, place: int) -> bool:
-    """A bracket after a word in brackets joins nothing, though a number there would not touch the word."""
+    """Plant a fault: a bracket after a word in brackets joins nothing, even if a number would not touch the word."""
     return re.search(r"[(\[{]\w+[)\]}]$", text[: place + 1]) is not None or real_touched(text, place)
 
 
@@ -89,7 +92,7 @@ def few_wait(self: _NumberJoiner, place: int) -> object:
 
 
 def quoted_names(text: str) -> list[str]:
-    """A quotation right before an at sign is one string with it."""
+    """Plant a fault: a quotation before an at sign is one string with it."""
     parts = re.split(r'("(?![\s@])[^"\n]+(?<!\s)"@[^\s"()]+)', text)
     return [part for n, cut in enumerate(parts) for part in ([cut] if n % 2 else split_text(cut))]
 

@@ -155,7 +155,10 @@ def test_the_lists_of_the_built_in_bundle_pass_the_checks_that_no_start_repeats(
         )
 
 
-NO_ENTRY, NO_MARK = "line 1 of an entity type occurs twice or is not an entry", "line 1 of a kind has an unknown mark"
+NO_ENTRY, NO_MARK = (
+    "line 1 of an entity type occurs twice or is not an entry",
+    "line 1 of an entity type has an unknown flag",
+)
 
 
 @pytest.mark.parametrize(

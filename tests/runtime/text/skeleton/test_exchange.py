@@ -74,7 +74,7 @@ def entries(rule: TemplateRule, segment: str, gap: str | None) -> tuple[object, 
 
 
 def stand_ins(rule: TemplateRule, cut: list[str], index: int, gap: str | None) -> list[str]:
-    """What may stand in a place: one segment by itself, of the same entries there; before clitics one token."""
+    """Return the replacements for a place: single segments with the same entries there, one token before clitics."""
     key = id(rule), cut[index], begins_sentence(gap)
     if key not in _FOUND:
         _FOUND[key] = _stand_ins(rule, cut[index], gap)
@@ -108,7 +108,7 @@ def exchangeable(
     phases: tuple[Phase, ...] = tuple(Phase),
     among: st.SearchStrategy[str] = texts | spaced,
 ) -> None:
-    """Asserts that whatever is the same entry in a place leaves the rest of the skeleton as it is."""
+    """Assert that replacements with the same entry in a place leave the rest of the template unchanged."""
 
     @settings(max_examples=examples, phases=phases)
     @given(among, st.data())
@@ -123,7 +123,7 @@ def exchangeable(
 
 
 def local(rule: TemplateRule, examples: int, phases: tuple[Phase, ...] = tuple(Phase)) -> None:
-    """Asserts that an entry depends on its own string and on the gap before it."""
+    """Assert that an entry depends only on its own string and on the gap before it."""
 
     @settings(max_examples=examples, phases=phases)
     @given(texts | spaced)
@@ -211,7 +211,7 @@ def only_some_mouths(text: str) -> list[str]:
 
 
 def brackets_join(text: str) -> list[str]:
-    """Groups of numbers take a bracket that touches a word before it."""
+    """Plant a fault: groups of numbers include a bracket that touches a word before it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(segments, "_would_touch", lambda text, place: False)
         return split_text(text)

@@ -66,7 +66,7 @@ AROUND = [("he '", " {}"), ("he '", "{}"), ("he 's {}", ""), ("{} 's", ""), ("he
 
 
 def _differing() -> Iterator[tuple[str, str]]:
-    """Yields pairs of texts of one template that have other skeletons."""
+    """Yield pairs of texts of one pattern that have different templates."""
     rule = RULES["visible"]
     for before, after in AROUND:
         texts = [(before + after).format(word) for word in HIDDEN]

@@ -31,7 +31,7 @@ Plant = Callable[..., NeighborModel]
 
 @pytest.fixture
 def plant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plant:
-    """Puts a model in the place of the one that is loaded."""
+    """Replace the loaded model by another one."""
 
     def planted(
         words: Sequence[str] = (*WORDS, *MARKS), strength: float = 5.0, *, head: bool = True, lowercase: bool = True

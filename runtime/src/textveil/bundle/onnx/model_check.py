@@ -1,12 +1,12 @@
-"""Check of an ONNX model before it runs: plain tensors, known operators, one signature.
+"""Check of an ONNX model before it runs: plain tensors, known operators, fixed signature.
 
-onnxruntime is a large interpreter that opens further files if a model refers to them (external tensors, also through
-hard links and relative to the working directory) and runs any operator of its build. A strict reader therefore checks
-the bytes first against ONNX's published schema (onnx.proto3, ModelProto), and only models that satisfy the tables below
-reach onnxruntime. Subgraphs are not allowed, so the schema bounds the depth of a model.
+onnxruntime is a large interpreter. It runs any operator that it was built with, and opens further files if a model
+refers to them (external tensors, also through hard links and relative to the working directory). A strict reader
+therefore checks the bytes first against ONNX's published schema (onnx.proto3, ModelProto), and only models that satisfy
+the tables below reach onnxruntime. Subgraphs are not allowed, so the schema limits the depth of a model.
 
-The check does not bound the cost of running the model on a text: models run only if they are pinned
-(``textveil.vector``), and exporters bound the work (docs/encoder-format.md, "The model").
+The check does not limit the cost of running the model on a text. Models run only if the caller stated the bundle's
+content hash or signer (``textveil.vector``), and exporters limit the work (docs/encoder-format.md, "The model").
 """
 
 import re
@@ -77,16 +77,17 @@ def check_model(content: bytes, dimension: int, name: str = "model.onnx") -> Mod
 
     Args:
         content: All bytes of the model.
-        dimension: ``k``, the required length of the output vector.
+        dimension: Required length of the output vector.
         name: Name of the file in error messages.
 
     Returns:
-        Counts of its operators and tensors.
+        Counts of the model's operators and tensors.
 
     Raises:
         ModelRefused: The model contains something that this package does not run: data outside the file, an unknown
             operator or domain, graphs inside operators, functions, a part for training, sparse or text tensors, or
-            another signature than ``input_ids, attention_mask: int64 (1, tokens) -> representation: float32 (1, k)``.
+            other inputs and outputs than ``input_ids, attention_mask: int64 (1, tokens) -> representation: float32 (1,
+            dimension)``.
         BundleDamaged: The bytes are truncated, ambiguous or not an ONNX model.
     """
     # onnxruntime reads any file with this mark as its own format.
@@ -129,7 +130,7 @@ def _check_bytes(content: memoryview, dimension: int) -> ModelCounts:
 
 
 def _parse_message(message: memoryview, fields_of: MessageSchema, kind: str) -> dict[str, list[Any]]:
-    """Parse a message with optional properties; reject properties that configure onnxruntime."""
+    """Parse a message that may have properties; reject properties that configure onnxruntime."""
     fields = parse_message(message, fields_of, kind)
     for entry in fields["metadata_props"]:
         if decode_text(parse_message(entry, schema.PROPERTY, "a property")["key"]) == "ort_config":
@@ -166,7 +167,7 @@ def _check_tensor(tensor: memoryview) -> str:
 
 
 def _parse_value(value: memoryview) -> tuple[str, int, list[int | None] | None]:
-    """Return name, element type (0 if missing) and shape of a value.
+    """Return name, element type (0 if missing) and shape of an input, output or other value.
 
     The shape is ``None`` if missing; an axis of unknown size is ``None``.
     """

@@ -1,4 +1,4 @@
-"""Strict reader of protobuf's wire format, for a schema given as a table.
+"""Strict reader of protobuf's binary format, for a schema given as a table.
 
 It follows the published encoding (https://protobuf.dev/programming-guides/encoding/). Ordinary readers are lenient:
 they skip unknown fields, merge a message that occurs twice and truncate numbers to the width of their field. Two
@@ -20,7 +20,7 @@ _ENDLESS_VARINT = re.compile(rb"[\x80-\xff]{10}")
 class MalformedMessage(ValueError):
     """Error for bytes that violate the schema.
 
-    The message has a place in the schema, never content.
+    The error text names a place in the schema, never content.
     """
 
 
@@ -30,9 +30,9 @@ class MessageField:
 
     Attributes:
         name: Name of the field.
-        wire_types: Allowed wire types, first that of a single value; a repeated number may also be packed into bytes.
+        wire_types: Allowed encodings, first that of a single value. A repeated number may also be packed into bytes.
         is_repeated: Whether the field may occur more than once.
-        refusal: Description in the error message if the field must not occur; otherwise empty.
+        refusal: If the field must not occur, its description in the error message; otherwise empty.
     """
 
     name: str
@@ -46,25 +46,25 @@ MessageSchema = Mapping[int, MessageField]
 
 
 class ForbiddenField(ValueError):
-    """Error for a field that the schema forbids. The message is the field's ``refused`` text."""
+    """Error for a field that the schema forbids. The error text is the field's ``refusal``."""
 
 
 def parse_message(message: memoryview, schema: MessageSchema, message_name: str) -> dict[str, list[Any]]:
     """Parse one message.
 
     Args:
-        message: Its bytes.
-        schema: Its fields by number.
+        message: The bytes of the message.
+        schema: The fields of the message by number.
         message_name: Name of the message in error messages.
 
     Returns:
-        The values of every field of the schema, in order, by name: integers for varints, views for all other wire
-        types.
+        For each field of the schema, by name, its values in order: integers for variable-length integers (varints), and
+        views of bytes for all other encodings.
 
     Raises:
-        Malformed: The message is truncated, or a field is unknown, has another wire type, or is repeated without
+        MalformedMessage: The message is truncated, or a field is unknown, has another encoding, or is repeated without
             permission or too often.
-        Refused: The message has a forbidden field.
+        ForbiddenField: The message has a forbidden field.
     """
     values_by_name: dict[str, list[Any]] = {field.name: [] for field in schema.values()}
     for number, wire_type, value in _iterate_fields(message, message_name):
@@ -87,10 +87,10 @@ def parse_message(message: memoryview, schema: MessageSchema, message_name: str)
 
 
 def decode_numbers(values: Sequence[int | memoryview]) -> list[int]:
-    """Return the values of a field of signed integers, packed or not.
+    """Return the values of a field of signed integers, whether or not they are packed.
 
     Raises:
-        Malformed: A packed number is too long, or the list has too many numbers.
+        MalformedMessage: A packed number is too long, or the list has too many numbers.
     """
     decoded: list[int] = []
     for value in values:
@@ -110,7 +110,7 @@ def decode_text(values: list[memoryview]) -> str:
     """Return the value of an optional text field; an absent one is empty, as in protobuf.
 
     Raises:
-        Malformed: The value is not UTF-8.
+        MalformedMessage: The value is not UTF-8.
     """
     try:
         return str(values[0], "utf-8") if values else ""
@@ -142,10 +142,10 @@ def _iterate_fields(message: memoryview, message_name: str) -> Iterator[tuple[in
 
 
 def _check_packed(numbers: memoryview, wire: int, message_name: str) -> None:
-    """Check that the last packed number ends at the end of its bytes.
+    """Check that packed numbers end where their bytes end.
 
     Raises:
-        Malformed: It does not, or a number does not end within ten bytes.
+        MalformedMessage: The last number is cut off, or a number does not end within ten bytes.
     """
     if wire == VARINT:
         is_truncated = bool(numbers) and (numbers[-1] >= 0x80 or _ENDLESS_VARINT.search(numbers) is not None)

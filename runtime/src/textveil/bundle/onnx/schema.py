@@ -1,6 +1,6 @@
 """ONNX's published schema (onnx.proto3) for accepted models: fields by number.
 
-A field with ``refused`` must not occur.
+A field with a ``refusal`` must not occur.
 """
 
 from textveil.bundle.onnx.protobuf import BYTES, FIXED32, FIXED64, VARINT, MessageField, MessageSchema

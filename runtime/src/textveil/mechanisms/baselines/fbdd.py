@@ -2,18 +2,18 @@
 
 Source: Feyisetan, Balle, Diethe, Drake 2020, Algorithm 1. Proof: docs/proofs/fbdd.md.
 
-In units of the metric (1 is the median distance of two words) the noise ``z`` has density proportional to
-``exp(-epsilon |z|)``: a direction uniform on the sphere times a radius from Gamma(m, 1 / epsilon), with ``m`` the
-dimension of the rows. By the triangle inequality the noisy point is ``epsilon d``-metric-DP, without a factor 2. The
-nearest word is a function of that point alone.
+A *row* is the vector of a word. In units of the median distance of two words, the noise ``z`` has a density
+proportional to ``exp(-epsilon |z|)``: a direction uniform on the sphere, times a radius from Gamma(m, 1 / epsilon),
+where ``m`` is the dimension. By the triangle inequality, the noisy point satisfies metric differential privacy with the
+loss ``epsilon d`` for two words at distance ``d``, without a factor 2. The nearest word is a function of that point
+alone.
 
 ``<unk>`` has a coordinate of its own, in which every word is 0. The mechanism drops this coordinate before it adds
-noise: a dropped coordinate moves no two inputs further apart, so the bound also holds for pairs with ``<unk>``, and
-the order of the outputs by distance does not change. Noise along that coordinate would cost accuracy and add no
-protection.
+noise. Dropping a coordinate never increases a distance, so the bound also holds for pairs with ``<unk>``, and the order
+of the outputs by distance stays the same. Noise along that coordinate would cost accuracy without adding protection.
 
-This module computes in floating point. The proof treats real numbers and does not bound the effect of rounding, so
-the epsilon is called textbook and never certified.
+This module computes in floating point. The proof is for real numbers and does not bound the effect of rounding. So the
+epsilon is called textbook, never certified.
 """
 
 from dataclasses import dataclass
@@ -37,14 +37,14 @@ _BLOCK_SCORES, _BLOCK_WORDS = 1 << 22, 1 << 20
 
 
 def convert_to_uniform(words: NDArray[np.uint64]) -> Floats:
-    """Map random words to uniform multiples of 2**-53 in (0, 1]: their upper 53 bits, plus one."""
+    """Map random 64-bit words to uniform multiples of 2**-53 in (0, 1], by their upper 53 bits."""
     return ((words >> np.uint64(11)) + np.uint64(1)).astype(np.float64) * 2.0**-53
 
 
 def count_words_per_point(dimension: int) -> int:
-    """Count the random words of one point of ``draw_laplace_noise``.
+    """Return how many random words one point of ``draw_laplace_noise`` takes.
 
-    A pair of Gaussians takes two words, an exponential one.
+    Each pair of Gaussian numbers takes two words, each exponential number takes one.
     """
     return 2 * (-(-dimension // 2)) + dimension
 
@@ -52,9 +52,10 @@ def count_words_per_point(dimension: int) -> int:
 def draw_laplace_noise(count: int, dimension: int, random_uint64: RandomUint64) -> Floats:
     """Sample independent points with density proportional to ``exp(-|z|)``.
 
-    In ``n`` dimensions that density is, in polar coordinates, proportional to ``r**(n - 1) exp(-r)``: a direction
-    uniform on the sphere, that of ``n`` Gaussians (Box and Muller 1958), and a radius from Gamma(n, 1), the sum of
-    ``n`` exponentials ``-ln(u)``. Divided by epsilon it is the noise of FBDD.
+    In ``n`` dimensions the radius ``r`` of such a point has a density proportional to ``r**(n - 1) exp(-r)``, and the
+    direction is uniform on the sphere. So the function takes the direction of ``n`` Gaussian numbers (Box and Muller
+    1958), and a radius from Gamma(n, 1): the sum of ``n`` exponential numbers ``-ln(u)``. Divided by epsilon the result
+    is the noise of FBDD.
 
     Args:
         count: Number of points.
@@ -62,11 +63,12 @@ def draw_laplace_noise(count: int, dimension: int, random_uint64: RandomUint64) 
         random_uint64: Returns a given number of independent uniform 64-bit words.
 
     Returns:
-        Shape ``(count, dimension)``, finite. A point is zero if all its Gaussians or all its exponentials are zero:
-        for ``n`` <= 2, with a probability of at most 2**-52.
+        Shape ``(count, dimension)``, finite. A point is zero if all its Gaussian numbers or all its exponential numbers
+        are
+        zero: for ``n`` <= 2, with a probability of at most 2**-52.
 
     Privacy:
-        Every point takes ``count_words_per_point(n)`` words: neither their number nor the time depends on the sample.
+        Every point takes ``count_words_per_point(n)`` words. Neither this number nor the time depends on the sample.
 
     Example:
         >>> from textveil.mechanisms import random_uint64
@@ -86,13 +88,13 @@ def draw_laplace_noise(count: int, dimension: int, random_uint64: RandomUint64) 
 
 @dataclass(frozen=True, kw_only=True)
 class OutputPoints:
-    """The possible outputs as points; the nearest one to ``v`` maximizes ``v.y - |y|^2 / 2``.
+    """The possible outputs as points: the nearest one to ``v`` maximizes ``v.y - |y|^2 / 2``.
 
     Attributes:
         table: The table of these outputs.
         ids: Symbols that are outputs of ``santext``, ascending, shape ``(outputs,)``.
-        rows: Their rows, shape ``(outputs, dimension)``.
-        half_squares: ``|y|^2 / 2``, shape ``(outputs,)``.
+        rows: Vectors of these symbols, shape ``(outputs, dimension)``.
+        half_squares: ``|y|^2 / 2`` of each vector ``y``, shape ``(outputs,)``.
     """
 
     table: SanTextTable
@@ -102,16 +104,16 @@ class OutputPoints:
 
     @classmethod
     def from_table(cls, table: SanTextTable, metric: WordMetric) -> "OutputPoints":
-        """Return the outputs of ``santext`` as points."""
+        """Collect the outputs of ``santext`` as points."""
         ids = np.flatnonzero(table.roles & SANTEXT_OUTPUT_ROLE)
         rows = metric.rows[ids].astype(np.float64)
         return cls(table=table, ids=ids, rows=rows, half_squares=np.einsum("ij,ij->i", rows, rows) / 2)
 
     def find_nearest(self, points: Floats, scale: float) -> Integers:
-        """Return the nearest output of each point, the smallest id among equals.
+        """Return the nearest output of each point; of several, the one with the smallest id.
 
         Args:
-            points: ``scale`` times the points in steps of the rows, shape ``(n, dimension)``.
+            points: Points in units of the rows, times ``scale``, shape ``(n, dimension)``.
             scale: A factor of at least 0. It may be so small that only the directions matter.
 
         Returns:
@@ -127,12 +129,12 @@ _OUTPUTS: WeakKeyDictionary[WordMetric, OutputPoints] = WeakKeyDictionary()
 
 @dataclass(frozen=True)
 class Fbdd:
-    """FBDD: the output nearest to ``x + z``.
+    """FBDD: the output nearest to the input's vector plus noise.
 
-    It has no integer weights: only samples show its output distribution.
+    It has no integer weights, so its output distribution can only be estimated from samples.
 
     Attributes:
-        metric: Rows and unit of distance.
+        metric: Vectors of all inputs, and the unit of distance.
         outputs: Possible outputs, as points.
         epsilon: Loss per unit of scaled distance, in ``(0, MAX_FBDD_EPSILON]``.
 
@@ -151,7 +153,7 @@ class Fbdd:
 
     @classmethod
     def from_table(cls, table: SanTextTable, metric: WordMetric, epsilon: Decimal) -> "Fbdd":
-        """Return FBDD over a table; all instances over one table share one matrix of outputs.
+        """Create FBDD over a table. All instances over one table share one matrix of outputs.
 
         Raises:
             OptionError: ``epsilon`` is out of range.
@@ -175,8 +177,8 @@ class Fbdd:
             Symbol ids, shape ``(n,)``.
 
         Privacy:
-            ``epsilon d``-metric-DP in real arithmetic for every pair of inputs, ``<unk>`` included. The number of
-            random words is fixed, and the computation has the same steps for every point.
+            In real arithmetic the loss is at most ``epsilon d`` for every two inputs at distance ``d``, ``<unk>``
+            included. The number of random words is fixed, and the computation has the same steps for every point.
         """
         dimension = self.metric.rows.shape[1]
         block = max(1, min(_BLOCK_SCORES // len(self.outputs.ids), _BLOCK_WORDS // count_words_per_point(dimension)))

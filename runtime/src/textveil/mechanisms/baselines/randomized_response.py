@@ -23,14 +23,15 @@ MAX_KRR_EPSILON = 30
 
 @dataclass(frozen=True)
 class RandomizedResponse:
-    """``random`` and ``krr``: uniform over the outputs, plus ``excess`` for the input itself.
+    """``random`` and ``krr``: all outputs have equal weight, and the input itself may have more.
 
-    If x is an output, Pr[M(x) = x] / Pr[M(x) = y] = (tail + excess) / tail; other inputs have a uniform
-    distribution. Pure epsilon-LDP with epsilon = ln((tail + excess) / tail) (Kairouz, Bonawitz, Ramage 2016).
+    If the input ``x`` is an output, ``Pr[M(x) = x] / Pr[M(x) = y] = (tail + excess) / tail`` for any other output
+    ``y``. All other inputs have a uniform distribution. This is pure LDP with ``epsilon = ln((tail + excess) / tail)``
+    (Kairouz, Bonawitz, Ramage 2016).
 
     Attributes:
         is_output: 1 for outputs, else 0, shape ``(symbols,)``.
-        tail: Weight of any one output.
+        tail: Weight of every output.
         excess: Additional weight of the input itself.
 
     Example:
@@ -47,12 +48,12 @@ class RandomizedResponse:
 
     @classmethod
     def make_uniform(cls, table: SanTextTable) -> "RandomizedResponse":
-        """Return ``random``: the uniform distribution over the outputs."""
+        """Create ``random``: the uniform distribution over the outputs."""
         return cls(_make_output_mask(table), 1, 0)
 
     @classmethod
     def from_table(cls, table: SanTextTable, epsilon: Decimal) -> "RandomizedResponse":
-        """Return ``krr`` at an epsilon.
+        """Create ``krr`` at an epsilon.
 
         ``exp(epsilon)`` is rounded down, so ``epsilon`` is an upper bound of the actual loss.
 

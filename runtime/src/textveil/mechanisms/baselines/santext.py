@@ -2,8 +2,9 @@
 
     Pr[M(x) = y] = q(y) exp(-alpha d(x, y)) / Z(x)
 
-for every output ``y``, near or far. A look-up table of integer weights replaces the exponential. Proof:
-docs/proofs/santext.md.
+for every output ``y``, near or far. Here ``d`` is the scaled distance, ``alpha`` the exponent of the level, ``q`` a
+factor of each output that is the same for all inputs, and ``Z`` the sum. A table of integer weights replaces the
+exponential. Proof: docs/proofs/santext.md.
 """
 
 import math
@@ -29,17 +30,18 @@ _SCORES: WeakKeyDictionary[WordMetric, MetricScores] = WeakKeyDictionary()
 
 @dataclass(frozen=True, kw_only=True)
 class SanText:
-    """SanText (``santext``, and the sampler of ``santext+``) over a table and its metric.
+    """SanText over a table and its distances. It is also the sampler of ``santext+``.
 
-    ``weight(x, y) = q(y) W[s(x, y)]`` with ``s(x, y) = floor(grid d(x, y))``. Sampling proposes from the stored row,
-    in which every word without a stored score has the weight of the last stored one, and thins that tail: words without
-    a stored score are not nearer, so ``W[s(x, y)] <= W[s_k]``. It is ``2 alpha d``-metric-DP up to
-    ``bound_rounding_slack``.
+    The weight of output ``y`` for input ``x`` is ``q(y) W[s]``, where the score ``s`` is ``floor(grid d(x, y))``. The
+    table stores the scores of the nearest outputs only. Sampling first proposes an output as if every other output had
+    the last stored score. Those outputs are not nearer, so their true weight is at most that; a second random choice
+    then rejects the proposal in proportion (``draw_thinned``). For two words at distance ``d`` the loss is at most ``2
+    alpha d``, plus ``bound_rounding_slack``.
 
     Attributes:
         table: Neighbors and scores.
         metric: Distances of all inputs.
-        weights: ``W``, shape ``(scores,)``; a score past the end has the last weight.
+        weights: ``W``, the weight of each score, shape ``(scores,)``. A score past the end has the last weight.
         base: ``q``, shape ``(symbols,)``, 0 for symbols that are never an output.
         base_sums: Running sums of ``base``.
 
@@ -62,14 +64,14 @@ class SanText:
     def from_table(
         cls, table: SanTextTable, metric: WordMetric, mechanism: str, parameters: LevelParameters
     ) -> "SanText":
-        """Return ``mechanism`` (``santext`` or ``santext+``) at one level (epsilon)."""
+        """Create ``mechanism`` (``santext`` or ``santext+``) at one level (epsilon)."""
         base = table.compute_base_measure(mechanism, parameters)
         return cls(table=table, metric=metric, weights=parameters.weights, base=base, base_sums=np.cumsum(base))
 
     def compute_proposals(self, inputs: Integers) -> WeightRows:
-        """Return the proposal rows of some inputs, in their order.
+        """Return the weights from which outputs are proposed, one row for each input.
 
-        With ``s_j`` the scores stored for ``x`` and ``s_k`` the last of them: ``tail(x) = W[s_k]`` and
+        Let ``s_j`` be the scores stored for ``x``, and ``s_k`` the last of them. Then ``tail(x) = W[s_k]`` and
         ``excess(x, y_j) = q(y_j) (W[s_j] - W[s_k])``. A stored neighbor that is not an output has ``q = 0``.
         """
         stored = self.table.neighbors[inputs].astype(np.int64)
@@ -79,7 +81,7 @@ class SanText:
         return WeightRows(stored=stored, cumulative=np.cumsum(excess, axis=1), tail=tail, base=self.base_sums)
 
     def compute_weights(self, inputs: Integers, outputs: Integers) -> Integers:
-        """Return ``W[s(x, y)]`` of pairs of inputs and outputs, shape ``(n,)``."""
+        """Return the weight ``W`` of the score of each pair of input and output, shape ``(n,)``."""
         scores = self.metric.compute_scores(self.metric.compute_squared(inputs, outputs))
         return self.weights[np.minimum(scores, len(self.weights) - 1)]
 
@@ -92,7 +94,7 @@ class SanText:
         return self.make_randomizer(scores)
 
     def make_randomizer(self, scores: PairScoring) -> ScoreRandomizer:
-        """Return the output distribution, computed on scores that several levels share."""
+        """Return the output distribution, given scores that several levels share."""
         return ScoreRandomizer(scores=scores, score_weights=self.weights, base=self.base)
 
     def draw_symbols(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
@@ -109,9 +111,14 @@ class SanText:
 def bound_rounding_slack(exponent: Decimal, grid: int, smallest_weight: int) -> float:
     """Bound the loss per token that rounding to integers may add to ``2 alpha d``, rounded up.
 
-    Scores are ``floor(grid * d)``, so two of them differ by less than ``grid * d(x, x') + 1``; weights are rounded
-    to nearest, a relative error of at most ``rho = 1 / (2 smallest_weight)``. Numerator and normalizer each add
-    ``alpha / grid + ln((1 + rho) / (1 - rho))`` (docs/proofs/integer-sampling.md).
+    Scores are ``floor(grid * d)``, so the scores of an output for two inputs at distance ``d`` differ by less than
+    ``grid * d + 1``. Weights are rounded to nearest, a relative error of at most ``rho = 1 / (2 smallest_weight)``. The
+    weight and the total each add ``alpha / grid + ln((1 + rho) / (1 - rho))`` (docs/proofs/integer-sampling.md).
+
+    Args:
+        exponent: ``alpha``.
+        grid: Score steps per unit of scaled distance.
+        smallest_weight: The smallest weight of the level.
 
     Example:
         >>> 0 <= bound_rounding_slack(Decimal(8), grid=1000, smallest_weight=1 << 20) < 0.1

@@ -1,8 +1,8 @@
-"""SanText+ (Yue et al. 2021, Algorithm 2), and the epsilon of its coin for common words.
+"""SanText+ (Yue et al. 2021, Algorithm 2), and the epsilon of its coin.
 
-SanText over the sensitive outputs randomizes sensitive words. A coin keeps a common word with probability ``1 - p``
-and otherwise randomizes it in the same way. Theorem 2 gives the epsilon of the coin. Proof:
-docs/proofs/santext-plus.md.
+Sensitive words are randomized by SanText, with only sensitive words as outputs. For a common word a coin decides: with
+probability ``1 - p`` the word is kept, otherwise it is randomized in the same way. Theorem 2 gives the epsilon of the
+coin. Proof: docs/proofs/santext-plus.md.
 """
 
 from dataclasses import dataclass, replace
@@ -21,9 +21,9 @@ from textveil.mechanisms.randomizer import ScoreRandomizer
 
 
 def compute_mixture_epsilon(coin: ReplacementCoin) -> float:
-    """Compute ``epsilon_0 = ln(1/p)`` of the realized coin (SanText+, Theorem 2).
+    """Return the epsilon that the coin adds, ``epsilon_0 = ln(1/p)`` (SanText+, Theorem 2).
 
-    The result is rounded up to six decimals.
+    ``p`` is the exact probability of the coin. The result is rounded up to six decimals.
 
     Example:
         >>> compute_mixture_epsilon(ReplacementCoin.from_probability(1))
@@ -59,12 +59,13 @@ class SanTextPlus:
     is_keepable: NDArray[np.bool_]
 
     def draw_symbols(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
-        """Implement ``Mechanism.draw_symbols``; only whole words may be kept.
+        """Sample as ``Mechanism.draw_symbols``. Only whole words may be kept.
 
-        Otherwise the output could keep a secret part by part, if the tokenizer splits it into frequent parts.
+        If parts of words could be kept, the output could reveal a secret part by part, if the tokenizer splits it into
+        frequent parts.
 
         Privacy:
-            Number and order of the random words: one for every word that may be kept, then those of the sampling.
+            Order of the random words: first one for every word that may be kept, then those of the sampling.
         """
         replaced = np.ones(len(inputs), dtype=bool)
         common = np.flatnonzero(self.is_keepable[inputs] & slots.is_whole)
@@ -76,11 +77,11 @@ class SanTextPlus:
 
     @cached_property
     def randomizer(self) -> ScoreRandomizer:
-        """The output distribution of every input that is a whole word, coin included."""
+        """The output distribution of every input that is a whole word, including the coin."""
         return replace(
             self.santext.randomizer, is_keepable=self.is_keepable, keep_threshold=2**64 - self.coin.threshold
         )
 
     def get_randomizer(self, *, lower: bool = False, whole: bool = True) -> ScoreRandomizer:
-        """Implement ``Mechanism.get_randomizer``; the coin keeps only whole words."""
+        """Return the distribution as ``Mechanism.get_randomizer``; the coin keeps only whole words."""
         return self.randomizer if whole else self.randomizer.without_coin

@@ -1,6 +1,6 @@
-"""The table of a bundle: neighbors of every word, possible outputs, and score weights.
+"""The table of a SanText bundle: neighbors of every word, possible outputs, and score weights.
 
-One list of neighbors serves every level (epsilon) and both mechanisms: a level is a look-up from integer scores to
+One list of neighbors serves every level (epsilon) and both mechanisms. A level is a table from integer scores to
 integer weights, and a mechanism is a set of possible outputs (docs/proofs/santext.md).
 """
 
@@ -29,10 +29,10 @@ class LevelParameters:
     """The exponent, weights and base measure of one level (epsilon), for one mechanism.
 
     Attributes:
-        exponent: ``alpha`` per unit of scaled distance; the textbook bound is ``2 alpha``.
-        weights: ``weights[s]`` is the integer weight of score ``s``, shape ``(scores,)``, non-increasing, at
-            least ``MIN_WEIGHT``; a score past the end has the last weight.
-        base: Base measure of every symbol, shape ``(symbols,)``, or ``None`` if it is uniform.
+        exponent: ``alpha`` per unit of scaled distance. The textbook bound of the loss is ``2 alpha``.
+        weights: ``weights[s]`` is the integer weight of score ``s``, shape ``(scores,)``, non-increasing, at least
+            ``MIN_WEIGHT``. A score past the end has the last weight.
+        base: Factor of the weight of every symbol, the same for all inputs, shape ``(symbols,)``; ``None`` if it is 1.
 
     Example:
         >>> from textveil.bundle import TextBundle, find_artifact, open_bundle
@@ -49,16 +49,17 @@ class LevelParameters:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SanTextTable:
-    """Neighbors of every input: the symbols, by id, and ``<unk>``, whose row is the last.
+    """Neighbors of every input. Inputs are the symbols, by id, then ``<unk>``.
 
     Attributes:
         neighbors: Ids of the ``k`` nearest candidate outputs of each input, nearest first, including the input itself
             if it is a candidate; shape ``(symbol_count + 1, k)``.
-        scores: Their scores ``floor(grid * d)``, same shape, non-decreasing along a row.
+        scores: Scores ``floor(grid * d)`` of these neighbors, where ``d`` is the scaled distance; same shape,
+            non-decreasing along a row.
         roles: Bit masks ``SANTEXT_OUTPUT_ROLE``, ``SANTEXT_PLUS_OUTPUT_ROLE`` and ``KEPT_ROLE`` of each symbol, shape
             ``(symbol_count,)``.
         grid: Score steps per unit of scaled distance.
-        tensors: All arrays of the file, by name; each level refers to its arrays by name.
+        tensors: All arrays of the file, by name. Each level refers to its arrays by name.
 
     Example:
         >>> from textveil.bundle import TextBundle, find_artifact, open_bundle
@@ -114,14 +115,14 @@ class SanTextTable:
 
     @property
     def symbol_count(self) -> int:
-        """Number of symbols; also the row of ``<unk>``."""
+        """Number of symbols; also the index of the row of ``<unk>``."""
         return len(self.roles)
 
     def get_level_parameters(self, exponent: Decimal, weights_name: str, base_name: str | None) -> LevelParameters:
-        """Return the parameters of one level (epsilon) from the names of its arrays.
+        """Return the parameters of one level (epsilon), given the names of its arrays.
 
         Raises:
-            BundleDamaged: The arrays do not fit the table or the exponent, or their totals are too large.
+            BundleDamaged: The arrays do not fit the table or the exponent, or their sums are too large.
         """
         weights = self.tensors[weights_name]
         base = None if base_name is None else self.tensors[base_name]
@@ -147,13 +148,13 @@ class SanTextTable:
         return LevelParameters(exponent, weights, base)
 
     def compute_base_measure(self, mechanism: str, parameters: LevelParameters) -> Integers:
-        """Return the base measure of a mechanism, 0 for words that are never its output.
+        """Return the factor of each symbol's weight under a mechanism, 0 if it is never an output.
 
         Returns:
             Shape ``(symbols,)``.
 
         Raises:
-            BundleDamaged: The base measure is 0 for an output.
+            BundleDamaged: The factor is 0 for an output.
         """
         outputs = (self.roles & OUTPUT_ROLE[mechanism]) != 0
         if parameters.base is None:
@@ -165,15 +166,17 @@ class SanTextTable:
 
 
 def bound_largest_total(weights: Integers, scores: NDArray[np.uint16], base_sum: int, largest_base: int) -> int:
-    """Return an upper bound of the sum of weights of every row."""
+    """Return an upper bound of the total weight of an input."""
     return int(weights[int(scores[:, -1].min())]) * base_sum + int(weights[0]) * largest_base * scores.shape[1]
 
 
 def find_wrong_weight(weights: Integers, exponent: Decimal, grid: int) -> int | None:
-    """Find the first score whose weight is not ``exp(-alpha s / grid)`` times a constant.
+    """Return the first score whose weight is not ``exp(-alpha s / grid)`` times a constant.
 
-    The check allows for rounding; the result is ``None`` if all weights pass. The textbook epsilon, twice the exponent,
-    is true only for weights that follow the exponent.
+    The result is ``None`` if there is none.
+
+    The check allows for rounding. The textbook epsilon, twice the exponent ``alpha``, is correct only for weights that
+    follow the exponent.
     """
     with np.errstate(all="ignore"):
         exact = float(weights[0]) * np.exp(-float(exponent) * np.arange(len(weights)) / grid)

@@ -1,18 +1,19 @@
-"""Tables of integer noise: the number of 64-bit words of each value, and sampling from them.
+"""Tables of integer noise, and sampling from them.
 
 Proof: docs/proofs/representation.md.
 
-A table is symmetric and its counts sum to 2**64, so its distribution is exactly ``count / 2**64`` and one random
-word gives one value. Integer arithmetic on fixed-point constants builds the same table on every machine:
+A table has a count for each value of the noise: the number of 64-bit words that select it. The counts are symmetric and
+sum to 2**64. So the probability of a value is exactly ``count / 2**64``, and one random word selects one value. The
+tables are built by integer arithmetic on fixed-point constants, with the same result on every machine:
 
 * ``make_discrete_laplace``: Pr[n] ~ exp(-|n| / scale) (Ghosh, Roughgarden, Sundararajan 2009). Rounding only ever
-  flattens it: no count is more than ``exp(1 / scale)`` times its neighbor's, so the noise of the finished table has
-  no excess over its nominal epsilon.
+  flattens the distribution: no count is more than ``exp(1 / scale)`` times its neighbor's. So the finished table never
+  exceeds its nominal epsilon.
 * ``make_discrete_gaussian``: Pr[n] ~ exp(-n^2 / (2 variance)) (Canonne, Kamath, Steinke 2020), up to a stated total
   variation distance.
 
-The table adds the mass beyond ``reach`` to the values ``-reach`` and ``reach``: a release clamped to the outputs that
-every input can reach has the same distribution.
+The probability beyond ``reach`` is added to the values ``-reach`` and ``reach``. A release that is clamped to the
+outputs that every input can reach has the same distribution.
 """
 
 from dataclasses import dataclass
@@ -45,9 +46,9 @@ class NoiseTable:
     """A symmetric distribution over the integers from ``-reach`` to ``reach``.
 
     Attributes:
-        counts: For each value 0, 1, ..., reach: the number of random words of this value, equal to the number of its
-            negative. Each is at least 1; the count of 0 and twice the others sum to ``2**bits``.
-        bits: Width of a random word; 64 in production, small in exhaustive tests.
+        counts: For each value 0, 1, ..., reach: how many random words select this value. As many select its negative.
+            Each is at least 1. The count of 0 plus twice the sum of the others is ``2**bits``.
+        bits: Number of bits of a random word; 64 in production, small in exhaustive tests.
     """
 
     counts: tuple[int, ...]
@@ -55,7 +56,7 @@ class NoiseTable:
 
     @property
     def reach(self) -> int:
-        """The largest value."""
+        """The largest value of the noise."""
         return len(self.counts) - 1
 
     def compute_probability(self, value: int) -> Fraction:
@@ -67,14 +68,15 @@ class NoiseTable:
         return Fraction(sum(self.counts[value:]), 1 << self.bits)
 
     def compute_largest_ratio(self, clamped_from: int) -> Fraction:
-        """Compute the exact largest ratio of an output's probabilities under a shift by one step.
+        """Return the exact largest ratio of an output's probabilities under a shift by one step.
 
-        It is the largest of ``Pr[n] / Pr[n + 1]`` and its inverse over single values below ``reach``, and of
-        ``Pr[noise >= n] / Pr[noise >= n + 1]`` over the tails that a clamp can turn into one output. Shifts by d steps
-        in total, over any number of coordinates, change a probability by at most the d-th power.
+        It is the largest of ``Pr[n] / Pr[n + 1]`` and its inverse over single values below ``reach``, and of ``Pr[noise
+        >= n] / Pr[noise >= n + 1]`` over the tails that a clamp can turn into one output. Shifts by ``d`` steps in
+        total, over any number of coordinates, change a probability by at most the ``d``-th power of the result.
 
         Args:
-            clamped_from: Smallest ``n >= 0`` such that, for some input, clamping turns its tail into one output.
+            clamped_from: Smallest ``n >= 0`` such that, for some input, clamping turns all noise from ``n`` on into one
+                output.
         """
         counts, best, over = self.counts, 1, 1
         for near, far in pairwise(counts[:-1]):
@@ -90,7 +92,7 @@ class NoiseTable:
 
     @cached_property
     def _last_words(self) -> Words:
-        """The last word of every value in ascending order, padded with the largest word.
+        """The largest random word of every value, in order, padded with the largest word of all.
 
         The length is a power of two.
         """
@@ -101,7 +103,7 @@ class NoiseTable:
         return np.concatenate([last, np.full(size - len(last), 2**WORD_BITS - 1, dtype=np.uint64)])
 
     def look_up_values(self, words: Words) -> Integers:
-        """Return the value of each random word.
+        """Return the value that each random word selects.
 
         Args:
             words: Independent uniform words below ``2**bits``, any shape.
@@ -110,8 +112,8 @@ class NoiseTable:
             Same shape.
 
         Privacy:
-            One word gives one value, none is rejected. Every sample makes the same number of comparisons, for every
-            result; the table entries that it reads depend on the word.
+            One word selects one value, and none is rejected. Every sample makes the same number of comparisons,
+            whatever its result. The table entries that it reads depend on the word.
         """
         last = self._last_words
         position = np.zeros(words.shape, dtype=np.int64)
@@ -125,19 +127,20 @@ class NoiseTable:
 def make_discrete_laplace(scale: Fraction, reach: int, bits: int = WORD_BITS) -> NoiseTable:
     """Build the table of ``Pr[n] ~ exp(-|n| / scale)``, never steeper than that.
 
-    The outermost single count is the ideal one rounded down; every further one inwards is ``exp(1 / scale)`` times its
-    neighbor, rounded down. The counts missing from ``2**bits`` are added to the two ends, which represent the tails.
+    The count of ``reach - 1`` is the ideal one rounded down. Every count further inwards is ``exp(1 / scale)`` times
+    its outer neighbor, rounded down. What is missing from ``2**bits`` is added to the two ends, which stand for the
+    tails.
 
     Args:
         scale: Scale of the noise in steps, above 0.
         reach: The value to which the tails are added, from 2 to ``MAX_REACH``.
-        bits: Width of a random word.
+        bits: Number of bits of a random word.
 
     Raises:
-        OptionError: ``reach`` is out of range, or the table would have an empty cell.
+        OptionError: ``reach`` is out of range, or the table would have a value with count 0.
 
     Privacy:
-        ``largest_ratio(n) <= exp(1 / scale)`` for every ``n``.
+        ``compute_largest_ratio(n) <= exp(1 / scale)`` for every ``n``.
     """
     _check_reach(reach)
     with localcontext(prec=_DIGITS):
@@ -154,18 +157,18 @@ def make_discrete_laplace(scale: Fraction, reach: int, bits: int = WORD_BITS) ->
 
 
 def make_discrete_gaussian(variance: Fraction, reach: int, bits: int = WORD_BITS) -> NoiseTable:
-    """Build the table of ``Pr[n] ~ exp(-n^2 / (2 variance))``, within ``bound_total_variation`` of it.
+    """Build the table of ``Pr[n] ~ exp(-n^2 / (2 variance))``, up to ``bound_total_variation``.
 
-    Single counts are the ideal ones rounded down; the missing counts are added to the two ends. The normalizer is
+    Each count inside is the ideal one rounded down; what is missing is added to the two ends. The normalizer is
     Poisson's ``sqrt(2 pi variance) (1 + 2 sum over j >= 1 of exp(-2 pi^2 variance j^2))``.
 
     Args:
         variance: Parameter of the distribution, in steps squared, at least 1.
         reach: The value to which the tails are added, from 2 to ``MAX_REACH``.
-        bits: Width of a random word.
+        bits: Number of bits of a random word.
 
     Raises:
-        OptionError: ``reach`` is out of range, ``variance`` is below 1, or the table would have an empty cell.
+        OptionError: ``reach`` is out of range, ``variance`` is below 1, or the table would have a value with count 0.
     """
     _check_reach(reach)
     if variance < 1:
@@ -186,10 +189,10 @@ def make_discrete_gaussian(variance: Fraction, reach: int, bits: int = WORD_BITS
 
 
 def bound_total_variation(reach: int, bits: int = WORD_BITS) -> Fraction:
-    """Bound the distance of a ``make_discrete_gaussian`` table from the exact distribution.
+    """Bound the total variation between a ``make_discrete_gaussian`` table and the exact noise.
 
-    The exact distribution has the same tails added to its ends; the distance is the total variation. Every single count
-    is below the ideal one by less than 1, that of 0 by less than 2; only the ends are above.
+    The exact distribution has its tails added to its ends in the same way. Every count inside is below the ideal one by
+    less than 1, and that of 0 by less than 2. Only the counts of the ends are above.
     """
     return Fraction(2 * reach + 1, 1 << bits)
 

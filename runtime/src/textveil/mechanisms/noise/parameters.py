@@ -1,4 +1,4 @@
-"""The public parameters of a released vector: they decide its output distribution.
+"""The public parameters of a released vector. They determine its output distribution.
 
 They reveal nothing about the text.
 """
@@ -25,7 +25,7 @@ MAX_COORDINATE_EPSILON = 16
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseParameters:
-    """The public parameters that decide the output distribution of a release.
+    """The public parameters that determine the output distribution of a release.
 
     Attributes:
         mode: ``"l1"``, ``"l2"`` or ``"box"``.
@@ -78,7 +78,7 @@ class ReleaseParameters:
 
     @property
     def coordinate_loss(self) -> Fraction:
-        """The part of ``epsilon`` that one coordinate can spend."""
+        """The largest part of ``epsilon`` that one coordinate can cause."""
         return self.exact_epsilon / (self.dimension if self.mode == BOX else 1)
 
     @property
@@ -88,18 +88,18 @@ class ReleaseParameters:
 
     @property
     def sensitivity(self) -> int:
-        """Largest distance of the vectors of two texts, in steps: L2 in mode ``l2``, else L1."""
+        """Largest distance between the vectors of two texts, in steps: L2 in mode ``l2``, else L1."""
         return self.dimension * self.grid if self.mode == BOX else 2 * self.grid
 
     @property
     def scale(self) -> Fraction:
-        """Scale of the discrete Laplace noise in steps: ``sensitivity / epsilon``, not for ``l2``."""
+        """Scale of discrete Laplace noise in steps, ``sensitivity / epsilon``; not for mode ``l2``."""
         return self.sensitivity / self.exact_epsilon
 
     def compute_rho(self, variance: int) -> Fraction:
-        """Compute the rho (zCDP) of discrete Gaussian noise; for ``l2``.
+        """Return the parameter rho of zCDP for discrete Gaussian noise, in mode ``l2``.
 
-        ``variance`` is in steps squared.
+        zCDP is zero-concentrated differential privacy (``zcdp``). ``variance`` is in steps squared.
         """
         return Fraction(self.sensitivity**2, 2 * variance)
 
@@ -129,7 +129,7 @@ class WordDropout:
         return _parse_exact(self.mu, "word dropout")
 
     def draw_dropped(self, count: int, random_uint64: RandomUint64 | None = None) -> NDArray[np.bool_]:
-        """Sample the mask of dropped words: one independent coin for each word.
+        """Sample which words are dropped, independently for each word.
 
         Args:
             count: Number of words.
@@ -149,8 +149,8 @@ def _parse_exact(number: object, name: str) -> Fraction:
     """Return the exact value of a decimal string.
 
     Raises:
-        OptionError: The value is not a string of at most 40 characters for a finite decimal number with an exponent
-            from -30 to 30.
+        OptionError: The value is not a string of at most 40 characters that has a finite decimal number with an
+            exponent from -30 to 30.
     """
     text = number if isinstance(number, str) else "nan"
     try:

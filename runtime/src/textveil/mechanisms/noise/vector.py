@@ -1,10 +1,11 @@
-"""Release the vector of a text: scale it into the ball, add noise, clamp.
+"""Release of the vector of a text: scale it into the ball, add noise, clamp the result.
 
 Proof: docs/proofs/representation.md.
 
-The vector ``f`` is scaled to a grid of ``grid`` steps per unit, truncating toward zero. All later steps are integer
-arithmetic: they move every vector into the ball of its mode, add noise and clamp. Any two texts are at most
-``sensitivity`` apart in the ball, so noise of that scale covers *all* of the text:
+The *ball* of a mode is the set of permitted vectors before noise. The vector of a text is scaled to a grid of ``grid``
+steps per unit, and truncated toward zero to integers ``q``. All later steps are integer arithmetic: they move every
+vector into the ball, add noise and clamp. The vectors of any two texts are at most ``sensitivity`` apart in the ball,
+so noise of that scale covers *all* of the text:
 
 | mode | ball, in steps | sensitivity | noise | guarantee for any two texts |
 |---|---|---|---|---|
@@ -12,7 +13,7 @@ arithmetic: they move every vector into the ball of its mode, add noise and clam
 | ``l2`` | sum of q^2 <= grid^2 | 2 grid (L2) | discrete Gaussian | (epsilon, delta) |
 | ``box`` | 0 <= q <= grid | dimension * grid (L1) | discrete Laplace | epsilon |
 
-Evaluation on a server releases through this same code, whole batches at a time.
+Evaluation on a server uses this same code, for whole batches at a time.
 """
 
 import math
@@ -49,7 +50,7 @@ class ReleaseNoise:
     """The noise of one set of release parameters.
 
     Attributes:
-        table: Distribution of one coordinate's noise; its reach covers every distance from an input to an output.
+        table: Distribution of one coordinate's noise. Its reach is at least every distance from an input to an output.
         margin: Largest distance of an output from the ball, in steps.
         variance: Parameter of the discrete Gaussian in steps squared; ``None`` for discrete Laplace.
     """
@@ -61,12 +62,12 @@ class ReleaseNoise:
 
 @cache
 def build_noise(parameters: ReleaseParameters) -> ReleaseNoise:
-    """Build the noise of a release.
+    """Build the noise of a release, and cache it.
 
-    The result is cached. The first call takes a few milliseconds for ``l1`` at a grid of 1024.
+    The first call takes a few milliseconds for ``l1`` at a grid of 1024.
 
     Raises:
-        OptionError: The table would be too large, or ``delta`` too small for 64-bit words.
+        OptionError: The table would be too large, or ``delta`` is too small for 64-bit words.
     """
     span = parameters.grid - parameters.lowest
     if parameters.mode != L2:
@@ -87,25 +88,29 @@ def build_noise(parameters: ReleaseParameters) -> ReleaseNoise:
 
 
 def bound_gaussian_delta(parameters: ReleaseParameters, variance: int, reach: int) -> Fraction:
-    """Bound the delta of a finished ``l2`` release: zCDP plus the rounding of the table."""
+    """Bound the delta of an ``l2`` release: that of zCDP plus that of the table's rounding."""
     return zcdp.compute_delta_bound(
         parameters.compute_rho(variance), parameters.exact_epsilon
     ) + _compute_rounding_delta(parameters, reach)
 
 
 def _compute_rounding_delta(parameters: ReleaseParameters, reach: int) -> Fraction:
-    """Return ``(1 + e^epsilon) k TV``: both texts' outputs are ``k TV`` from the ideal ones."""
+    """Return the delta that rounding adds: ``(1 + e^epsilon) k TV``.
+
+    ``k`` is the number of coordinates, and ``TV`` the total variation distance of a table from the exact noise. The
+    outputs of each of the two texts are ``k TV`` from the exact ones.
+    """
     return (
         (1 + zcdp.compute_exponential(parameters.exact_epsilon)) * parameters.dimension * bound_total_variation(reach)
     )
 
 
 class VectorReleaser:
-    """Release of vectors under fixed parameters. Immutable and thread-safe.
+    """Releases vectors under fixed parameters. Immutable and thread-safe.
 
     Attributes:
         parameters: The parameters.
-        noise: Their noise.
+        noise: The noise of these parameters.
 
     Example:
         >>> releaser = VectorReleaser(ReleaseParameters(mode="l1", dimension=2, grid=4, epsilon="4"))
@@ -124,16 +129,16 @@ class VectorReleaser:
         self.noise: ReleaseNoise = build_noise(parameters)
 
     def quantize_vectors(self, vectors: NDArray[np.floating]) -> tuple[Integers, NDArray[np.bool_]]:
-        """Scale vectors into the ball, in steps; the result lies in the ball for every input.
+        """Scale vectors to steps, and move them into the ball of the mode.
 
-        Truncation toward zero never leaves the ball; a vector outside of it is scaled back (``l1``, ``l2``) or clipped
+        Truncation toward zero never leaves the ball. A vector outside of it is scaled back (``l1``, ``l2``) or clipped
         (``box``), in integers. A vector with a coordinate that is not finite becomes 0.
 
         Args:
             vectors: Shape ``(n, k)``, in units.
 
         Returns:
-            The vectors in steps, shape ``(n, k)``, and the mask of vectors replaced by 0 because a coordinate was not
+            The vectors in steps, shape ``(n, k)``, and the mask of vectors that became 0 because a coordinate was not
             finite, shape ``(n,)``.
 
         Raises:
@@ -151,7 +156,7 @@ class VectorReleaser:
         return _project_into_ball(steps, parameters.grid, parameters.mode), is_replaced
 
     def add_noise(self, integers: Integers, words: Words) -> Integers:
-        """Add noise to every coordinate and clamp the result; a pure function.
+        """Add noise to every coordinate, and clamp the result. This is a pure function.
 
         Args:
             integers: Vectors in the ball, in steps, shape ``(n, k)``.
@@ -168,7 +173,7 @@ class VectorReleaser:
         )
 
     def release_vectors(self, vectors: NDArray[np.floating], random_uint64: RandomUint64 | None = None) -> Integers:
-        """Release vectors: every coordinate of every vector gets independent noise.
+        """Release vectors: add independent noise to every coordinate of every vector.
 
         Args:
             vectors: Shape ``(n, k)``, in units.
@@ -181,15 +186,15 @@ class VectorReleaser:
             OptionError: The vectors do not have ``dimension`` coordinates.
 
         Privacy:
-            Each row is one release: ``epsilon`` (``l2``: and ``delta``) between any two texts. Two rows of one text
-            are two releases, which add up.
+            Each vector is one release, with ``epsilon`` (``l2``: and ``delta``) between any two texts. Two vectors of
+            one text are two releases, whose losses add up.
         """
         integers, _ = self.quantize_vectors(vectors)
         words = (random_uint64 or entropy.random_uint64)(integers.size)
         return self.add_noise(integers, words.reshape(integers.shape))
 
     def dequantize_vectors(self, integers: Integers) -> NDArray[np.float32]:
-        """Return released vectors in units.
+        """Return released vectors in units instead of steps.
 
         Privacy:
             The result is a function of the release and therefore has the same privacy.
@@ -198,9 +203,9 @@ class VectorReleaser:
 
 
 def _project_into_ball(vectors: Integers, radius: int, mode: str) -> Integers:
-    """Scale vectors outside the ball back to ``trunc(q radius / norm)``.
+    """Scale vectors outside the ball back to ``trunc(q radius / norm)``, in place.
 
-    An L2 norm is rounded up. The function changes ``vectors`` in place and returns it.
+    An L2 norm is rounded up.
     """
     if mode == L1:
         norms = np.abs(vectors).sum(axis=1)

@@ -1,15 +1,16 @@
-"""Zero-concentrated differential privacy of Gaussian noise, and its (epsilon, delta).
+"""Zero-concentrated differential privacy (zCDP) of Gaussian noise, and its (epsilon, delta).
 
 Proof: docs/proofs/representation.md, step 3.
 
-Discrete Gaussian noise of parameter ``variance`` on every coordinate of an integer vector whose L2 sensitivity is
-``D`` is rho-zCDP with ``rho = D^2 / (2 variance)``, and rho-zCDP implies (epsilon, delta)-DP for every order a > 1 with
+Take an integer vector whose L2 sensitivity is ``D``, with discrete Gaussian noise of parameter ``variance`` on every
+coordinate. It is rho-zCDP with ``rho = D^2 / (2 variance)``. And rho-zCDP implies (epsilon, delta)-DP, for every order
+``a > 1``, with
 
     delta = exp((a - 1) (a rho - epsilon)) / (a - 1) * (1 - 1/a)^a
 
 (Canonne, Kamath, Steinke 2020, sections 2.2 and 2.3). The logarithm of delta is convex in ``a`` and smallest where
-``rho = (epsilon - ln(1 - 1/a)) / (2 a - 1)``. Every order gives a true bound: a search that stops early loses
-tightness, never validity. All computations are decimal arithmetic, the same on every machine.
+``rho = (epsilon - ln(1 - 1/a)) / (2 a - 1)``. Every order gives a true bound, so a search that stops early only makes
+the bound less tight. All computations are decimal arithmetic, with the same result on every machine.
 """
 
 from collections.abc import Callable
@@ -22,7 +23,9 @@ _MIN_EXCESS, _MAX_EXCESS, _HALVINGS = Decimal("1e-6"), Decimal("1e6"), 60
 
 
 def compute_delta_bound(rho: Fraction, epsilon: Fraction) -> Fraction:
-    """Return the smallest delta, over the orders searched, that rho-zCDP implies; rounded up.
+    """Return the smallest delta that rho-zCDP implies at an epsilon, rounded up.
+
+    It is the smallest over the orders that are searched.
 
     Args:
         rho: Above 0.
@@ -58,9 +61,9 @@ def compute_exponential(epsilon: Fraction) -> Fraction:
 
 
 def _find_order(condition: Callable[[Decimal], bool]) -> Decimal:
-    """Return the smallest ``a - 1`` that fulfills a monotone condition, from above.
+    """Return the smallest ``a - 1`` for which a monotone condition holds, by bisection from above.
 
-    The method is bisection. The condition stays true for all larger values.
+    The condition must hold for all larger values too.
     """
     low, high = _MIN_EXCESS, _MAX_EXCESS
     for _ in range(_HALVINGS):

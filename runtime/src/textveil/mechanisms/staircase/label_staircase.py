@@ -1,11 +1,12 @@
-"""The staircase mechanism for labels: any finite randomizer under pure local privacy, exact.
+"""The staircase mechanism for labels: any finite randomizer under pure LDP, exact.
 
     Pr[M(x) = y] = (G b(y) + F a(x, y)) / (G S + F H),    0 <= a(x, y) <= b(y),    sum over y of a(x, y) = H
 
-for codes ``x`` (the class or cluster label of a text) and indices ``y`` (the released label). It is the mechanism of
-``mechanisms.staircase.staircase`` with stored ``a`` in place of neighbors, and no remainder of the budget. Every
-randomizer with ``Q(y|x) <= exp(epsilon) Q(y|x')`` has this form, up to the rounding of its integers
-(docs/proofs/index-staircase.md). Two-valued ones are extremal (Kairouz, Oh, Viswanath 2014).
+``x`` is the class or cluster label of a text, and ``y`` the label that is released (its *index*). The mechanism and its
+symbols are those of ``textveil.mechanisms.staircase.staircase``, except that ``a`` is stored instead of computed from
+neighbors, and that the budget has no remainder. Every randomizer with ``Q(y|x) <= exp(epsilon) Q(y|x')`` has this form,
+up to the rounding of its integers (docs/proofs/index-staircase.md). Two-valued ones are extremal (Kairouz, Oh,
+Viswanath 2014).
 """
 
 from dataclasses import dataclass, field
@@ -28,12 +29,13 @@ MAX_LABELS = 256
 
 @dataclass(frozen=True, eq=False)
 class LabelStaircase(Staircase):
-    """The randomizer of one level (epsilon) from codes to indices; ``from_integers`` creates it.
+    """The randomizer of one level (epsilon) from labels to labels; ``from_integers`` creates it.
 
-    Input ``n``, after the last code, is ``<unk>`` in the terms of ``Randomizer``: its row is the base itself.
+    The input after the last label is ``<unk>`` in the terms of ``Randomizer``. Its distribution is the base itself.
 
     Attributes:
-        budget_matrix: ``a``, shape ``(label_count, indices)``; the number of indices equals the number of codes.
+        budget_matrix: ``a``, shape ``(label_count, label_count)``: the part of the budget that each input gives to each
+            output.
 
     Example:
         >>> budgets = np.array([[3, 0], [0, 3]])
@@ -48,14 +50,15 @@ class LabelStaircase(Staircase):
     def from_integers(
         cls, name: str, epsilon: Decimal, base: NDArray[Any], budget_matrix: NDArray[Any], unit: int = BASE_UNIT
     ) -> Self:
-        """Check the conditions of the theorem on the integers of sampling; return the mechanism.
+        """Check the conditions of the theorem on the integers of sampling, and create the mechanism.
 
-        ``b >= 0``, 0 for indices that are never released; ``0 <= a <= b``; every row of ``a`` sums to one ``H``;
-        ``1 <= H <= S``; ``G + F <= exp(epsilon) G`` in directed decimal arithmetic; ``G S + F H < 2**62``.
+        The conditions, in the symbols of the module's docstring: ``b >= 0``, and 0 for labels that are never released;
+        ``0 <= a <= b``; every row of ``a`` sums to the same ``H``; ``1 <= H <= S``; ``G + F <= exp(epsilon) G`` in
+        decimal arithmetic with directed rounding; ``G S + F H < 2**62``.
 
         Args:
             name: Name of the randomizer.
-            epsilon: Epsilon between any two codes, in ``(0, 16]``.
+            epsilon: Epsilon between any two labels, in ``(0, 16]``.
             base: ``b``, int64, shape ``(n,)``, ``n`` from 2 to ``MAX_LABELS``.
             budget_matrix: ``a``, int64, shape ``(n, n)``.
             unit: ``G``; small in exhaustive tests.
@@ -95,18 +98,18 @@ class LabelStaircase(Staircase):
 
     @property
     def label_count(self) -> int:
-        """The number of codes, equal to the number of indices."""
+        """The number of labels."""
         return len(self.base)
 
     def distribute_budget(self, inputs: Integers) -> tuple[Integers, Integers]:
-        """Return all indices and ``a``, one row for each input, shapes ``(n, indices)``."""
+        """Return the ids of all labels, and ``a``, one row for each input, shapes ``(n, labels)``."""
         known = inputs < self.label_count
         dealt = np.where(known[:, None], self.budget_matrix[np.where(known, inputs, 0)], 0)
         return _make_index_rows(len(inputs), self.label_count), dealt
 
     @property
     def probability_matrix(self) -> NDArray[np.float64]:
-        """``Pr[M(x) = y]``, shape ``(codes, indices)``."""
+        """``Pr[M(x) = y]`` of all labels ``x`` and ``y``, shape ``(labels, labels)``."""
         return make_staircase_randomizer(self).compute_rows(np.arange(self.label_count))
 
 

@@ -1,9 +1,10 @@
-"""The staircase mechanism as a ``Mechanism``: one staircase for each slot.
+"""The staircase mechanism as a ``Mechanism``, with a set of outputs for each kind of slot.
 
-A surrogate that is a name only with a capital (Hope, Group) is an ordinary word in lower case, so slots in lower case
-have their own set of outputs. The case of a slot is in the template, which the two texts of the guarantee have in
-common, or is the same for all slots. With consistent sampling they also have in common the slots of one sample. So one
-staircase samples a slot for both texts, and its theorem holds (docs/proofs/staircase.md, "Slots").
+A *slot* is the place in a text that receives an output. A word that is a name only with a capital (Hope, Group) is an
+ordinary word in lower case. So slots in lower case have their own, larger set of outputs. Whether a slot is in lower
+case follows from the template, which the two texts of the guarantee have in common. With consistent sampling the two
+texts also have the same slots for each sample. So one staircase samples a slot for both texts, and its theorem holds
+(docs/proofs/staircase.md, "Slots").
 """
 
 from dataclasses import dataclass
@@ -22,11 +23,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SlotStaircases:
-    """The staircases of one level: equal epsilon and shares, each with the base of its outputs.
+    """The two staircases of one level: equal epsilon and shares, but different outputs.
 
     Attributes:
-        any_case: Its outputs are valid in any case.
-        lower_case: Its outputs are valid in lower case; the same object as ``any_case`` if case makes no difference.
+        any_case: Its outputs may be written in any case.
+        lower_case: Its outputs may be written in lower case. The same object as ``any_case`` if case makes no
+            difference.
 
     Example:
         >>> from textveil import Sanitizer
@@ -41,19 +43,19 @@ class SlotStaircases:
 
     @property
     def near_probability(self) -> float:
-        """The larger ``p_near`` of the two staircases."""
+        """The larger ``Staircase.near_probability`` of the two."""
         return max(self.any_case.near_probability, self.lower_case.near_probability)
 
     @property
     def guess_gain(self) -> float:
-        """The larger ``C`` of the two staircases."""
+        """The larger ``Staircase.guess_gain`` of the two."""
         return max(self.any_case.guess_gain, self.lower_case.guess_gain)
 
     def draw_symbols(self, inputs: Integers, slots: "Slots", random_uint64: RandomUint64) -> Integers:
-        """Implement ``Mechanism.draw_symbols``: sample each slot by the staircase of its case.
+        """Sample each slot by the staircase of its case (``Mechanism.draw_symbols``).
 
         Privacy:
-            As ``Staircase.draw_symbols``. The grouping of the samples depends on ``slots.lower`` alone.
+            As ``Staircase.draw_symbols``. The grouping of the samples depends only on ``slots.is_lower``.
         """
         if self.lower_case is self.any_case:
             return self.any_case.draw_symbols(inputs, random_uint64)
@@ -66,7 +68,7 @@ class SlotStaircases:
         return outputs
 
     def get_randomizer(self, *, lower: bool = False, whole: bool = True) -> "Randomizer":
-        """Implement ``Mechanism.get_randomizer``."""
+        """Return the output distribution of one kind of slot (``Mechanism.get_randomizer``)."""
         from textveil.mechanisms.staircase.staircase_randomizer import make_staircase_randomizer
 
         return make_staircase_randomizer(self.lower_case if lower else self.any_case)

@@ -31,11 +31,10 @@ _NEIGHBOR_TYPES = np.dtype(np.uint16), np.dtype(np.uint32)
 
 
 def compute_output_role(*, function_words_kept: bool, lower: bool = False) -> int:
-    """Return the bit of a symbol's role as an output, by whether function words are kept.
+    """Return the bit that marks a symbol as a possible output.
 
-    ``function_words_kept`` is true if the mode keeps function words: 1 with kept function words, 2 without. 16 and 32
-    are the same for slots whose output is written in lower case (``lower``). 4 and 8 occur in older bundles and have no
-    meaning.
+    It is 1 if function words are kept and 2 if not; for outputs that are always written in lower case (``lower``), 16
+    and 32. The bits 4 and 8 occur in older bundles and have no meaning.
 
     Example:
         >>> compute_output_role(function_words_kept=True) != compute_output_role(function_words_kept=False)
@@ -51,11 +50,11 @@ class StaircaseTable:
     Inputs are the symbols, by id, and ``<unk>``, which has no neighbors.
 
     Attributes:
-        neighbors: Ids of the nearest symbols of each symbol, nearest first, the symbol itself before all others;
-            shape ``(symbol_count, k)``.
+        neighbors: Ids of the nearest symbols of each symbol, nearest first, the symbol itself before all others; shape
+            ``(symbol_count, k)``.
         base: Public weight of every symbol as an output, at least 1, shape ``(symbol_count,)``.
-        roles: Bit masks of ``compute_output_role`` of every symbol, shape ``(symbol_count,)``: the rules that allow the
-            symbol as an output. The bound holds for any roles.
+        roles: For every symbol, the sum of the bits of ``compute_output_role``: when it may be an output. Shape
+            ``(symbol_count,)``. The guarantee holds for any roles.
 
     Example:
         >>> from textveil.bundle import DEFAULT_BUNDLE, TextBundle, open_bundle
@@ -71,7 +70,7 @@ class StaircaseTable:
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, NDArray[Any]], symbols: int) -> "StaircaseTable":
-        """Check shapes, types and ranges of the arrays, and return the table.
+        """Check shapes, types and ranges of the arrays, and create the table.
 
         Raises:
             BundleDamaged: A shape or type is invalid, a row stores an id twice or an id that is not a symbol, a row
@@ -107,12 +106,12 @@ class StaircaseTable:
         return cls(neighbors, base, roles)
 
     def get_output_mask(self, *, function_words_kept: bool, lower: bool = False) -> NDArray[np.bool_]:
-        """Return the mask of possible outputs under a rule, shape ``(symbols,)``.
+        """Return a mask of the symbols that may be output, shape ``(symbols,)``.
 
         Args:
             function_words_kept: Whether function words are kept.
-            lower: Whether the output is written in lower case. If no symbol has a role of lower case, case makes no
-                difference.
+            lower: Whether the output is always written in lower case, which permits more symbols. Ignored if the table
+                does not have roles for lower case.
         """
         lower = lower and bool((self.roles & _LOWER_ROLES).any())
         return (self.roles & compute_output_role(function_words_kept=function_words_kept, lower=lower)) != 0
@@ -151,9 +150,13 @@ class StaircaseLevel:
 
 
 def compute_factor(epsilon: Decimal, unit: int = BASE_UNIT) -> int:
-    """Return ``F``, at most ``(e**epsilon - 1) G``.
+    """Return ``(e**epsilon - 1) * unit``, rounded down: ``F`` in docs/proofs/staircase.md.
 
-    It is rounded down, so that the bound can only overstate the loss.
+    Rounding down keeps the true loss at most ``epsilon``.
+
+    Args:
+        epsilon: Epsilon of the level.
+        unit: ``G``, the weight of one unit of base.
     """
     with localcontext(prec=60, rounding=ROUND_FLOOR):
         # Decimal.exp rounds to nearest under every context: subtract more than its error before rounding down.
@@ -161,7 +164,7 @@ def compute_factor(epsilon: Decimal, unit: int = BASE_UNIT) -> int:
 
 
 def compute_realized_ratio(epsilon: Decimal) -> float:
-    """Return ``F / G``: the integers of a level realize at most ``e**epsilon - 1``.
+    """Return ``F / G``: ``e**epsilon - 1`` as the integers of a level realize it, never more.
 
     Example:
         >>> 7.389 < 1 + compute_realized_ratio(Decimal(2)) < 7.3891
@@ -172,9 +175,10 @@ def compute_realized_ratio(epsilon: Decimal) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class _StaircaseRows:
-    """The budgets of some inputs, prepared for sampling.
+    """The budgets of some inputs, prepared for sampling: one row for each input.
 
-    Shapes are ``(rows, k)``, but ``(rows, k + 1)`` for ``removed`` and ``(rows,)`` for the last two.
+    ``a`` is the part of the budget that each of ``k`` stored outputs gets, without the remainder. Shapes are ``(rows,
+    k)`` unless stated.
     """
 
     stored: Integers
@@ -237,7 +241,7 @@ class Staircase:
 
     @cached_property
     def budget(self) -> int:
-        """``H``, the budget of every row, at least 1."""
+        """``H``, the budget of every input, at least 1."""
         return max(1, int(self.level.share * self.base_sum))
 
     @cached_property
@@ -247,13 +251,13 @@ class Staircase:
 
     @property
     def total(self) -> int:
-        """``G S + F H``, the total of every row."""
+        """``G S + F H``, the total weight of every input."""
         return self.unit * self.base_sum + self.factor * self.budget
 
     def check_conditions(self) -> None:
         """Check the conditions of the theorem on the integers used for sampling.
 
-        The cost is O(1); the table's own check is separate.
+        The time does not depend on the size of the table, which is checked separately.
 
         Raises:
             BundleDamaged: A condition does not hold.
@@ -273,7 +277,7 @@ class Staircase:
 
     @property
     def near_probability(self) -> float:
-        """``p_near = F H / (G S + F H)``, the probability that a sample comes from the budget.
+        """``F H / (G S + F H)``, the probability that a sample comes from the budget (``p_near``).
 
         It is the same for every word.
         """
@@ -281,10 +285,10 @@ class Staircase:
 
     @property
     def guess_gain(self) -> float:
-        """``C = (G + F) S / (G S + F H)``, a bound of an attacker's gain.
+        """``(G + F) S / (G S + F H)``, a bound of an attacker's gain (``C`` in the proof).
 
-        For any prior on one word, with all other words public, the probability of a right guess grows on average by at
-        most this factor.
+        Whatever an attacker believes about one word, with all other words public: the probability of a right guess
+        grows on average by at most this factor.
         """
         return (self.unit + self.factor) * self.base_sum / self.total
 
@@ -309,12 +313,13 @@ class Staircase:
     def draw_symbols(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
         """Sample one output for every input, independently, shape ``(n,)``.
 
-        ``u`` is uniform below ``G S + F H`` and ``w`` below ``S - A``. The function computes three outputs for every
-        input, from the base, from the neighbors and from the remaining base, and ``u`` selects one.
+        ``u`` is uniform below ``G S + F H``, and ``w`` below ``S - A``, where ``A`` is the sum of ``a`` of the input.
+        The function computes three outputs for every input: from the base, from the stored neighbors, and from the
+        remaining base. ``u`` selects one of the three.
 
         Privacy:
-            The selection among the three must stay private: the bound covers the output alone. The function always
-            computes all three, with the same number of steps for every row. Each distinct input has one row: the
+            Which of the three is selected must stay private, since the bound covers the output alone. So the function
+            always computes all three, with the same number of steps for every row. Each distinct input has one row: the
             running time reveals the number of rows.
         """
         is_present = np.zeros(self.table.symbol_count + 1, dtype=np.bool_)
@@ -345,7 +350,7 @@ class Staircase:
         return _StaircaseRows(stored=stored, dealt=dealt, shifted=shifted, removed=removed, total=total, left=left)
 
     def _select_outputs(self, rows: _StaircaseRows, row_of: NDArray[np.intp], u: Integers, w: Integers) -> Integers:
-        """Return the output that the two uniform integers select."""
+        """Return the output that the two uniform integers select for each sample."""
         k = rows.stored.shape[1]
         of_budget = u - self.unit * self.base_sum
         v = np.maximum(of_budget, 0) // self.factor if self.factor else np.zeros_like(u)
@@ -362,7 +367,8 @@ class Staircase:
     def compute_exact_row(self, token: int) -> list[int]:
         """Return the exact weight of every symbol as the output of one input: integers of any size.
 
-        They sum to ``(G S + F H) (S - A)``, or to ``G S + F H`` if the budget has no remainder.
+        They sum to ``(G S + F H) (S - A)``, or to ``G S + F H`` if the budget has no remainder. ``A`` is the part of
+        the budget that the stored neighbors get.
         """
         stored, budgets = self.distribute_budget(np.array([token]))
         a = np.zeros_like(self.base)
@@ -377,9 +383,13 @@ class Staircase:
 
 
 def count_at_most(ascending: Integers, row_of: NDArray[np.intp], values: Integers) -> NDArray[np.intp]:
-    """Count the entries of each row that are at most the value.
+    """Return for each value how many entries of its row are at most the value.
 
-    ``ascending`` has shape ``(rows, k)``. The number of steps is the same for every row and value.
+    Args:
+        ascending: Rows in ascending order, shape ``(rows, k)``. The number of steps is the same for every row and
+            value.
+        row_of: Row of each value.
+        values: The values.
     """
     k = ascending.shape[1]
     flat, before = ascending.ravel(), row_of * k - 1

@@ -1,4 +1,4 @@
-"""The output distribution of a staircase mechanism, for analysis; sampling does not use it."""
+"""The output distribution of a staircase mechanism, for analysis. Sampling does not use it."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,7 +40,7 @@ class StaircaseRandomizer(Randomizer):
         return self.staircase.compute_exact_row(token)
 
     def compute_rows(self, inputs: Ids) -> Floats:
-        """Return ``Pr[M(x) = y]`` of some inputs to all symbols, shape ``(n, symbols)``."""
+        """Return ``Pr[M(x) = y]`` from some inputs to all symbols, shape ``(n, symbols)``."""
         staircase = self.staircase
         stored, budgets = staircase.distribute_budget(inputs)
         a = np.zeros((len(inputs), self.symbol_count))
@@ -51,7 +51,7 @@ class StaircaseRandomizer(Randomizer):
         return (staircase.unit * staircase.base + staircase.factor * a) / staircase.total
 
     def compute_columns(self, outputs: Ids) -> Floats:
-        """Return ``Pr[M(x) = y]`` of all inputs to some outputs, shape ``(n, inputs)``."""
+        """Return ``Pr[M(x) = y]`` from all inputs to some outputs, shape ``(n, inputs)``."""
         staircase, (inputs, values, starts, spread) = self.staircase, self._by_output
         base = staircase.base[outputs].astype(np.float64)
         a = np.zeros((len(outputs), self.input_count))
@@ -63,10 +63,10 @@ class StaircaseRandomizer(Randomizer):
 
     @cached_property
     def _by_output(self) -> tuple[Integers, Integers, Integers, Floats]:
-        """The positive entries of ``a`` sorted by output, and the spread of every input.
+        """The positive entries of ``a`` (see ``staircase``), sorted by output.
 
-        The tuple contains the inputs of the entries, the values of ``a``, the offset of each output's first entry, and
-        the spread.
+        The tuple has: the inputs of the entries; the values of ``a``; the offset of each output's first entry; and for
+        every input the factor by which its remaining budget is spread over the remaining base.
         """
         stored, budgets = self.staircase.distribute_budget(np.arange(self.input_count))
         dealt = budgets.sum(axis=1)

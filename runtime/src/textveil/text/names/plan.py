@@ -50,7 +50,7 @@ MIN_KEY_BYTES = 16
 _BATCH_CHARACTERS = 1 << 15
 _KEPT_COUNT, _REPLACED_WORDS = attrgetter("kept_count"), attrgetter("replaced_words")
 _WORD_OR_GAP = re.compile(r"\w+(?:['\u2019\u2018]\w+)*|\W+|_+")
-_UNSUPPORTED_OPTIONS = ("replacement_probability", "sanitize_punctuation", "split", "mechanism", "case")
+_UNSUPPORTED_OPTIONS = ("replacement_probability", "sanitize_punctuation", "mechanism")
 
 
 #: A document, its number of kept words, and its number of replaced unlisted words.
@@ -293,7 +293,6 @@ class NamesPlanFactory:
             protect="names",
             consistent=style.consistent,
             consistent_cap=style.cap,
-            case="carry",
             sanitize_punctuation=False,
             bundle=self._bundle.content_hash,
         )

@@ -65,7 +65,6 @@ class SanitizingPlan:
         mechanism: Samples the outputs of randomized tokens.
         words: The words that an output may contain.
         terms: Privacy terms, for statements.
-        split: Whether a document with more tokens than the cap of consistent outputs is split. If not, it is an error.
 
     >>> from textveil.text import Sanitizer, make_plan
     >>> make_plan(Sanitizer.load().bundle, protect="words").preview("the doctor")
@@ -77,12 +76,11 @@ class SanitizingPlan:
     mechanism: "Mechanism"
     words: PrintableWords
     terms: PrivacyTerms
-    split: bool = False
 
     @cached_property
     def keeps_case(self) -> bool:
         """Whether each output is written in the case of its original."""
-        return self.terms.case == "carry" and not self.terms.sanitize_punctuation
+        return not self.terms.sanitize_punctuation
 
     @cached_property
     def symbol_count(self) -> int:

@@ -31,14 +31,12 @@ from textveil.text.segmentation import LOWER
 
 
 @dataclass(frozen=True)
-class OpenPart:
-    """State of the unfinished part of a document with consistent outputs.
-
-    A document with more tokens than the cap is split into parts. Tokens share draws only within a part.
+class EarlierDraws:
+    """Draws of the earlier chunks of a document with consistent outputs.
 
     Attributes:
         counted: Number of tokens of the document so far that count toward the cap.
-        values: Output of each draw of the unfinished part, by the identity of its tokens. Private.
+        values: Output of each draw, by the identity of its tokens. Private.
     """
 
     counted: int = 0
@@ -47,18 +45,18 @@ class OpenPart:
 
 @dataclass(frozen=True)
 class CarriedState:
-    """What the reading of a chunk of a long document needs to know of the chunks before it.
+    """State of a long document that the reading of its next chunk needs from the chunks before it.
 
     It is all that the chunk's output distribution depends on besides the chunk itself. The place where a document is
     cut depends on private words; because of this state the cut changes neither the output distribution nor the spend.
 
     Attributes:
         before: Gap before the first segment; ``None`` at the start of a text.
-        open: Outputs of equal tokens in earlier chunks.
+        earlier: Outputs of equal tokens in earlier chunks.
     """
 
     before: str | None = None
-    open: OpenPart = OpenPart()
+    earlier: EarlierDraws = EarlierDraws()
 
 
 NO_CARRIED_STATE = CarriedState()
@@ -189,65 +187,49 @@ class TokenArrays:
         tokens = order[(self.roles[order] == RANDOMIZED) | (self.roles[order] == REPLACED)]
         if not self.plan.terms.consistent:
             return DrawIndex(tokens, np.arange(len(tokens)), tokens, np.empty(0, dtype=np.int64))
-        identity, documents = self.identities[tokens], self._find_document_parts(tokens)
-        unequal = np.flatnonzero(identity < 0)  # such as punctuation marks: each has a draw of its own
+        self._check_cap(tokens)
+        identity, documents = self.identities[tokens], self.document[tokens]
+        unequal = np.flatnonzero(identity < 0)  # a punctuation mark is equal to no other token
         identity[unequal] = len(self.segment_table.identities) + np.arange(len(unequal))
         identity_count = len(self.segment_table.identities) + len(unequal)
-        open_part = self.carried.open
-        numbers = defaultdict(count(len(open_part.values)).__next__)
-        for number, equal in enumerate(open_part.values):
+        earlier = self.carried.earlier.values
+        numbers = defaultdict(count(len(earlier)).__next__)
+        for number, equal in enumerate(earlier):
             if equal in self.segment_table.identities:
-                here = open_part.counted // self.plan.terms.consistent_cap
-                numbers[here * identity_count + self.segment_table.identities[equal]] = number
+                numbers[self.segment_table.identities[equal]] = number  # a chunk belongs to document 0
         keys = (documents * identity_count + identity).tolist()
         copies = np.fromiter(map(numbers.__getitem__, keys), dtype=np.int64, count=len(keys))
-        highest_draw = np.maximum.accumulate(np.concatenate([[len(open_part.values) - 1], copies]))
+        highest_draw = np.maximum.accumulate(np.concatenate([[len(earlier) - 1], copies]))
         first = tokens[np.diff(highest_draw) > 0]
-        return DrawIndex(
-            tokens, copies, first, np.fromiter(open_part.values.values(), dtype=np.int64, count=len(open_part.values))
-        )
+        return DrawIndex(tokens, copies, first, np.fromiter(earlier.values(), dtype=np.int64, count=len(earlier)))
 
-    def _find_document_parts(self, tokens: NDArray[np.intp]) -> Integers:
-        """Return the part of a document that contains each token, as an integer unique to the part.
-
-        Each part of a document except the last has exactly as many counted tokens as the cap. A token that is not equal
-        to any other does not count.
-
-        Args:
-            tokens: Tokens in text order.
+    def _check_cap(self, tokens: NDArray[np.intp]) -> None:
+        """Refuse a document with more counted tokens than the cap; a token that is equal to no other does not count.
 
         Raises:
-            DocumentTooLong: A document has more than one part, and the plan does not split documents.
+            DocumentTooLong: A document has more.
         """
-        cap, counts = self.plan.terms.consistent_cap, self.identities[tokens] >= 0
-        documents, before = self.document[tokens], np.cumsum(counts) - counts
-        before += self.carried.open.counted - before[np.searchsorted(documents, documents)]
-        parts = before // cap
-        if not self.plan.split and parts[counts].max(initial=0):
+        cap, counted = self.plan.terms.consistent_cap, self.document[tokens[self.identities[tokens] >= 0]]
+        if self.carried.earlier.counted + np.bincount(counted).max(initial=0) > cap:
             raise DocumentTooLong(
-                f"a document has more than {cap:,} words, names and numbers to replace consistently: split the "
+                f"a document has more than {cap:,} words, names and numbers to replace consistently: divide the "
                 "document, or raise consistent_cap"
             )
-        return documents * (int(parts.max(initial=0)) + 1) + parts
 
-    def get_open_part(self, values: Integers) -> OpenPart:
-        """Return the state that the next chunk of a document with consistent outputs needs.
+    def list_earlier_draws(self, values: Integers) -> EarlierDraws:
+        """Return the draws that the next chunk of a document with consistent outputs must repeat.
 
         Args:
             values: Output of each of ``draws.tokens``.
         """
-        cap, previous = self.plan.terms.consistent_cap, self.carried.open
-        identity = self.identities[self.draws.tokens]
-        counted_positions = np.flatnonzero(identity >= 0)
-        counted = previous.counted + len(counted_positions)
-        in_part = counted % cap
-        open_values = dict(previous.values) if previous.counted > counted - in_part else {}
-        last = counted_positions[max(0, len(counted_positions) - in_part) :]
+        previous, identity = self.carried.earlier, self.identities[self.draws.tokens]
+        counted = np.flatnonzero(identity >= 0)
         identity_keys = list(self.segment_table.identities)
-        open_values.update(
-            zip([identity_keys[number] for number in identity[last].tolist()], values[last].tolist(), strict=True)
+        keys = [identity_keys[number] for number in identity[counted].tolist()]
+        return EarlierDraws(
+            previous.counted + len(counted),
+            {**previous.values, **dict(zip(keys, values[counted].tolist(), strict=True))},
         )
-        return OpenPart(counted, open_values if in_part else {})
 
 
 def _find_last_before(parts: Integers, places: Integers) -> Integers:

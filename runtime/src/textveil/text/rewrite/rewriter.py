@@ -24,7 +24,7 @@ from textveil.mechanisms.integer_sampling import draw_uniform_below
 from textveil.text import segmentation
 from textveil.text.rewrite.cut import KEPT, RANDOMIZED, REPLACED, SegmentReader
 from textveil.text.rewrite.plan import SanitizingPlan
-from textveil.text.rewrite.read import CarriedState, OpenPart, TokenArrays, read_segments
+from textveil.text.rewrite.read import CarriedState, EarlierDraws, TokenArrays, read_segments
 from textveil.text.segmentation import LOWER, is_gap
 from textveil.text.skeleton import begins_sentence
 
@@ -297,10 +297,8 @@ class LongDocumentRewriter:
 
     def __init__(self, plan: SanitizingPlan, texts: Sequence[str]) -> None:
         self._plan, self._texts = plan, texts
-        self._open_part, self._lower = (
-            OpenPart(),
-            _find_lower_case_draws(plan, texts) if plan.terms.consistent else None,
-        )
+        self._earlier = EarlierDraws()
+        self._lower = _find_lower_case_draws(plan, texts) if plan.terms.consistent else None
         from textveil.text.restore import Restorer  # lazy: most calls restore nothing
 
         self.tokens: int = 0
@@ -317,13 +315,13 @@ class LongDocumentRewriter:
 
     def _iterate_parts(self, text: str) -> Iterator[str]:
         for segments, before in _iterate_blocks(self._plan, text):
-            tokens = read_segments(self._plan, segments, CarriedState(before, self._open_part))
+            tokens = read_segments(self._plan, segments, CarriedState(before, self._earlier))
             new_draws = len(tokens.draws.first)
             lower = None if self._lower is None else self._lower[:new_draws]
             outputs = sample_outputs(tokens, lower)
             if self._lower is not None:
                 self._lower = self._lower[new_draws:]
-                self._open_part = tokens.get_open_part(outputs[tokens.draws.tokens])
+                self._earlier = tokens.list_earlier_draws(outputs[tokens.draws.tokens])
             part = write_texts(tokens, outputs)
             self.tokens += part.tokens[0]
             for pairs in part.pairs:
@@ -333,16 +331,16 @@ class LongDocumentRewriter:
 
 def _find_lower_case_draws(plan: SanitizingPlan, texts: Iterable[str]) -> NDArray[np.bool_]:
     """Return whether the output of each draw of a document is in lower case at every place."""
-    capitals, open_part = bytearray(), OpenPart()
+    capitals, earlier = bytearray(), EarlierDraws()
     for text in texts:
         for segments, before in _iterate_blocks(plan, text):
-            tokens = read_segments(plan, segments, CarriedState(before, open_part))
+            tokens = read_segments(plan, segments, CarriedState(before, earlier))
             draws = tokens.draws
             numbers = np.concatenate([draws.earlier_values, len(capitals) + np.arange(len(draws.first))])[draws.copies]
             capitals.extend(bytes(len(draws.first)))
             has_capital = numbers[tokens.cases[draws.tokens] != segmentation.LOWER]
             np.frombuffer(capitals, dtype=np.bool_)[has_capital] = True
-            open_part = tokens.get_open_part(numbers)
+            earlier = tokens.list_earlier_draws(numbers)
     return ~np.frombuffer(capitals, dtype=np.bool_)
 
 

@@ -75,7 +75,10 @@ def _explain_undefined(name: str, mode: str | None) -> str:
     if mode is None:
         return "without a mode every token is randomized, and words have no types (use bayes)"
     if mode == "names":
-        return "in the mode names a surrogate is drawn from the type and form of the word alone (use mask or frequent)"
+        return (
+            "in the mode names the distribution of a surrogate depends only on the type and form of the word "
+            "(use mask or frequent)"
+        )
     return (
         f"it takes each token by itself, and in the mode {mode} the text around a word decides whether it is hidden "
         "(use words, mask or frequent)"

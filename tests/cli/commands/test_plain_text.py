@@ -131,12 +131,12 @@ def test_json_lines(cli: Callable, tmp_path: Path, tiny: Sanitizer) -> None:
 
 
 def test_json_of_a_text(cli: Callable) -> None:
-    ran = cli("--json", "--text", "two\nlines", "--mechanism", "krr", "--epsilon", "3.5", "--case", "drop")
+    ran = cli("--json", "--text", "two\nlines", "--mechanism", "krr", "--epsilon", "3.5")
     document = json.loads(ran.text)
     assert document["text"].count("\n") == 1
     statement = document["statement"]
     assert (statement["mechanism"], statement["level"], statement["epsilon"]) == ("krr", None, 3.5)
-    assert (statement["epsilon_notion"], statement["case"], statement["tokens"]) == ("pure local DP", "drop", 2)
+    assert (statement["epsilon_notion"], statement["tokens"]) == ("pure local DP", 2)
 
 
 # --- options -------------------------------------------------------------------------------------------------------
@@ -158,16 +158,20 @@ def test_options_reach_the_library(cli: Callable, tmp_path: Path, tiny: Sanitize
     assert strict["text"] == strict["text"].lower()
     assert strict["text"].count(" ") == 2
     assert (strict["statement"]["sanitize_punctuation"], strict["statement"]["epsilon"]) == (True, 16)
-    assert cli("--case", "drop", "-p", "1e-18", "-q", "--text", "THE Of").text == "the of\n"
+    assert cli("-p", "1e-18", "-q", "--text", "THE Of").text == "THE Of\n"
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "expected"),
     [
-        (["--epsilon", "17"], "unknown-epsilon", "santext+ has the epsilons 4, 16"),
+        (["--epsilon", "17"], "unknown-epsilon", "santext+ has these levels: epsilon 4, 16"),
         (["-p", "canary"], "option", "not a number"),
         (["-p", "0"], "option", "above 0 and at most 1"),
-        (["--mechanism", "santext", "-p", "0.3"], "option", "santext+ alone"),
+        (
+            ["--mechanism", "santext", "-p", "0.3"],
+            "option",
+            "replacement_probability and deny work only with the mechanism santext+",
+        ),
         (["--deny", "canary"], "input", "--deny: cannot read"),
         (["--bundle", "a canary"], "bundle-not-found", "there is no folder of that name"),
         (["--bundle", "canary" * 1000], "bundle-not-found", "there is no folder of that name"),

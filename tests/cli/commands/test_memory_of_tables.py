@@ -99,7 +99,7 @@ def _small_chunks(monkeypatch: pytest.MonkeyPatch, small: Sanitizer) -> None:
 
 
 def times(folder: Path, unit: str, table: Table, options: tuple[str, ...], ends: int = 0) -> float:
-    """What ``textveil sanitize`` holds at most, over the bytes of a table of a row."""
+    """Return the peak memory of ``textveil sanitize`` divided by the bytes of a table of one row."""
     path, out = folder / "in", folder / "out"
     arguments = ["sanitize", "-q", os.fspath(path), "-o", os.fspath(out), *options]
     return times_its_bytes(path, lambda size: table(unit, size), arguments, ends=ends)

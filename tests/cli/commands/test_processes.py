@@ -53,7 +53,7 @@ def test_standard_input_to_standard_output(command: Callable, tiny_path: Path) -
     assert ran.code == 0
     assert re.fullmatch(rb"\S+ \S+,\r\n\r\n  \S+\t\S+ \S+\n\S+ \S+", ran.out)
     assert ran.message.startswith("textveil: standard input: 4 documents. Kept: punctuation, ")
-    assert "7 tokens drawn" in ran.message
+    assert "Randomized: 7 tokens," in ran.message
 
 
 @pytest.mark.slow
@@ -67,7 +67,7 @@ def test_the_module_and_the_script_are_one(command: Callable) -> None:
 
 @pytest.fixture(params=["sanitize", "encode"])
 def releasing(request: pytest.FixtureRequest, tiny_path: Path) -> tuple[list[str | Path], bytes]:
-    """A command that releases, and what its line of two words looks like."""
+    """Return a command that releases text, and the output for its line of two words."""
     if request.param == "sanitize":
         return ["sanitize", "--bundle", tiny_path], rb"\S+ \S+\n"
     return ["encode", *pinned(request.getfixturevalue("tiny_encoder"))], LINE
@@ -92,7 +92,7 @@ def test_every_line_is_answered_before_the_next_is_read(tiny_path: Path, tiny_en
 @pytest.mark.slow
 @posix
 def test_a_closed_pipe_ends_quietly(releasing: tuple[list[str | Path], bytes], tmp_path: Path) -> None:
-    """``textveil sanitize FILE | head -1``"""
+    """The command is ``textveil sanitize FILE | head -1``."""
     command, line = releasing
     path = tmp_path / "long.txt"
     path.write_bytes(b"the doctor\n" * (400_000 if command[0] == "sanitize" else 20_000))

@@ -31,7 +31,7 @@ def bundles(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def place(bundles: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working folder with ledgers that were used, bundles, keys and inputs."""
+    """Return a working folder with used ledgers, bundles, keys and inputs."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(bundles, tmp_path, dirs_exist_ok=True)
     (tmp_path / "books").mkdir()
@@ -86,7 +86,7 @@ EACH = [*(("text", target) for target in OF_THE_LEDGER), *((way, OF_THE_LEDGER[1
 
 
 def refused(here: HERE, place: Path, command: list[str], target: str, *more: str) -> str:
-    """Runs a command that must be refused in one line and change nothing; gives the line."""
+    """Run a command that must be refused with one line and change nothing; return the line."""
     before = held(place)
     ran = here(*(part.format(target) for part in command), *more)
     assert (ran.code, ran.out, ran.message.count("\n")) == (1, b"", 1), ran.message
@@ -96,7 +96,7 @@ def refused(here: HERE, place: Path, command: list[str], target: str, *more: str
 
 
 def also(way: str, role: str, name: str) -> str:
-    """What is said where an output of a way is something else too."""
+    """Return the message for an output that is also another file."""
     one = OPTION.get(way, "--output")
     return f"textveil: output: {one} is also {role} ('{name}'): name another file; nothing was written\n"
 
@@ -228,7 +228,10 @@ def test_a_key_is_no_file_of_its_ledger_and_no_other_key(place: Path) -> None:
         with pytest.raises(KeyFileError, match=r"a key file has 32 bytes$"):
             Ledger.rotate("books/ledger", key=key)
     for key in ("books/named", "memo"):
-        with pytest.raises(KeyFileError, match="this is the key of another ledger; remove it first"):
+        with pytest.raises(
+            KeyFileError,
+            match="this is the key of another ledger: delete it if no ledger needs it, or choose another name",
+        ):
             Ledger.rotate("books/ledger", key=key)
     assert held(place) == before
     pytest.importorskip("cryptography")

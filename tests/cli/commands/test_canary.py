@@ -46,7 +46,7 @@ class Confined:
         code: str = "",
         alone: bool = False,
     ) -> tuple[int, str]:
-        """The exit code, and everything that was printed or is left in a file or in a file's name.
+        """Return the exit code, and all output and remaining files with their names.
 
         ``code`` runs first. With ``alone``, the command has an interpreter of its own, which takes a second.
         """
@@ -126,7 +126,7 @@ def test_a_text_and_a_word_on_the_command_line(confined: Confined) -> None:
         (["sanitize", SECRET], 1),
         (["sanitize", "--text", SECRET, "--epsilon", SECRET], 1),
         (["sanitize", "--text", SECRET, "--mechanism", SECRET], 2),
-        (["sanitize", "--text", SECRET, "--case", SECRET], 2),
+        (["sanitize", "--text", SECRET, "--style", SECRET], 2),
         (["sanitize", "--text", SECRET, "-p", SECRET], 1),
         (["sanitize", "--text", SECRET, "--deny", SECRET], 1),
         (["sanitize", "--text", SECRET, "--bundle", SECRET], 1),

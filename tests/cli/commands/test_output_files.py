@@ -93,6 +93,7 @@ def test_a_disk_that_fails(
     assert os.listdir(folder) == ["out.txt"]
 
 
+@pytest.mark.full
 @pytest.mark.slow
 @posix
 def test_a_disk_that_is_full(tiny_path: Path, tmp_path: Path, folder: Path) -> None:
@@ -154,7 +155,7 @@ def test_an_input_is_not_overwritten(cli: Callable, note: Path, tmp_path: Path) 
 @pytest.mark.slow
 @posix
 def test_standard_input_is_not_overwritten(command: Callable, note: Path, tiny_path: Path) -> None:
-    """``textveil sanitize -o note.txt < note.txt``"""
+    """The command is ``textveil sanitize -o note.txt < note.txt``."""
     content = note.read_bytes()
     with note.open("rb") as file:
         ran = command("sanitize", "--bundle", tiny_path, "-o", note, stdin=file)
