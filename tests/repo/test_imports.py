@@ -266,6 +266,6 @@ def test_an_output_file_is_all_that_is_written(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_command_loads_what_files_need_when_they_need_it() -> None:
     """Neither processes nor the libraries of Parquet and zstd are paid for by a sentence."""
-    modules = loaded("import textveil_cli.rewriting.tables")
+    modules = loaded("import textveil_cli.commands.sanitize.tables")
     assert "textveil_cli.files.pipeline" in modules
     assert not {"multiprocessing", "concurrent.futures", "pyarrow", "zstandard"} & modules

@@ -11,9 +11,9 @@ from textveil.vector import TextLabelEncoder
 
 from textveil_cli.aggregation import IndexServer, LabelDecision, VectorClassifier
 from textveil_cli.console import iterate_lines, name_inputs
+from textveil_cli.encoder_run import COMMENT_PREFIX
 from textveil_cli.options import EncoderOptions
 from textveil_cli.reports.counts import print_counts
-from textveil_cli.rewriting.encoder_run import COMMENT_PREFIX
 
 
 def classify(

@@ -8,6 +8,7 @@ from textveil.errors import OptionError
 from textveil.release import ReleaseStatement
 from textveil.vector import Encoder, LabelStatement, TextLabelEncoder, load_encoder
 
+from textveil_cli.encoder_run import EncoderRun, encode_inputs
 from textveil_cli.files import check_output_ending
 from textveil_cli.options import (
     EncoderOptions,
@@ -18,7 +19,6 @@ from textveil_cli.options import (
     TableOptions,
     refuse_overwriting,
 )
-from textveil_cli.rewriting.encoder_run import EncoderRun, encode_inputs
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,9 +3,8 @@
 A value of parsed JSON that has another type is an error of the bundle. So no reader need catch ``TypeError`` or
 ``KeyError``, which would also hide its own defects.
 
-The parser of safetensors follows the published format and rejects data that the format allows but leaves ambiguous:
-arrays that are not aligned to their element size, element types that the caller does not list, and bytes outside all
-arrays.
+The parser of safetensors follows the published format, but rejects what the format leaves ambiguous: arrays that are
+not aligned to their element size, element types that the caller does not list, and bytes outside all arrays.
 """
 
 import json

@@ -9,6 +9,7 @@ from textveil.errors import OptionError
 from textveil.formatting import format_count
 from textveil.text import Options, Result, Sanitizer
 
+from textveil_cli.commands.sanitize import SanitizeArguments
 from textveil_cli.console import (
     LineBatch,
     TextWriter,
@@ -20,12 +21,11 @@ from textveil_cli.console import (
     read_lines,
 )
 from textveil_cli.options.ledger import check_writable
-from textveil_cli.rewriting.arguments import SanitizeArguments
 
 if TYPE_CHECKING:
     from textveil.text import PrivacyTerms
 
-    from textveil_cli.rewriting.language_warnings import KeptWordsTally
+    from textveil_cli.commands.sanitize.language_warnings import KeptWordsTally
 
 _ONE_DOCUMENT_ERROR = "--save-mapping needs one document: pass one line, one --text, or --document file"
 _ENCODING_ADVICE, _REJECTED_ROWS_ADVICE = "save it as UTF-8", "; --rejected-rows FILE skips rejected lines"
@@ -102,7 +102,7 @@ def _make_language_checks(sanitizer: Sanitizer, options: Options) -> "tuple[Line
 
     The caller invokes the first with texts, and the second after the run.
     """
-    from textveil_cli.rewriting.language_warnings import KeptWordsTally, UnknownWordsWarning
+    from textveil_cli.commands.sanitize.language_warnings import KeptWordsTally, UnknownWordsWarning
 
     return UnknownWordsWarning(sanitizer, options), KeptWordsTally()
 

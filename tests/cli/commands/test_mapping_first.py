@@ -38,7 +38,7 @@ kept_open, sys.stdout = sys.stdout, Output()
 """
 #: What would be wrong: the mapping is written when the text is.
 AFTER_THE_TEXT = """
-from textveil_cli.rewriting import plain_text
+from textveil_cli.commands.sanitize import plain_text
 real, kept = plain_text._write_mapping, []
 plain_text._write_mapping = lambda *given: kept.append(given)
 from contextlib import contextmanager

@@ -12,6 +12,8 @@ from textveil.formatting import format_count
 from textveil.text import KeptWords, Options, PrivacyTerms, Sanitizer
 
 from textveil_cli.columns import find_personal_columns, list_columns
+from textveil_cli.commands.sanitize import SanitizeArguments
+from textveil_cli.commands.sanitize.language_warnings import UnknownWordsWarning, warn_about_language
 from textveil_cli.console import print_unless_quiet, show_byte_progress
 from textveil_cli.files import (
     BlockSanitizer,
@@ -29,8 +31,6 @@ from textveil_cli.files import (
     refuse_tables_by_name,
     sanitize_files,
 )
-from textveil_cli.rewriting.arguments import SanitizeArguments
-from textveil_cli.rewriting.language_warnings import UnknownWordsWarning, warn_about_language
 
 if TYPE_CHECKING:
     from textveil_cli.run_ledger import ReceiptFile, RunLedger

@@ -1,1 +1,0 @@
-"""Execution of ``textveil sanitize`` and ``encode`` on plain text and tables."""
