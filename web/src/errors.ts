@@ -3,7 +3,7 @@
  * compares both).
  */
 
-export const DEFAULT_BUNDLE_ID = "0f64cee658b1adfb3123c879fc871cbefea86c0cd80eb5259b876da8dce9ff61";
+export const DEFAULT_BUNDLE_ID = "6c336067f6468a756538fff6a0a70dc7c8efec607ec89567fc0d5566f1747ccb";
 export const DEFAULT_ENCODER_ID = "fc94e8ad9143461a58e5ae291f24e812f7f6f70220ff72e8f6fba4acbbdcf5ad";
 /** Base of all named errors. `code` is stable across versions and safe to log. */
 export class TextveilError extends Error {

@@ -8,7 +8,7 @@ from pathlib import Path
 from textveil.errors import BundleNotFound
 
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v4"
-DEFAULT_BUNDLE_ID = "0f64cee658b1adfb3123c879fc871cbefea86c0cd80eb5259b876da8dce9ff61"
+DEFAULT_BUNDLE_ID = "6c336067f6468a756538fff6a0a70dc7c8efec607ec89567fc0d5566f1747ccb"
 DEFAULT_ENCODER = "ag-static"
 DEFAULT_ENCODER_ID = "fc94e8ad9143461a58e5ae291f24e812f7f6f70220ff72e8f6fba4acbbdcf5ad"
 _PACKAGE_PARTS = ("runtime", "src", "textveil", "bundle")

@@ -1,8 +1,7 @@
 """Sanitizing of text: tokenization, mechanisms, privacy statements and restoring.
 
-The names of ``__all__`` are imported lazily, at first access: an encoder that needs only ``WordPiece`` imports nothing
-else. Tokenization is in ``textveil.text.segmentation``; restoring a reply to a sanitized text is in
-``textveil.text.restore``.
+The names of ``__all__`` are imported lazily, at first access. Tokenization is in ``textveil.text.segmentation``;
+restoring a reply to a sanitized text is in ``textveil.text.restore``.
 """
 
 from typing import TYPE_CHECKING
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     )
     from textveil.text.staircase_plans import StaircasePlanFactory
     from textveil.text.statement import PrivacyTerms, Result
-    from textveil.text.wordpiece import WordPiece
 
 __all__ = [
     "LOWER",
@@ -50,7 +48,6 @@ __all__ = [
     "StaircasePlanFactory",
     "TemplateRule",
     "TokenRole",
-    "WordPiece",
     "fold_word",
     "format_epsilon",
     "is_gap",
@@ -66,7 +63,7 @@ __all__ = [
 __getattr__: AttributeGetter = make_lazy_getattr(
     __name__,
     __all__,
-    # The modules with the fewest imports first: an encoder needs only word pieces, the command line only a sanitizer.
+    # The modules with the fewest imports first.
     "options",
     "segmentation",
     "statement",
@@ -75,7 +72,6 @@ __getattr__: AttributeGetter = make_lazy_getattr(
     "rewrite.plan",
     "staircase_plans",
     "sanitizer",
-    "wordpiece",
     "levels",
     "level_summary",
     "restore_policy",
