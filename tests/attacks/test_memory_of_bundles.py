@@ -43,7 +43,6 @@ def _index_with_a_model(folder: Path) -> Path:
 BUNDLES: dict[str, Callable[[Path], Path]] = {
     "staircase": small_staircase,
     "words": lambda folder: GOLDEN / "words",
-    "wordpieces": lambda folder: GOLDEN / "wordpieces",
     "index": write_index,
     "index with a model": _index_with_a_model,
     "vectors": write_encoder,

@@ -182,9 +182,7 @@ def test_the_staircase_can_be_built_again_from_what_is_in_the_repository(bundle,
             *(LISTS / "words" / name for name in ("english-3-opposites.txt", "alarming.txt"))
         ),
     )
-    source = WordVectors(
-        words=bundle.vocabulary, vectors=np.ones((bundle.symbol_count, 2), np.float32), tokens="word", provenance={}
-    )
+    source = WordVectors(words=bundle.vocabulary, vectors=np.ones((bundle.symbol_count, 2), np.float32), provenance={})
     part = build_staircase(source, recipe)
     assert (part.tensors["base"] == bundle.staircase_table.base).all()
     told = (

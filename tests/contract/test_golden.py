@@ -26,7 +26,7 @@ from textveil import Sanitizer
 
 GOLDEN = Path(__file__).parents[2] / "docs" / "golden"
 CASES = json.loads((GOLDEN / "vectors.json").read_text(encoding="utf-8"))
-BUNDLES = ("words", "wordpieces")
+BUNDLES = ("words",)
 FILES = (
     "mechanism.json",
     "characters.json",
@@ -250,10 +250,3 @@ def only(keep: Any) -> Any:
 )
 def test_reader_and_runtime_agree_on_words(texts: list[str], options: dict[str, Any], label: int) -> None:
     assert_agreement("words", texts, options, str(label))
-
-
-@pytest.mark.slow
-@settings(max_examples=500, deadline=None)
-@given(st.lists(random_texts.map(only(is_old)), min_size=1, max_size=3), random_options(), st.integers(0, 999))
-def test_reader_and_runtime_agree_on_wordpieces(texts: list[str], options: dict[str, Any], label: int) -> None:
-    assert_agreement("wordpieces", texts, options, str(label))

@@ -12,14 +12,13 @@ from textveil.bundle import TextBundle
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., TextBundle]:
-    """Bundles by geometry, ``k`` and kind of tokens; each is written once."""
+    """Bundles by geometry and ``k``; each is written once."""
 
     @cache
-    def open_bundle(geometry: str, k: int | None, tokens: str = "word") -> TextBundle:
+    def open_bundle(geometry: str, k: int | None) -> TextBundle:
         vectors, exponents = GEOMETRIES[geometry]
-        words = small_bundles.pieces(len(vectors)) if tokens == "wordpiece" else None
         folder: Path = tmp_path_factory.mktemp("bundles") / "bundle"
-        return small_bundles.small_bundle(folder, vectors, k=k, exponents=exponents, words=words, tokens=tokens)
+        return small_bundles.small_bundle(folder, vectors, k=k, exponents=exponents)
 
     return open_bundle
 

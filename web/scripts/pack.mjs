@@ -35,7 +35,6 @@ function namesAlone(found) {
   const manifest = JSON.parse(found.get("manifest.json").toString("utf8"));
   const kept = Object.keys(law.files).filter((name) => /^(?:names\.|common-|kept-|characters)/.test(name));
   const lawAlone = {
-    token_type: "word",
     vocabulary_size: 0,
     santext: null,
     staircase: null,

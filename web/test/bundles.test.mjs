@@ -219,9 +219,9 @@ test("contents that break a rule of the format are refused, with hashes that fit
   const level = law.staircase.levels[0];
   const laws = [
     lawOf((found) => void (found.more = 1)),
-    lawOf((found) => void delete found.token_type),
+    lawOf((found) => void delete found.defaults),
     lawOf((found) => void (found.vocabulary_size += 1)),
-    lawOf((found) => void (found.token_type = "letter")),
+    lawOf((found) => void (found.token_type = "word")),
     lawOf((found) => void (found.staircase.levels = [])),
     lawOf((found) => void found.staircase.levels.push(level)),
     lawOf((found) => void (found.staircase.levels[0].epsilon = "17")),
@@ -238,7 +238,7 @@ test("contents that break a rule of the format are refused, with hashes that fit
     changed(
       words,
       "mechanism.json",
-      bytes(decoded(words, "mechanism.json").replace('"token_type"', '"token_type":"word","token_type"')),
+      bytes(decoded(words, "mechanism.json").replace('"santext"', '"santext":null,"santext"')),
     ),
     changed(words, "mechanism.json", bytes(`${decoded(words, "mechanism.json")}x`)),
     changed(words, "mechanism.json", bytes("[")),

@@ -211,7 +211,7 @@ class StaircaseUnsupported(TrainingError):
 
 
 class EncoderMismatch(TrainingError):
-    """A bundle and an encoder do not split text into the same tokens."""
+    """An encoder is cased, and sanitized words are in lower case."""
 
     code = "encoder-mismatch"
 

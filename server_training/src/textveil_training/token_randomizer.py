@@ -75,11 +75,6 @@ class TokenRandomizer:
         self.plan = make_plan(self.bundle, **options)
 
     @property
-    def has_wordpieces(self) -> bool:
-        """Whether tokens are WordPieces, written ``##`` inside a word."""
-        return self.bundle.token_type == "wordpiece"
-
-    @property
     def unknown_id(self) -> int:
         """Input id of ``<unk>``, which is never an output; also the number of symbols."""
         return self.bundle.symbol_count
@@ -156,14 +151,12 @@ class TokenRandomizer:
         """Return the vocabulary's spelling of a symbol, ``<unk>`` for the unknown word."""
         return "<unk>" if token == self.unknown_id else self.bundle.vocabulary[token]
 
-    def get_distribution(self, *, whole: bool = True) -> Randomizer:
+    def get_distribution(self) -> Randomizer:
         """Return the output distribution ``Pr[M(x) = y]``.
 
-        Args:
-            whole: For words in one piece, which SanText+'s coin may keep; else for parts of words, which it never
-                keeps.
+        It is that of whole words, which SanText+'s coin may keep.
 
         Raises:
             OptionError: The mechanism has no integer weights (``fbdd``).
         """
-        return self.plan.mechanism.get_randomizer(whole=whole)
+        return self.plan.mechanism.get_randomizer(whole=True)

@@ -60,7 +60,7 @@ def test_internal_errors_do_not_tell(encode: Callable, monkeypatch: pytest.Monke
     def fail(*arguments: object) -> None:
         raise error
 
-    monkeypatch.setattr("textveil.text.wordpiece.WordPiece.split_basic_tokens", fail)
+    monkeypatch.setattr("textveil.vector.wordpiece.WordPiece.split_basic_tokens", fail)
     ran = encode("--text", SECRET)
     assert ran.code == 1
     assert "orblaxia" not in ran.message

@@ -110,9 +110,3 @@ def test_inspect_takes_one_word(here: Callable, tiny_path: Path, word: str) -> N
     assert re.fullmatch(
         r"textveil: option: expected one word, got \d tokens \(see textveil inspect --help\)\n", ran.message
     )
-
-
-def test_inspect_of_a_wordpiece_bundle(here: Callable, pieces: Sanitizer) -> None:
-    ran = here("inspect", "doctor", "-b", pieces.bundle.path, "-n", "50", "-m", "random")
-    assert ran.code == 0
-    assert "##" in ran.text

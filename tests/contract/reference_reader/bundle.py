@@ -50,9 +50,8 @@ class Bundle:
 
 def check_parts(law: dict[str, Any], hashes: dict[str, str]) -> None:
     """Refuse parts that do not belong together, or to the files that the manifest lists."""
-    keys = {"token_type", "vocabulary_size", "santext", "staircase", "template", "defaults", "files"}
+    keys = {"vocabulary_size", "santext", "staircase", "template", "defaults", "files"}
     check(set(law) in (keys, keys | {"names"}), "mechanism.json: keys")
-    check(law["token_type"] in ("word", "wordpiece"), "mechanism.json: token_type")
     parts = {part for part in ("santext", "staircase") if law[part] is not None}
     check(parts or "names" in law, "mechanism.json: no part")
     check(type(law["vocabulary_size"]) is int and law["vocabulary_size"] >= 0, "mechanism.json: symbols")
@@ -71,7 +70,6 @@ def check_parts(law: dict[str, Any], hashes: dict[str, str]) -> None:
     if "santext" in parts:
         named += ["table.safetensors", "embeddings.safetensors"]
     if "staircase" in parts:
-        check(law["token_type"] == "word", "mechanism.json: a staircase of pieces")
         check(set(law["template"]) == {"function_words", "entity_types"}, "mechanism.json: template")
         kinds = law["template"]["entity_types"]
         check(all(set(kind) == {"name", "shape", "files"} for kind in kinds), "mechanism.json: a kind")
@@ -86,7 +84,7 @@ def check_parts(law: dict[str, Any], hashes: dict[str, str]) -> None:
 
 def check_law(law: dict[str, Any], defaults: dict[str, Any], hashes: dict[str, str]) -> None:
     """Refuse a definition of SanText with a key too many or too few, or a value out of range."""
-    check(set(law) == {"token_type", "vocabulary_size", "levels", *LOWEST}, "mechanism.json: keys of santext")
+    check(set(law) == {"vocabulary_size", "levels", *LOWEST}, "mechanism.json: keys of santext")
     check(
         all(type(law[key]) is int and law[key] >= lowest for key, lowest in LOWEST.items()), "mechanism.json: constants"
     )
@@ -208,7 +206,7 @@ def read_bundle(folder: Path) -> Bundle:
     whole = parse_object(data["mechanism.json"])
     check_parts(whole, hashes)
     use_characters(data["characters.json"])
-    law = {"token_type": whole["token_type"], "vocabulary_size": whole["vocabulary_size"]}
+    law = {"vocabulary_size": whole["vocabulary_size"]}
     identity = hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
     names = read_names(whole["names"], data) if "names" in whole else None
     *lines, rest = (data["vocabulary.tsv"] if law["vocabulary_size"] else b"").decode("utf-8").split("\n")

@@ -153,8 +153,6 @@ def write_text(bundle: Bundle, items: list[str | Unit], outputs: list[int], stri
             written, after_unit = written + item, False
             continue
         spellings = [bundle.spellings[i][0] for i in itertools.islice(ids, len(item.ids))]
-        if bundle.law["token_type"] == "wordpiece":
-            spellings = [spelling.removeprefix("##") for spelling in spellings]
         printed = "".join(spellings)
         if item.case != "lower":
             printed = printed.upper() if item.case == "UPPER" else printed[:1].upper() + printed[1:]

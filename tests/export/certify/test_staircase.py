@@ -18,7 +18,7 @@ def tensors():
     words = [f"w{'abcdefghij'[n // 10]}{'abcdefghij'[n % 10]}" for n in range(80)]
     vectors = np.random.default_rng(4).standard_normal((80, 6)).astype(np.float32)
     arrays = make_staircase_arrays(
-        WordVectors(words=words, vectors=vectors, tokens="word", provenance={}), settings=StaircaseSettings(8)
+        WordVectors(words=words, vectors=vectors, provenance={}), settings=StaircaseSettings(8)
     )
     return {**arrays, "roles": np.full(80, 63, dtype=np.uint8)}
 

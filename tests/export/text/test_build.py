@@ -33,7 +33,7 @@ def words(count):
 @pytest.fixture(scope="module")
 def source():
     vectors = np.random.default_rng(0).standard_normal((800, 40)).astype(np.float32)
-    return WordVectors(words=words(800), vectors=vectors, tokens="word", provenance={"vectors": "made up"})
+    return WordVectors(words=words(800), vectors=vectors, provenance={"vectors": "made up"})
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_the_default_levels_meet_their_shares(source, tmp_path):
 
 
 def test_levels_that_a_small_vocabulary_cannot_tell_apart():
-    source = WordVectors(words=["a", "b", "c"], vectors=np.eye(3, dtype=np.float32), tokens="word", provenance={})
+    source = WordVectors(words=["a", "b", "c"], vectors=np.eye(3, dtype=np.float32), provenance={})
     with pytest.raises(ExportError, match="set them with --exponent"):
         build_text_bundle(source, TextBundleRecipe(name="tiny", policy=POLICY, k=2))
 
@@ -173,13 +173,12 @@ class TestCommand:
     def test_the_command_builds_a_bundle_from_an_encoder(self, encoder_folder, tmp_path):
         words_file = tmp_path / "words.txt"
         words_file.write_text("the\nof\ndoctor\nnurse\nhospital\nclean\nboston\n")
-        for vocabulary in ("wordpiece", str(words_file)):
+        for vocabulary in (str(words_file),):
             target = tmp_path / f"bundle{len(vocabulary)}"
             arguments = ["table", "--encoder", str(encoder_folder), "--vocabulary", vocabulary, "-o", str(target)]
             arguments += ["-k", "3", "--exponent", "4", "--lists", "none", "--mechanisms", "santext"]
             assert run(cli.app, "textveil-export", arguments) == 0
             sanitizer = Sanitizer.load(target)
-            assert sanitizer.bundle.token_type == ("wordpiece" if vocabulary == "wordpiece" else "word")
             assert sanitizer.sanitize("The doctor in Boston.").tokens > 0
 
     @pytest.mark.slow
@@ -190,7 +189,7 @@ class TestCommand:
             (["--exponent", "-1"], "must be above 0"),
             (["--exponent", "3", "--exponent", "2"], "must ascend"),
             (["--exponent", "3", "--default-epsilon", "5"], "default level"),
-            (["--vocabulary", "wordpiece"], "--vectors replaces"),
+            (["--vocabulary", "words.txt"], "--vectors replaces"),
             (["--lists", "french"], "--lists"),
             (["--share", "2"], "share"),
             (["-k", "1501"], "k must be between"),

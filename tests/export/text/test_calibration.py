@@ -65,9 +65,7 @@ def test_every_target_covers_the_truth(tmp_path, geometry):
         name="small", policy=small_bundles.MIXED.policy(words), k=5, certified_epsilons=targets, default_level="low"
     )
     bundle = write_bundle(
-        build_text_bundle(
-            WordVectors(words=words, vectors=vectors.astype(np.float32), tokens="word", provenance={}), recipe
-        ),
+        build_text_bundle(WordVectors(words=words, vectors=vectors.astype(np.float32), provenance={}), recipe),
         tmp_path / "b",
     )
     certificates = certify_bundle(bundle)

@@ -88,7 +88,7 @@ def test_the_vectors_that_ship_are_those_of_the_list():
 def test_the_nearest_words_of_a_word_fit_its_place():
     """A diagnosis beside a diagnosis, a past tense beside a past tense."""
     every = read_vectors(VECTORS, 1 << 16)
-    frequent = WordVectors(words=every.words[:6_000], vectors=every.vectors[:6_000], tokens="word", provenance={})
+    frequent = WordVectors(words=every.words[:6_000], vectors=every.vectors[:6_000], provenance={})
     arrays = make_staircase_arrays(
         frequent, read_frequencies(WORDS / "english-3-frequencies.tsv"), StaircaseSettings(12)
     )

@@ -150,7 +150,7 @@ def test_the_error_identifies_a_wrong_list_and_its_line(files: dict[str, Path]) 
 
 def words_of(words: list[str], seed: int) -> WordVectors:
     vectors = small_bundles.scattered(len(words), 4, seed).astype(np.float32)
-    return WordVectors(words=words, vectors=vectors, tokens="word", provenance={})
+    return WordVectors(words=words, vectors=vectors, provenance={})
 
 
 def test_every_word_needs_a_vector_of_its_own() -> None:
@@ -212,7 +212,6 @@ def test_options_and_bundles_that_do_not_fit_are_refused(
     few = tmp_path / "few"
     few.write_text("".join(vectors.read_text("utf-8").splitlines(keepends=True)[:5]), "utf-8")
     for arguments, message in (
-        ((GOLDEN / "wordpieces", "--vectors", vectors), "a staircase needs a bundle of words"),
         ((finished, "--vectors", few), "12 of 17 words have no vector for the staircase"),
         ((finished, "--lists", "german"), "--lists must be english or none"),
     ):

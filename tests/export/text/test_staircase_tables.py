@@ -32,7 +32,7 @@ def source(words=60, dimension=12, seed=3):
     """Three entries without a letter, then words, with random vectors."""
     names = [*PUNCTUATION, *(f"w{'abcdefghij'[i // 10]}{'abcdefghij'[i % 10]}" for i in range(words))]
     vectors = np.random.default_rng(seed).standard_normal((len(names), dimension)).astype(np.float32)
-    return WordVectors(words=names, vectors=vectors, tokens="word", provenance={})
+    return WordVectors(words=names, vectors=vectors, provenance={})
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(0, 4))
@@ -54,7 +54,6 @@ def test_length_of_a_vector_does_not_matter():
     longer = WordVectors(
         words=given_source.words,
         vectors=(given_source.vectors * lengths).astype(np.float32),
-        tokens="word",
         provenance={},
     )
     settings = StaircaseSettings(10)
@@ -66,7 +65,7 @@ def test_a_row_of_zeros_is_near_to_nothing_and_breaks_nothing():
     vectors = source().vectors.copy()
     vectors[5] = 0
     near = make_staircase_arrays(
-        WordVectors(words=source().words, vectors=vectors, tokens="word", provenance={}), settings=StaircaseSettings(59)
+        WordVectors(words=source().words, vectors=vectors, provenance={}), settings=StaircaseSettings(59)
     )["neighbors"]
     assert near[5, 0] == 5
     assert len(set(near[5].tolist())) == 59
@@ -81,7 +80,7 @@ def test_a_frequent_word_comes_earlier():
     often = {"x": 1, "near": 1 << 10, "far": 1 << 14}
     rows = [
         make_staircase_arrays(
-            WordVectors(words=words, vectors=vectors, tokens="word", provenance={}),
+            WordVectors(words=words, vectors=vectors, provenance={}),
             often,
             StaircaseSettings(favor=worth),
         )["neighbors"][0].tolist()
@@ -192,7 +191,7 @@ def test_the_error_has_the_number_of_a_wrong_line_of_frequencies(tmp_path, line)
         lambda: StaircaseSettings(k=0),
         lambda: StaircaseSettings(favor=Fraction(-1)),
         lambda: make_staircase_arrays(
-            WordVectors(words=["5", "."], vectors=np.ones((2, 3), np.float32), tokens="word", provenance={})
+            WordVectors(words=["5", "."], vectors=np.ones((2, 3), np.float32), provenance={})
         ),
         lambda: make_staircase_arrays(source(), {"unknown": 3}, StaircaseSettings(5)),
         lambda: compute_base_weights([3, -1], Fraction(1, 2)),

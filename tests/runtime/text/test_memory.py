@@ -28,7 +28,7 @@ UNITS = {
     **{name: JOINED[name] for name in _GROWING},
     **{sign: sign for sign in ("a", "a,", "A ", "1", "1 ", "(1) ", "a. ", "é,", " ", '"')},
 }
-_WORDS, _PIECES = ("-b", str(GOLDEN / "words"), "-m"), ("-b", str(GOLDEN / "wordpieces"), "-m")
+_WORDS = ("-b", str(GOLDEN / "words"), "-m")
 OPTIONS = {
     "plain": (),
     "JSON": ("--json",),
@@ -42,9 +42,6 @@ OPTIONS = {
     "krr": (*_WORDS, "krr", "-e", "2"),
     "santext, JSON": (*_WORDS, "santext", "--json"),
     "santext+, punctuation": (*_WORDS, "santext+", "--sanitize-punctuation"),
-    "santext of pieces": (*_PIECES, "santext"),
-    "fbdd of pieces": (*_PIECES, "fbdd", "-e", "10"),
-    "santext+ of pieces, punctuation": (*_PIECES, "santext+", "--sanitize-punctuation"),
 }
 
 

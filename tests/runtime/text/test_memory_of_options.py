@@ -53,7 +53,7 @@ def times_its_bytes(sanitizer: Sanitizer, sign: str, options: dict[str, Any]) ->
 
 
 def bundles_of(options: dict[str, Any]) -> tuple[str, ...]:
-    return ("words", "wordpieces") if "mechanism" in options else ("staircase",)
+    return ("words",) if "mechanism" in options else ("staircase",)
 
 
 def too_much(bundles: dict[str, Sanitizer], way: str, signs: dict[str, str]) -> dict[str, float]:

@@ -214,13 +214,6 @@ def test_denied_english_words(english: Sanitizer) -> None:
         assert set(law.words) == outputs
 
 
-def test_pieces_are_denied_too(pieces: Sanitizer) -> None:
-    assert plan(pieces).mechanism.is_keepable[pieces.bundle.symbol_ids["the"]]
-    assert not plan(pieces, deny=["THE"]).mechanism.is_keepable[pieces.bundle.symbol_ids["the"]]
-    assert not plan(pieces).mechanism.is_keepable[pieces.bundle.symbol_ids["##s"]]
-    assert not plan(pieces).mechanism.is_keepable[pieces.bundle.symbol_ids["19"]]
-
-
 # --- krr and random ------------------------------------------------------------------------------------------------
 
 

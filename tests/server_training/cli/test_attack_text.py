@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from neighbor_models import write_bert
-from small_bundles import pieces, scattered, small_bundle, spellings
+from small_bundles import scattered, small_bundle, spellings
 from small_staircase import WORDS as SAID
 from small_staircase import small_staircase
 from textveil_training.attacks.text import run as run_module
@@ -28,7 +28,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("place")
     options: dict[str, Any] = {"k": 6, "exponents": ("4", "9")}
     small_bundle(folder / "words", scattered(COUNT, 12, 3), **options)
-    small_bundle(folder / "pieces", scattered(COUNT, 12, 4), words=pieces(COUNT), tokens="wordpiece", **options)
     generator = np.random.default_rng(6)
     rows = [f"{n % 2}\t{' '.join(generator.choice(WORDS, 6))}, quokkasecret\n" for n in range(20)]
     (folder / "rows.tsv").write_text("".join(rows))
@@ -198,8 +197,3 @@ def test_data_that_cannot_be_attacked_are_refused(refused: Refused, write: Calla
         (Path("missing.tsv"), "data-file"),
     ):
         assert said in refused("attack", "text", path, "--format", "tsv", "-b", "words", "--attacks", "nearest")
-
-
-def test_pieces_that_the_model_lacks_are_refused(refused: Refused) -> None:
-    arguments = ("attack", "text", "rows.tsv", "--format", "tsv", "-b", "pieces", "--model", "lm", "--max-tokens", 32)
-    assert refused(*arguments).startswith("encoder-mismatch: ")

@@ -6,7 +6,7 @@ import pytest
 import torch
 from scipy import stats
 from textveil.mechanisms.noise.parameters import WordDropout
-from textveil.text.wordpiece import WordPiece
+from textveil.vector.wordpiece import WordPiece
 from textveil_training.dpnr.features import remove_random_words
 from textveil_training.engine.tokens import SPECIAL, EncoderTokenizer, make_length_batches, sort_by_length
 from tiny_training import sentences

@@ -42,7 +42,7 @@ const MECHANISM_FILE = "mechanism.json";
 const VOCABULARY = "vocabulary.tsv";
 const CHARACTERS = "characters.json";
 const STAIRCASE = "staircase.safetensors";
-const MECHANISM_KEYS = ["token_type", "vocabulary_size", "santext", "staircase", "template", "defaults", "files"];
+const MECHANISM_KEYS = ["vocabulary_size", "santext", "staircase", "template", "defaults", "files"];
 const DECIMAL = /^[0-9]{1,3}(\.[0-9]{1,9})?$/;
 const RATIO = /^[0-9]{1,9}(\/[1-9][0-9]{0,8})?$/;
 export const NAME = /^[a-z]+(-[a-z]+)*$/;
@@ -81,12 +81,9 @@ export class TextBundle {
       parsed.has("names") ? [...MECHANISM_KEYS, "names"] : MECHANISM_KEYS,
       MECHANISM_FILE,
     );
-    parseChoice(definition.get("token_type"), ["word", "wordpiece"], MECHANISM_FILE);
     const hasStaircase = definition.get("staircase") !== null;
     const hasSanText = definition.get("santext") !== null;
     const hasSymbols = hasStaircase || hasSanText;
-    if (hasStaircase && definition.get("token_type") !== "word")
-      throw new BundleDamaged(`${MECHANISM_FILE}: a staircase needs a vocabulary of words`);
     const namesEntry = definition.has("names") ? parseNamesEntry(definition.get("names")) : undefined;
     const wordFiles = hasStaircase
       ? [VOCABULARY, ...listTemplateFiles(definition.get("template"))]

@@ -38,7 +38,6 @@ def describe_text_bundle(bundle: TextBundle, *, as_json: bool = False) -> str:
         "content_hash": bundle.content_hash,
         "license": manifest.get("license"),
         "attribution": manifest.get("attribution"),
-        "token_type": bundle.token_type,
         "vocabulary_size": bundle.symbol_count,
         "default_mechanism": bundle.default_mechanism or None,
         "staircase": None if bundle.staircase_table is None else describe_staircase(bundle),
@@ -50,7 +49,7 @@ def describe_text_bundle(bundle: TextBundle, *, as_json: bool = False) -> str:
     }
     if as_json:
         return json.dumps(facts, ensure_ascii=False)
-    tables = f"{facts['vocabulary_size']:,} {facts['token_type']}s; {', '.join(bundle.mechanisms)}"
+    tables = f"{facts['vocabulary_size']:,} words; {', '.join(bundle.mechanisms)}"
     lines = [
         f"{facts['name']}: {tables if bundle.mechanisms else 'lists of the mode names'}",
         f"content hash  {facts['content_hash']}",

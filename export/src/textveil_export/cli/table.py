@@ -50,7 +50,7 @@ class WordSourceOptions:
     vocabulary: Annotated[
         str,
         typer.Option(
-            help="english: the built-in word list. wordpiece: the encoder's pieces and input embeddings. Or a file "
+            help="english: the built-in word list. Or a file "
             "with one word per line, most frequent first, which the encoder embeds one by one."
         ),
     ] = "english"
@@ -85,8 +85,6 @@ class WordSourceOptions:
             source = word_vectors.read_vectors(ENGLISH_VECTORS, 1 << 16, progress)
         elif self.vectors is not None:
             source = word_vectors.read_vectors(self.vectors, self.max_words, progress)
-        elif self.vocabulary == "wordpiece":
-            source = word_vectors.WordEncoder(self.encoder).read_piece_vectors()
         else:
             words = word_vectors.read_list(_ENGLISH_WORDS if self.uses_english_words else Path(self.vocabulary))
             source = word_vectors.WordEncoder(self.encoder).embed_words(words, progress)
@@ -119,7 +117,7 @@ class SanTextOptions:
             min=1,
             max=2,
             help="With --certified-epsilon: target ratio of certified epsilon to exponent. 1 makes normalizers as even "
-            "as possible; a larger ratio (WordPieces: 1.25) leaves more probability to words in crowded places.",
+            "as possible; a larger ratio leaves more probability to words in crowded places.",
         ),
     ] = 1.0
     default_epsilon: Annotated[
@@ -255,7 +253,7 @@ class TableArguments:
     @property
     def chosen_mechanisms(self) -> tuple[str, ...]:
         """The mechanisms to build."""
-        return _parse_mechanisms(self.mechanisms, self.source.vocabulary)
+        return _parse_mechanisms(self.mechanisms)
 
     def check_options(self) -> None:
         """Raise ``ExportError`` for options that conflict."""
@@ -351,13 +349,9 @@ def table(options: TableArguments) -> None:
     print(f"{options.output}: {bundle.symbol_count:,} symbols, identity {bundle.content_hash}")
 
 
-def _parse_mechanisms(names: str, vocabulary: str) -> tuple[str, ...]:
+def _parse_mechanisms(names: str) -> tuple[str, ...]:
     """Parse ``--mechanisms``."""
     mechanisms = tuple(name.strip() for name in names.split(","))
     if set(mechanisms) - {"staircase", "santext"} or len(set(mechanisms)) != len(mechanisms):
         raise ExportError("--mechanisms must be staircase, santext or both, each once")
-    if vocabulary == "wordpiece":
-        if names != DEFAULT_MECHANISMS and "staircase" in mechanisms:
-            raise ExportError("a staircase needs words: with --vocabulary wordpiece pass --mechanisms santext")
-        return ("santext",)
     return mechanisms

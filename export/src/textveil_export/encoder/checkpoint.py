@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
 from textveil.bundle import make_unique_dict
-from textveil.text import WordPiece
+from textveil.vector import WordPiece
 from transformers import BertConfig, BertModel
 
 from textveil_export.errors import EncoderCheckpointError, ExportError, SourceError

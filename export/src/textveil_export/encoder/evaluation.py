@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.text import WordPiece
+from textveil.vector import WordPiece
 from textveil_cli.aggregation import compute_label_scores, extract_layers
 
 from textveil_export.encoder.checkpoint import SPECIAL_PIECES, Arrays

@@ -87,7 +87,7 @@ def build_text_bundle(
     for original, representative in sorted(merged.items()):
         spellings[position[representative]].append(source.words[original])
 
-    law: dict[str, Any] = {"token_type": source.tokens, "vocabulary_size": len(rows)}
+    law: dict[str, Any] = {"vocabulary_size": len(rows)}
     law |= {"santext": None, "staircase": None, "template": None, "defaults": {}}
     tensors: dict[str, dict[str, NDArray[Any]]] = {}
     vocabulary = "".join("\t".join(names) + "\n" for names in spellings)
@@ -100,7 +100,7 @@ def build_text_bundle(
         "dimension": rows.shape[1],
     }
     if recipe.santext:
-        files, constants, labels, roles = _build_santext(source.tokens, rows, spellings, recipe, progress)
+        files, constants, labels, roles = _build_santext(rows, spellings, recipe, progress)
         tensors |= files
         law["santext"] = constants
         law["defaults"]["santext"] = {
@@ -136,10 +136,10 @@ def build_text_bundle(
 
 
 def _build_santext(
-    tokens: str, rows: NDArray[np.int8], spellings: list[list[str]], recipe: TextBundleRecipe, progress: Progress
+    rows: NDArray[np.int8], spellings: list[list[str]], recipe: TextBundleRecipe, progress: Progress
 ) -> tuple[dict[str, dict[str, NDArray[Any]]], dict[str, Any], dict[str, Any], NDArray[np.uint8]]:
     """Return SanText's arrays by file, entry in ``mechanism.json``, labels of levels, and roles."""
-    roles = assign_roles(spellings, tokens, recipe.policy)
+    roles = assign_roles(spellings, recipe.policy)
     outputs = np.flatnonzero(roles & SANTEXT_OUTPUT_ROLE)
     near, squares, median = find_nearest_outputs(rows, outputs, recipe.k, progress)
     if median == 0:

@@ -17,12 +17,11 @@ def format_text_card(contents: TextContents, table_bytes: dict[str, int]) -> str
     """
     manifest, numbers, law = contents.manifest, contents.statistics, contents.law
     provenance = manifest["provenance"]
-    kind = "words" if law["token_type"] == "word" else "WordPieces"
     mechanisms = law["staircase"] is not None or law["santext"] is not None
     source = format_bullets({key: value for key, value in provenance.items() if key != "lists"})
     lists = "\n".join(f"- {key.replace('_', ' ')}: {value}" for key, value in provenance["lists"].items())
     tables = ", ".join(f"`{name}` {size:,} bytes" for name, size in table_bytes.items())
-    holds = f"{numbers['vocabulary_size']:,} {kind}; {tables}" if mechanisms else "the lists of the mode `names`"
+    holds = f"{numbers['vocabulary_size']:,} words; {tables}" if mechanisms else "the lists of the mode `names`"
     parts = [
         f"""# {manifest["name"]}
 

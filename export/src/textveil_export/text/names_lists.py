@@ -84,7 +84,6 @@ def make_names_contents(lists: NamesListFiles, name: str, license: str) -> TextC
         tensors={},
         texts={layout.CHARACTERS: format_character_classes()},
         law={
-            "token_type": "word",
             "vocabulary_size": 0,
             "santext": None,
             "staircase": None,

@@ -177,15 +177,13 @@ def build_staircase_bundle(
         progress: Called as stages advance.
 
     Raises:
-        ExportError: The bundle has WordPieces instead of words, or the recipe has no vectors or does not fit.
+        ExportError: The recipe has no vectors, or does not fit.
     """
-    if bundle.token_type != "word":
-        raise ExportError("a staircase needs a bundle of words, not of WordPieces")
     if recipe.vectors is None:
         raise ExportError("the recipe has no vectors for the staircase")
     vocabulary = (bundle.path / layout.VOCABULARY).read_bytes()
     vectors = np.zeros((bundle.symbol_count, 1), dtype=np.float32)  # replaced by those of the recipe
-    source = WordVectors(words=bundle.vocabulary, vectors=vectors, tokens=bundle.token_type, provenance={})
+    source = WordVectors(words=bundle.vocabulary, vectors=vectors, provenance={})
     part = build_staircase(source, recipe, progress)
     provenance = {
         "words": f"those of {bundle.manifest.get('name')}",
@@ -200,7 +198,6 @@ def build_staircase_bundle(
             **part.texts,
         },
         law={
-            "token_type": bundle.token_type,
             "vocabulary_size": bundle.symbol_count,
             "santext": None,
             **part.law,

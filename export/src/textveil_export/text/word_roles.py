@@ -49,14 +49,12 @@ def read_english_lists() -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(sensitive), frozenset(read_list(LISTS / "never_output.txt"))
 
 
-def assign_roles(spellings: Sequence[Collection[str]], tokens: str, policy: WordPolicy) -> NDArray[np.uint8]:
+def assign_roles(spellings: Sequence[Collection[str]], policy: WordPolicy) -> NDArray[np.uint8]:
     """Assign role bits to each symbol.
 
     Args:
         spellings: All spellings of each symbol, in order of frequency. A list applies to a symbol if it contains any of
             them.
-        tokens: ``"word"`` or ``"wordpiece"``. Of WordPieces only whole Latin words of two or more letters are kept,
-            unless they are on the allow list.
         policy: Share and lists.
 
     Returns:
@@ -69,14 +67,9 @@ def assign_roles(spellings: Sequence[Collection[str]], tokens: str, policy: Word
     common = len(spellings) - math.ceil(policy.share * len(spellings))
     roles = np.zeros(len(spellings), dtype=np.uint8)
     for index, names in enumerate(spellings):
-        never = any({name, name.removeprefix("##")} & policy.never_output for name in names)
-        # WordPiece vocabularies list single characters and other scripts first, whatever their frequency. If they
-        # were kept, a name spelled in them would be kept character by character.
-        is_plain = tokens == "word" or all(name.isascii() and len(name) > 1 for name in names)
-        is_kept = (index < common and is_plain) or not policy.allow.isdisjoint(names)
+        never = not policy.never_output.isdisjoint(names)
+        is_kept = index < common or not policy.allow.isdisjoint(names)
         if never or not policy.sensitive.isdisjoint(names):
-            is_kept = False
-        if tokens == "wordpiece" and any(name.startswith("##") or not name.isalpha() for name in names):
             is_kept = False
         if not never:
             roles[index] |= SANTEXT_OUTPUT_ROLE

@@ -1,6 +1,6 @@
 """Read a vocabulary with its vectors, and order it by frequency.
 
-The source is an encoder's own WordPieces, words that an encoder embeds, or a text file of vectors.
+The source is a list of words that an encoder embeds, or a text file of vectors.
 """
 
 import gzip
@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.text import WordPiece, is_gap, is_string, split_clitic, split_text
 from textveil.text import fold_word as look_up_key
+from textveil.text import is_gap, is_string, split_clitic, split_text
 from textveil.text.segmentation import CLITICS
 
 from textveil_export.errors import SourceError
@@ -32,9 +32,8 @@ class WordVectors:
     """A vocabulary in order of frequency, most frequent first, with a vector for each entry.
 
     Attributes:
-        words: Distinct look-up keys (WordPieces with their ``##``), shape ``(symbols,)``.
+        words: Distinct look-up keys, shape ``(symbols,)``.
         vectors: Finite float32 vectors, shape ``(symbols, dimension)``.
-        tokens: ``"word"`` or ``"wordpiece"``.
         provenance: Origin of the vectors, for the manifest and the card.
 
     Raises:
@@ -43,7 +42,6 @@ class WordVectors:
 
     words: list[str]
     vectors: NDArray[np.float32]
-    tokens: str
     provenance: dict[str, Any]
 
     def __post_init__(self) -> None:
@@ -60,7 +58,6 @@ class WordVectors:
         return WordVectors(
             words=[self.words[i] for i in order],
             vectors=self.vectors[list(order)],
-            tokens=self.tokens,
             provenance=self.provenance,
         )
 
@@ -104,27 +101,6 @@ class WordEncoder:
             "encoder_weights_sha256": _hash_file(weights) if weights.is_file() else None,
         }
 
-    def read_piece_vectors(self) -> WordVectors:
-        """Return the WordPiece vocabulary with the encoder's input embeddings.
-
-        Yue et al. (2021) call them "BERT embeddings".
-        """
-        special = set(self.tokenizer.all_special_tokens)
-        matrix = self.model.get_input_embeddings().weight.detach().numpy()
-        vocabulary = sorted(self.tokenizer.get_vocab().items(), key=lambda item: item[1])
-        regular = [
-            (piece, index)
-            for piece, index in vocabulary
-            if piece not in special and not (piece.startswith("[unused") and piece.endswith("]"))
-        ]
-        provenance = {**self.provenance, "vectors": "input embeddings of the WordPiece vocabulary"}
-        return WordVectors(
-            words=[p for p, _ in regular],
-            vectors=matrix[[i for _, i in regular]],
-            tokens="wordpiece",
-            provenance=provenance,
-        )
-
     def embed_words(self, words: Iterable[str], progress: Progress = ignore_progress, batch: int = 256) -> WordVectors:
         """Embed each word alone: mean of its token vectors, scaled to length 1.
 
@@ -148,7 +124,7 @@ class WordEncoder:
                 rows.append(torch.nn.functional.normalize(mean, dim=1).numpy())
                 progress("embedding words", min(start + batch, len(usable)), len(usable))
         provenance = {**self.provenance, "vectors": "each word alone, mean pooling, length 1"}
-        return WordVectors(words=usable, vectors=np.concatenate(rows), tokens="word", provenance=provenance)
+        return WordVectors(words=usable, vectors=np.concatenate(rows), provenance=provenance)
 
 
 def read_vectors(path: Path, max_words: int, progress: Progress = ignore_progress) -> WordVectors:
@@ -212,7 +188,6 @@ def read_vectors(path: Path, max_words: int, progress: Progress = ignore_progres
     return WordVectors(
         words=words,
         vectors=np.stack(rows),
-        tokens="word",
         provenance={"vectors": path.name, "vectors_sha256": _hash_file(path)},
     )
 
@@ -289,9 +264,6 @@ def rank_by_frequency(
     Raises:
         SourceError: A corpus cannot be read.
     """
-    pieces = None
-    if source.tokens == "wordpiece":
-        pieces = WordPiece({word: index for index, word in enumerate(source.words)})
     counts: Counter[str] = Counter()
     for number, path in enumerate(corpora, 1):
         try:
@@ -306,11 +278,6 @@ def rank_by_frequency(
         if is_string(segment):
             continue
         key = look_up_key(segment)
-        if pieces is None:
-            for part in split_clitic(key) or (key,):
-                totals[part] += count
-        else:
-            for token in pieces.split_basic_tokens(segment):
-                for index in pieces.find_pieces(token) or []:
-                    totals[source.words[index]] += count
+        for part in split_clitic(key) or (key,):
+            totals[part] += count
     return source.select_entries(sorted(range(len(source.words)), key=lambda i: (-totals[source.words[i]], i)))

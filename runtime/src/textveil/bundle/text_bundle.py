@@ -44,11 +44,10 @@ if TYPE_CHECKING:
     from textveil.mechanisms.baselines.table import SanTextTable
     from textveil.mechanisms.metric import WordMetric
 
-TOKEN_TYPES = ("word", "wordpiece")
 #: Folder of SanText's tables, which the built-in bundle lacks.
 SANTEXT_ARTIFACT = "artifacts/english-santext"
 
-_MECHANISM_KEYS = {"token_type", "vocabulary_size", "santext", "staircase", "template", "defaults", "files"}
+_MECHANISM_KEYS = {"vocabulary_size", "santext", "staircase", "template", "defaults", "files"}
 _CertifiedEpsilons = dict[tuple[str, str], float | None]
 
 
@@ -58,9 +57,8 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
 
     Attributes:
         mechanism_hash: SHA-256 of ``mechanism.json``; certificates and statistics refer to it.
-        token_type: ``"word"`` or ``"wordpiece"``.
         vocabulary: Printed spelling of each symbol by id, most frequent first; empty without a mechanism. A symbol is a
-            word, or a WordPiece token, that the mechanism can read and print.
+            word that the mechanism can read and print.
         symbol_ids: Id of each spelling. Several spellings may have one id.
         characters_json: The bytes of ``characters.json``, the character classes.
         default_mechanism: Mechanism of a call without this option; empty if the bundle has no mechanism.
@@ -80,7 +78,6 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
     KIND: ClassVar[str] = "text"
 
     mechanism_hash: str
-    token_type: str
     vocabulary: list[str]
     symbol_ids: dict[str, int]
     characters_json: bytes = field(repr=False)
@@ -163,7 +160,6 @@ def parse_text_bundle(opened: BundleBase, contents: BundleFiles) -> TextBundle:
     """
     definition = parse_json(contents[MECHANISM_FILE], MECHANISM_FILE)
     definition = parse_record(definition, _MECHANISM_KEYS | (definition.keys() & {"names"}), MECHANISM_FILE)
-    token_type = parse_choice(definition["token_type"], TOKEN_TYPES, MECHANISM_FILE)
     parts = {part for part in ("santext", "staircase") if definition[part] is not None}
     lists = _list_word_files(definition, parts)
     _check_mechanism_files(definition, lists, opened.manifest["files"])
@@ -177,8 +173,6 @@ def parse_text_bundle(opened: BundleBase, contents: BundleFiles) -> TextBundle:
     if parse_integer(definition["vocabulary_size"], 0, MAX_SYMBOLS, MECHANISM_FILE) != len(vocabulary):
         raise BundleDamaged(f"{MECHANISM_FILE}: its sizes do not match the vocabulary")
     defaults = parse_record(definition["defaults"], {"mechanism"} | parts, MECHANISM_FILE)
-    if "staircase" in parts and token_type != "word":
-        raise BundleDamaged(f"{MECHANISM_FILE}: a staircase needs a vocabulary of words")
     santext = _parse_santext(contents, definition) if "santext" in parts else SanTextComponent()
     staircase = parse_staircase(contents, definition) if "staircase" in parts else StaircaseComponent()
     names = (
@@ -194,7 +188,6 @@ def parse_text_bundle(opened: BundleBase, contents: BundleFiles) -> TextBundle:
         **vars(santext),
         **vars(names),
         mechanism_hash=mechanism_hash,
-        token_type=token_type,
         vocabulary=vocabulary,
         symbol_ids=ids,
         characters_json=contents[CHARACTERS],

@@ -1,7 +1,7 @@
 """Sanitizing of text: tokenization, mechanisms, privacy statements and restoring.
 
-The names of ``__all__`` are imported lazily, at first access: an encoder that needs only ``WordPiece`` imports nothing
-else. ``textveil.text.segmentation`` tokenizes texts. ``textveil.text.restore`` restores a reply to a sanitized text.
+The names of ``__all__`` are imported lazily, at first access. ``textveil.text.segmentation`` tokenizes texts.
+``textveil.text.restore`` restores a reply to a sanitized text.
 """
 
 from typing import TYPE_CHECKING
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     )
     from textveil.text.staircase_plans import StaircasePlanFactory
     from textveil.text.statement import KeptWords, PrivacyTerms, Result
-    from textveil.text.wordpiece import WordPiece
 
 __all__ = [
     "LOWER",
@@ -50,7 +49,6 @@ __all__ = [
     "StaircasePlanFactory",
     "TemplateRule",
     "TokenRole",
-    "WordPiece",
     "fold_word",
     "format_epsilon",
     "is_gap",

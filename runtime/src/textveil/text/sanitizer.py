@@ -271,7 +271,7 @@ class Sanitizer:
     def _find_symbol_id(self, word: str) -> int:
         """Return the input id of a symbol as printed, or of a word.
 
-        A symbol may be one that no text contains as a token, such as a WordPiece with digits.
+        A symbol may be one that no text contains as a token, such as a word that the tokenizer cuts.
         """
         key = word if word in self.bundle.symbol_ids else self._factory.token_plans.rule.classify_alone(word).key
         return self.bundle.symbol_count if key is None else self.bundle.symbol_ids.get(key, self.bundle.symbol_count)

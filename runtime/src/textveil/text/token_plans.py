@@ -21,7 +21,7 @@ from textveil.text.guarantees import TokenGuarantee
 from textveil.text.levels import find_epsilon_and_kind, find_level, format_epsilon
 from textveil.text.options import parse_epsilon
 from textveil.text.rewrite import PrintableWords, RandomizingPlan
-from textveil.text.skeleton.every_word import EveryWordPieceRule, EveryWordRule
+from textveil.text.skeleton.every_word import EveryWordRule
 from textveil.text.statement import PURE_LDP, TEXTBOOK, PrivacyTerms
 
 _STAIRCASE_OPTIONS = ("protect", "consistent", "consistent_cap")
@@ -38,12 +38,8 @@ class TokenPlanFactory:
 
     def __init__(self, bundle: TextBundle) -> None:
         self.bundle = bundle
-        printed = bundle.vocabulary
-        self.rule: EveryWordRule | EveryWordPieceRule = EveryWordRule(bundle.symbol_ids)
-        if bundle.token_type == "wordpiece":
-            self.rule = EveryWordPieceRule.from_vocabulary(bundle.vocabulary, bundle.symbol_ids)
-            printed = [symbol.removeprefix("##") for symbol in printed]
-        self._words = PrintableWords.from_vocabulary(printed, ())
+        self.rule = EveryWordRule(bundle.symbol_ids)
+        self._words = PrintableWords.from_vocabulary(bundle.vocabulary, ())
         self._choosers: dict[str, Callable[[Mapping[str, Any]], _MechanismChoice]] = {
             "santext": self._choose_santext,
             "santext+": self._choose_santext_plus,

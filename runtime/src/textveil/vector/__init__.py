@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from textveil.vector.load import load_encoder
     from textveil.vector.statement import VectorStatement, make_vector_statement
     from textveil.vector.static_tokenizer import compute_pair_buckets, find_word_rows
+    from textveil.vector.wordpiece import WordPiece
 
 __all__ = [
     "HASH_DIGITS",
@@ -24,6 +25,7 @@ __all__ = [
     "TextLabelEncoder",
     "VectorRelease",
     "VectorStatement",
+    "WordPiece",
     "compute_pair_buckets",
     "find_word_rows",
     "load_encoder",
@@ -41,4 +43,5 @@ __getattr__: AttributeGetter = make_lazy_getattr(
     "load",
     "statement",
     "static_tokenizer",
+    "wordpiece",
 )

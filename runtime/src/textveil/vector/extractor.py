@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from textveil.bundle.label_bundle import StaticExtractorData
 from textveil.bundle.vector_bundle import END_TOKEN, SPECIAL_TOKENS, START_TOKEN, UNKNOWN_TOKEN, OnnxExtractorData
 from textveil.errors import EncoderFailed
-from textveil.text.wordpiece import WordPiece
 from textveil.vector.onnx_session import OnnxSession
 from textveil.vector.static_tokenizer import compute_pair_buckets, find_word_rows
+from textveil.vector.wordpiece import WordPiece
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 import torch
-from textveil.text import WordPiece
+from textveil.vector import WordPiece
 from torch import Tensor
 
 from textveil_training.errors import CheckpointError

@@ -14,7 +14,6 @@ from textveil.text import fold_word, is_gap, is_string, split_clitic, split_text
 from textveil.text.segmentation import AUXILIARIES
 
 from textveil_training.engine.tokens import EncoderTokenizer
-from textveil_training.errors import EncoderMismatch
 from textveil_training.token_randomizer import TokenRandomizer
 
 IntArray = NDArray[np.int64]
@@ -133,11 +132,7 @@ class AlignedCorpus:
         del self._read_inputs, self._read_whole, self._read_tokens
         self._input_starts = np.concatenate([[0], np.cumsum(self._tokens)])
         if channel is not None:
-            printed = channel.bundle.vocabulary
-            if channel.has_wordpieces:
-                self._printed = [symbol.removeprefix("##") for symbol in printed]
-            else:
-                self._symbols = np.array([strings.get_number(symbol) for symbol in printed], np.int64)
+            self._symbols = np.array([strings.get_number(symbol) for symbol in channel.bundle.vocabulary], np.int64)
         _, begins = strings.flat_pieces
         sizes = np.concatenate([[0], np.cumsum(np.diff(begins)[self.items])])
         self.lengths = np.diff(sizes[self._starts])
@@ -167,16 +162,14 @@ class AlignedCorpus:
         """Return the words of a segment as the text spells them, and store their input ids."""
         if self._channel is None:
             parts = None if is_string(segment) else split_clitic(fold_word(segment))
-            count, inside = 1 if parts is None else 2, False
-            self._read_tokens += [0] * count
+            self._read_tokens += [0] * (1 if parts is None else 2)
         else:
             plan = self._channel.plan
             tokens = [token for _, token in plan.rule.classify_token(segment, starts_sentence=False)]
             self._read_inputs += map(plan.find_symbol_id, tokens)
             self._read_whole += [token.is_whole for token in tokens]
-            count, inside = (1, True) if self._channel.has_wordpieces else (len(tokens), False)
-            self._read_tokens += [len(tokens)] if inside else [1] * count
-            parts = split_clitic(fold_word(segment)) if count > 1 else None
+            self._read_tokens += [1] * len(tokens)
+            parts = split_clitic(fold_word(segment)) if len(tokens) > 1 else None
         if parts is None:
             return (segment,)
         if sum(map(len, parts)) == len(segment):  # as in the text, upper case and its own apostrophe
@@ -204,23 +197,5 @@ class AlignedCorpus:
         inputs = expand_ranges(self._input_starts[places], counts)
         outputs = agreed(self._channel.randomize_ids(self._inputs[inputs], self._whole[inputs]))
         items = self.items[places]
-        if self._channel.has_wordpieces:
-            drawn = iter(outputs.tolist())
-            strings = ("".join(self._printed[next(drawn)] for _ in range(count)) for count in counts.tolist() if count)
-            items[self.words[places]] = [self._strings.get_number(string) for string in strings]
-        else:
-            items[self.words[places]] = self._symbols[outputs]
+        items[self.words[places]] = self._symbols[outputs]
         return self._strings.join_contractions(items, self._attached[places], randomized=True)
-
-
-def check_pieces(channel: TokenRandomizer, vocabulary: Iterable[str]) -> None:
-    """Check that a bundle's WordPieces belong to the encoder's vocabulary.
-
-    Raises:
-        EncoderMismatch: A piece of the bundle is not in the encoder's vocabulary.
-    """
-    if channel.has_wordpieces and not set(channel.bundle.vocabulary) <= set(vocabulary):
-        raise EncoderMismatch(
-            "the bundle has WordPieces that the encoder lacks: use the encoder that the bundle was built from, or a "
-            "bundle of words"
-        )

@@ -30,7 +30,7 @@ from textveil_training.engine.stage import OptimizerUpdate, TrainingStage, make_
 from textveil_training.engine.tokens import EncoderTokenizer, group_by_length
 from textveil_training.errors import CheckpointError, EncoderMismatch, SettingError
 from textveil_training.file_hashes import hash_file
-from textveil_training.pretrain.aligned_corpus import StringPieces, check_pieces
+from textveil_training.pretrain.aligned_corpus import StringPieces
 from textveil_training.pretrain.masked_lm import load_masked_lm, write_masked_lm
 from textveil_training.pretrain.masking import Masker
 from textveil_training.pretrain.objective import PretrainingObjective
@@ -91,7 +91,7 @@ def pretrain(
         DeviceError: The device does not exist.
         CheckpointError: The start is not a masked language model or encoder of BERT's kind, or the output folder is not
             empty.
-        EncoderMismatch: TextBundle and encoder do not read text alike.
+        EncoderMismatch: The encoder is cased, while sanitized words are in lower case.
         ResumeError: There is no unfinished run to resume, or it belongs to another run.
         EmptyData: There is no text to train on, or none to hold out.
         OutputError: The folder cannot be written.
@@ -125,13 +125,10 @@ def pretrain(
         raise CheckpointError(
             "the vocabulary has more WordPieces than the embedding matrix has rows: restore the folder of the encoder"
         )
-    if channel is not None:
-        if not loaded.lowercase:
-            raise EncoderMismatch(
-                "the encoder distinguishes case, but sanitized words are in lower case: pass an uncased encoder with "
-                "--start"
-            )
-        check_pieces(channel, tokenizer.ids)
+    if channel is not None and not loaded.lowercase:
+        raise EncoderMismatch(
+            "the encoder distinguishes case, but sanitized words are in lower case: pass an uncased one with --start"
+        )
 
     # The data: texts as words and what is between them, some of them held out by their hash.
     strings = StringPieces(tokenizer)

@@ -1,7 +1,5 @@
 """The rule that randomizes every word: the tokens of a segment, and how their outputs are joined."""
 
-from typing import Any
-
 import pytest
 from textveil import Sanitizer
 from textveil.errors import OptionError
@@ -75,33 +73,6 @@ def test_clitics(
 ) -> None:
     assert said(rule, segment) == [(stem, cases[0], True), (clitic, cases[1], True)]
     assert "".join(spelled for spelled, _ in rule.classify_token(segment)) == segment
-
-
-def test_pieces(pieces: Sanitizer) -> None:
-    plan: Any = pieces._get_plan({})
-    rule = plan.rule
-    expected = {
-        "the": ("the", True),
-        "Unaffable": ("un ##aff ##able", False),
-        "biopsy": ("bio ##psy", False),
-        "thes": ("the ##s", False),
-        "zyva": ("z ##y ##va", False),
-        "zebra": ("?", True),
-        "19": ("?", True),
-        "news19": ("?", True),
-        "don't": ("? ' t", False),
-        "cafés": ("cafe ##s", False),
-        "中": ("?", True),
-        "\0": ("?", True),
-        "the\u200dof": ("?", True),
-    }
-    for segment, (spelled, whole) in expected.items():
-        tokens = [token for _, token in rule.classify_token(segment, starts_sentence=False)]
-        assert [token.key for token in tokens] == [None if part == "?" else part for part in spelled.split()], segment
-        assert {token.is_whole for token in tokens} == {whole}, segment
-    assert [token.case for _, token in rule.classify_token("Biopsy", starts_sentence=False)] == [TITLE, LOWER]
-    assert [token.case for _, token in rule.classify_token("BIOPSY", starts_sentence=False)] == [UPPER, UPPER]
-    assert rule.join_outputs(["Bio", "psy"], [False, False], apart=True) == "Biopsy"
 
 
 @pytest.mark.parametrize(

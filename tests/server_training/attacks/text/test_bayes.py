@@ -48,22 +48,6 @@ def test_the_closed_form_is_the_sum_over_outputs_and_simulation_agrees(
         assert found["on_text"]["top1"] == pytest.approx(1 - own[-1], abs=1e-4)
 
 
-def test_parts_of_words_have_a_sum_of_their_own(folders: dict[str, Path]) -> None:
-    channel = TokenRandomizer(folders["pieces"], mechanism="santext+", epsilon="18")
-    names = [name for name in channel.bundle.vocabulary if not name.startswith("##") and name != "b2"]
-    tails = [name[2:] for name in channel.bundle.vocabulary if name.startswith("##")]
-    words = [*names, *(names[n % len(names)] + tail for n, tail in enumerate(tails))]
-    released = release_texts(channel, texts(400, words=words))
-    assert 0.1 < released.whole_words.mean() < 0.9
-    found = attack_bayes(channel, released, seed=1, report=no_steps, draws=10)["text_prior"]
-    truth = 0.0
-    for whole in (True, False):
-        joint = np.bincount(released.inputs[released.whole_words == whole], minlength=COUNT + 1) / len(released)
-        truth += (matrix(channel, whole=whole) * joint[:, None]).max(axis=0).sum()
-    assert found["closed_form"] == pytest.approx(truth, abs=2e-6)
-    assert near(found["on_text"]["top1"], truth, 0.5 / math.sqrt(len(released)))
-
-
 def test_a_simulation_of_another_mechanism_is_noticed(folders: dict[str, Path]) -> None:
     """The comparison has power: guesses that are best for one level, outputs of the next."""
     one, other = (TokenRandomizer(folders["words"], mechanism="santext", epsilon=epsilon) for epsilon in ("8", "18"))

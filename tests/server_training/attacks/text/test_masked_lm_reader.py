@@ -10,7 +10,6 @@ import pytest
 import torch
 from attacked_texts import COUNT, WORDS
 from neighbor_models import SPECIAL, NeighborModel, strength_of, write_vocabulary
-from small_bundles import pieces
 from textveil_export.leakage import make_zipf_prior
 from textveil_training.attacks.text import TextAttackSettings, attack_texts, masked_lm_reader
 from textveil_training.attacks.text.masked_lm_attacks import WordPrior
@@ -232,7 +231,7 @@ def test_the_prior_is_the_models_shared_among_words_of_a_first_piece(folders: di
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-5)
     assert found[:, -1] == pytest.approx(unigram[-1])
     pieces = logits.softmax(1).numpy()
-    firsts = [reader.get_symbol_pieces(word)[0] for word in WORDS]
+    firsts = [reader.get_pieces(word)[0] for word in WORDS]
     assert len(set(firsts)) < COUNT
     for row, of_piece in zip(found, pieces, strict=True):
         share = [
@@ -247,33 +246,6 @@ def test_the_prior_is_the_models_shared_among_words_of_a_first_piece(folders: di
     found = WordPrior(channel, reader, few)(logits).numpy()
     assert (found > 0).sum(axis=1).tolist() == [3, 3, 3]
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-5)
-
-
-def test_pieces_of_a_bundle_are_the_models_one_to_one(folders: dict[str, Path], plant: Plant) -> None:
-    names = pieces(COUNT)
-    plant([*names, *MARKS, "7"])
-    channel = TokenRandomizer(folders["pieces"], mechanism="santext+", epsilon="18")
-    reader = MaskedLMReader(channel, "planted", 32)
-    ids = reader.tokenizer.ids
-    first, tail = names[0], names[2]
-    text = channel.tokenize(f"{first}{tail[2:]} {first}, 7")
-    assert reader.get_original_pieces(text) == [(ids[first],), (ids[tail],), (ids[first],), (ids["7"],)]
-    drawn = channel.randomize_texts([text])[0]
-    assert reader.get_output_pieces(drawn) == [(ids[channel.spell_token(y)],) for y in drawn.tolist()]
-    found = run(channel, [f"{first}{tail[2:]} {first}"] * 20)
-    assert found["contextual"]["tokens"] == found["mask"]["tokens"] == 60
-    # Words and parts of words: what the output alone tells is what the attack without a model finds.
-    words = [name for name in names if not name.startswith("##") and name != "b2"]
-    tails = [name[2:] for name in names if name.startswith("##")]
-    texts = [f"{word} {word}{tail}" for tail in tails for word in words]
-    result = run(channel, texts, attacks=("bayes", *LM), tokens=10_000, max_tokens=32)
-    found, other = result["contextual"], result["bayes"]
-    assert found["context_free_top1"] == pytest.approx(other["on_text"]["top1"], abs=0.001)
-    # That attack has frequencies of words and of parts of words; this one has those of both together.
-    assert abs(found["text_prior"]["context_free_top1"] - other["text_prior"]["on_text"]["top1"]) < 0.03
-    plant([*names[1:], *MARKS])
-    with pytest.raises(EncoderMismatch):
-        MaskedLMReader(channel, "planted", 32)
 
 
 def test_models_that_cannot_attack_are_refused(folders: dict[str, Path], plant: Plant) -> None:

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from attacked_texts import IDENTITY, WORDS
 from textveil_training.attacks.text.released import release_texts
@@ -17,19 +16,7 @@ def test_every_token_stands_beside_its_output(folders: dict[str, Path]) -> None:
     assert released.text.tolist() == [0, 0, 3, 3]
     assert released.example.tolist() == [0, 0, 2, 2]
     assert released.position.tolist() == [0, 1, 0, 1]
-    assert released.whole_words.all()
     assert released.sensitive.all(), "krr keeps nothing by a coin"
     assert released.outputs[[0, 1, 3]].tolist() == [3, 4, 5]
     with pytest.raises(EmptyData):
         release_texts(channel, [("",), (" ... ",)])
-
-
-def test_parts_of_words_are_sensitive(folders: dict[str, Path]) -> None:
-    channel = TokenRandomizer(folders["pieces"], mechanism="santext+")
-    kept = next(x for x in np.flatnonzero(channel.keepable_ids).tolist() if not channel.spell_token(x).startswith("##"))
-    tail = next(name for name in channel.bundle.vocabulary if name.startswith("##"))
-    word = channel.spell_token(kept)
-    released = release_texts(channel, [(f"{word} {word}{tail[2:]}",)])
-    assert released.inputs[:2].tolist() == [kept, kept]
-    assert released.whole_words.tolist() == [True, False, False]
-    assert released.sensitive.tolist() == [False, True, True]

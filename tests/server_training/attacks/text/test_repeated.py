@@ -68,15 +68,3 @@ def test_repeated_release_of_the_identity_and_of_chance(
     for row in found.values():
         assert row["largest_posterior"] == pytest.approx(prior.max(), abs=1e-5)
         assert row["rate"] == pytest.approx((released.inputs[sample] == 0).mean(), abs=1e-6)
-
-
-def test_parts_of_words_are_not_told_by_a_coin(folders: dict[str, Path]) -> None:
-    """A part of a word that comes out as a common word was drawn there: the coin would make it certain."""
-    channel = TokenRandomizer(folders["pieces"], mechanism="santext+", epsilon="8")
-    names = [channel.spell_token(x) for x in np.flatnonzero(channel.keepable_ids).tolist()]
-    tail = next(name for name in channel.bundle.vocabulary if name.startswith("##"))
-    words = [name + tail[2:] for name in names if not name.startswith("##")]
-    released = release_texts(channel, texts(400, words=words))
-    row = attack_repeated(channel, released, np.arange(len(released)), both(channel, released), no_steps, (3,))["3"]
-    row = row["text_prior"]
-    assert near(row["rate"], row["largest_posterior"], 0.5 / math.sqrt(len(released)))

@@ -20,7 +20,7 @@ from textveil.text.skeleton.rule import (
 )
 
 if TYPE_CHECKING:
-    from textveil.text.skeleton.every_word import EveryWordPieceRule, EveryWordRule
+    from textveil.text.skeleton.every_word import EveryWordRule
 
 __all__ = [
     "KEPT_AS_KEY",
@@ -31,7 +31,6 @@ __all__ = [
     "ClassifiedTokens",
     "EntityType",
     "EntityTypes",
-    "EveryWordPieceRule",
     "EveryWordRule",
     "TemplateRule",
     "TokenRole",

@@ -23,7 +23,6 @@ from textveil.text.segmentation import (
 )
 from textveil.text.skeleton.entity_types import EntityType
 from textveil.text.skeleton.rule import RANDOMIZED_BY_KEY, ClassifiedToken, ClassifiedTokens, TokenRole
-from textveil.text.wordpiece import WordPiece
 
 
 @dataclass(frozen=True)
@@ -119,58 +118,6 @@ class EveryWordRule:
             else:
                 tokens += [token for _, token in self.classify_token(segment)]
         return tokens
-
-
-@dataclass(frozen=True)
-class EveryWordPieceRule(EveryWordRule):
-    """Rule that randomizes every WordPiece (a word or a part of one, as in BERT).
-
-    Attributes:
-        vocabulary: WordPieces by id.
-        tokenizer: Tokenizer that splits words into WordPieces of the vocabulary.
-    """
-
-    vocabulary: Sequence[str] = field(repr=False)
-    tokenizer: WordPiece = field(repr=False)
-
-    @classmethod
-    def from_vocabulary(cls, vocabulary: Sequence[str], ids: Mapping[str, int]) -> "EveryWordPieceRule":
-        """Create the rule for a vocabulary."""
-        return cls(ids, vocabulary, WordPiece(ids, lowercase=True))
-
-    @property
-    def keeps_clitics(self) -> bool:
-        """Always ``False`` (``TokenRule.keeps_clitics``): clitics are randomized."""
-        return False
-
-    def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
-        """Return ``None`` for each word (``TokenRule.classify_plain``).
-
-        Any word may have several WordPieces.
-        """
-        return [None] * len(keys)
-
-    def classify_token(self, segment: str, *, starts_sentence: bool = False) -> ClassifiedTokens:
-        """Return the WordPieces of a word as tokens (``TokenRule.classify_token``).
-
-        ``is_whole`` is true only for a word of a single WordPiece.
-        """
-        case = find_case_pattern(segment)
-        keys: list[str | None] = []
-        if not is_string(segment):
-            for word in self.tokenizer.split_basic_tokens(segment):
-                keys += [self.vocabulary[piece] for piece in self.tokenizer.find_pieces(word) or ()] or [None]
-        # BERT removes control characters. Here they become unknown tokens, like all text that is not a gap.
-        first, *others = keys or [None]
-        later = UPPER if case == UPPER else LOWER
-        return [
-            (segment, ClassifiedToken(TokenRole.DRAWN, case, first, is_whole=not others)),
-            *(("", ClassifiedToken(TokenRole.DRAWN, later, key, is_whole=False)) for key in others),
-        ]
-
-    def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:
-        """Join the WordPieces of a word (``TokenRule.join_outputs``), without spaces."""
-        return "".join(words)
 
 
 def filter_words(segments: Sequence[str]) -> list[str]:

@@ -138,22 +138,15 @@ def attack_bayes(
         report(done, total)
 
     inputs = channel.unknown_id + 1
-    tokens, whole = released.inputs, released.whole_words
+    tokens = released.inputs
     public, of_text = make_priors(tokens, inputs).values()
-    in_one = np.bincount(tokens[whole], minlength=inputs) / len(tokens)
-    guessed = guess_from_one_release(channel.get_distribution(), {ZIPF: public, TEXT: in_one}, step)
-    in_parts = guessed
-    text_sum = guessed[TEXT].rate
-    if not whole.all():
-        others = {ZIPF: public, TEXT: of_text - in_one}
-        in_parts = guess_from_one_release(channel.get_distribution(whole=False), others, step)
-        text_sum += in_parts[TEXT].rate
+    guessed = guess_from_one_release(channel.get_distribution(), {ZIPF: public, TEXT: of_text}, step)
     drawn = np.random.default_rng(seed).choice(inputs, draws, p=public)
     outputs = channel.randomize_ids(drawn, np.ones(draws, bool))
     hits = int((guessed[ZIPF].inputs[outputs] == drawn).sum())
 
     def on_text(name: str) -> dict[str, Any]:
-        guess_inputs = np.where(whole, *(part[name].inputs[released.outputs] for part in (guessed, in_parts)))
+        guess_inputs = guessed[name].inputs[released.outputs]
         return compute_rates({"top1": guess_inputs == tokens}, released.example, released.sensitive)
 
     return {
@@ -166,7 +159,7 @@ def attack_bayes(
         "on_text": on_text(ZIPF),
         "text_prior": {
             "without_release": round_rate(of_text.max()),
-            "closed_form": round_rate(text_sum),
+            "closed_form": round_rate(guessed[TEXT].rate),
             "on_text": on_text(TEXT),
         },
     }
@@ -250,25 +243,24 @@ def _iterate_log_likelihoods(
 
     The array is updated in place between two yields.
     """
-    inputs, whole = released.inputs[sample], released.whole_words[sample]
+    inputs, whole = released.inputs[sample], np.ones(len(sample), bool)
     logs = np.zeros((len(sample), channel.unknown_id + 1), np.float32)
     before = 0
     for count in releases:
         drawn = np.stack([channel.randomize_ids(inputs, whole) for _ in range(count - before)], axis=1)
         before = count
-        for in_one in (True, False):
-            _add_log_likelihoods(logs, channel, drawn, np.flatnonzero(whole == in_one), whole=in_one)
+        _add_log_likelihoods(logs, channel, drawn)
         yield count, logs
 
 
-def _add_log_likelihoods(logs: Singles, channel: TokenRandomizer, drawn: Ids, tokens: Ids, *, whole: bool) -> None:
-    """Add the log likelihoods of the given tokens' outputs to ``logs``, in place."""
-    outputs, row_of = np.unique(drawn[tokens], return_inverse=True)
-    owners = np.repeat(tokens, drawn.shape[1])
+def _add_log_likelihoods(logs: Singles, channel: TokenRandomizer, drawn: Ids) -> None:
+    """Add the log likelihoods of the tokens' outputs to ``logs``, in place."""
+    outputs, row_of = np.unique(drawn, return_inverse=True)
+    owners = np.repeat(np.arange(len(drawn)), drawn.shape[1])
     order = np.argsort(row_of.ravel(), kind="stable")
     starts = np.searchsorted(row_of.ravel()[order], np.arange(len(outputs) + 1))
     done = 0
-    for part, likelihoods in channel.get_distribution(whole=whole).iterate_column_blocks(outputs):
+    for part, likelihoods in channel.get_distribution().iterate_column_blocks(outputs):
         with np.errstate(divide="ignore"):
             block = np.log(likelihoods, out=likelihoods).astype(np.float32)
         for row in range(len(part)):

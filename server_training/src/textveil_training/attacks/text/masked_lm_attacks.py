@@ -15,7 +15,7 @@ model's prediction over pieces,
 
 over the spellings s of x, with u the unigram prior (the spellings of a merged symbol share its prior), ``U(f)`` the sum
 of u over spellings whose first piece is f, and C the sum of p_LM over first pieces with U > 0: a proper distribution.
-For a bundle of WordPieces, the model's own, u cancels. Two more attackers on the same tokens show what context adds:
+Two more attackers on the same tokens show what context adds:
 the prior alone (no output) and the context-free Bayes attack (no context).
 
 A model that reads sanitized text is overconfident. An attacker who knows this gives it less weight,
@@ -97,7 +97,7 @@ class WordPrior:
         entries = [
             (x, pieces[0])
             for spelling, x in channel.bundle.symbol_ids.items()
-            if (pieces := reader.get_symbol_pieces(spelling))
+            if (pieces := reader.get_pieces(spelling))
         ]
         symbol, first = (np.array(column) for column in zip(*entries, strict=True))
         weight = unigram[symbol] / np.bincount(symbol, minlength=len(unigram))[symbol]
@@ -142,18 +142,9 @@ class ContextualBayes:
         self._unigrams = {name: torch.from_numpy(unigram).float() for name, unigram in unigrams.items()}
         self._inputs = torch.from_numpy(released.inputs[sample])
         self._never_kept = torch.from_numpy(~channel.keepable_ids)
-        self._in_parts = torch.from_numpy(~released.whole_words[sample])
-        self._row = np.zeros(len(sample), np.int64)
-        parts: list[Tensor] = []
-        rows = 0
-        for whole in (True, False):
-            tokens = np.flatnonzero(released.whole_words[sample] == whole)
-            outputs, row = np.unique(released.outputs[sample[tokens]], return_inverse=True)
-            self._row[tokens] = rows + row
-            rows += len(outputs)
-            blocks = channel.get_distribution(whole=whole).iterate_column_blocks(outputs)
-            parts += [torch.from_numpy(block.astype(np.float32)) for _, block in blocks]
-        self._likelihoods = torch.cat(parts)
+        outputs, self._row = np.unique(released.outputs[sample], return_inverse=True)
+        blocks = channel.get_distribution().iterate_column_blocks(outputs)
+        self._likelihoods = torch.cat([torch.from_numpy(block.astype(np.float32)) for _, block in blocks])
         kinds = [(name, kind) for name in unigrams for kind in (_PRIOR, *WEIGHTS, *_TARGETED)]
         self._ranks = {kind: np.zeros(len(sample), np.int64) for kind in kinds}
 
@@ -161,7 +152,6 @@ class ContextualBayes:
         """Rank the true inputs of some tokens, given the model's logits at their positions."""
         likelihoods = self._likelihoods[torch.from_numpy(self._row[numbers.numpy()])]
         truth = self._inputs[numbers]
-        wanted = self._never_kept | self._in_parts[numbers][:, None]  # no part of a word is kept
         for name, of_context in self._priors.items():
             prior, unigram = of_context(logits), self._unigrams[name]
             self._ranks[name, _PRIOR][numbers.numpy()] = _rank_truth(prior, truth)
@@ -170,7 +160,7 @@ class ContextualBayes:
                 self._ranks[name, weight][numbers.numpy()] = _rank_truth(scores, truth)
                 for kind, of_weight in _TARGETED.items():
                     if weight == of_weight:
-                        self._ranks[name, kind][numbers.numpy()] = _rank_truth(scores * wanted, truth)
+                        self._ranks[name, kind][numbers.numpy()] = _rank_truth(scores * self._never_kept, truth)
 
     def compute_result(self) -> dict[str, Any]:
         """Return the rates under the Zipf prior; ``text_prior`` has those of the text's frequencies."""

@@ -1,8 +1,8 @@
 """Texts as a masked language model reads them, with one token at a time replaced by [MASK].
 
 The attacker sees the sanitized text with its gaps and token boundaries. A token of any number of pieces is replaced by
-a single [MASK], since the attacker does not know how many pieces the original had. Tokens of a bundle of WordPieces are
-the model's own pieces, one to one. A text that is too long is cut around the [MASK].
+a single [MASK], since the attacker does not know how many pieces the original had. A text that is too long is cut
+around the [MASK].
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -58,7 +58,7 @@ class MaskedLMReader:
 
     Raises:
         CheckpointError: The model cannot be loaded, or its head is not trained.
-        EncoderMismatch: The bundle's pieces are not the model's, or the model is cased.
+        EncoderMismatch: The model is cased.
         SettingError: The model cannot read texts of that length.
     """
 
@@ -81,39 +81,21 @@ class MaskedLMReader:
         self.tokenizer = EncoderTokenizer(
             self.loaded.vocabulary, lowercase=self.loaded.lowercase, max_tokens=max_tokens
         )
-        has_wordpieces = channel is not None and channel.has_wordpieces
-        if channel is not None and has_wordpieces and not channel.bundle.symbol_ids.keys() <= self.tokenizer.ids.keys():
-            raise EncoderMismatch(
-                "the masked language model has other WordPieces than the bundle: pass the model that the bundle was "
-                "built from"
-            )
-        self._channel, self._has_wordpieces = channel, has_wordpieces
+        self._channel = channel
         self.get_pieces = cache(self._compute_pieces)
 
     def _compute_pieces(self, text: str) -> Pieces:
         """Return the model's pieces of a spelling or of a gap between tokens."""
         return tuple(self.tokenizer.split_into_pieces(text).pieces.tolist())
 
-    def get_symbol_pieces(self, spelling: str) -> Pieces:
-        """Return the model's pieces of a symbol of the bundle's vocabulary."""
-        return (self.tokenizer.ids[spelling],) if self._has_wordpieces else self.get_pieces(spelling)
-
     def get_original_pieces(self, text: TokenizedText) -> list[Pieces]:
         """Return the model's pieces of every original token, unknown words included."""
-        channel, pairs = self._channel, zip(text.inputs.tolist(), text.spellings, strict=True)
-        if channel is None or not self._has_wordpieces:
-            return [self.get_pieces(spelling) for _, spelling in pairs]
-        return [
-            self.get_pieces(spelling)
-            if token == channel.unknown_id
-            else self.get_symbol_pieces(channel.spell_token(token))
-            for token, spelling in pairs
-        ]
+        return [self.get_pieces(spelling) for spelling in text.spellings]
 
     def get_output_pieces(self, outputs: Ids) -> list[Pieces]:
         """Return the model's pieces of every output token of a text."""
         assert self._channel is not None  # texts of tokens have a mechanism of tokens
-        return [self.get_symbol_pieces(self._channel.spell_token(token)) for token in outputs.tolist()]
+        return [self.get_pieces(self._channel.spell_token(token)) for token in outputs.tolist()]
 
     def mask_token(self, text: TextWithGaps, tokens: Sequence[Pieces], position: int) -> MaskedText:
         """Replace one token of a text by [MASK].

@@ -26,8 +26,6 @@ class ReleasedTexts:
         example: Index of the example that the text belongs to; tokens of one example are not independent.
         inputs: Input id of a token, the last id for ``<unk>``.
         outputs: Output id of a token.
-        whole_words: Whether a token is a word in one piece, which anybody sees. In bundles of words every token is: the
-            device does not call an unknown word whole, but never keeps it either way.
         sensitive: Whether the coin of common words never keeps a token.
     """
 
@@ -38,7 +36,6 @@ class ReleasedTexts:
     example: Ids = field(repr=False)
     inputs: Ids = field(repr=False)
     outputs: Ids = field(repr=False)
-    whole_words: Bits = field(repr=False)
     sensitive: Bits = field(repr=False)
 
     def __len__(self) -> int:
@@ -66,8 +63,7 @@ def release_texts(channel: TokenRandomizer, examples: Sequence[Sequence[str]]) -
         raise EmptyData("no text has a token, so there is nothing to attack: pass other texts")
     drawn = tuple(channel.randomize_texts(texts))
     text = np.repeat(np.arange(len(texts)), sizes)
-    inputs, whole = np.concatenate([t.inputs for t in texts]), np.concatenate([t.whole_words for t in texts])
-    whole |= not channel.has_wordpieces
+    inputs = np.concatenate([t.inputs for t in texts])
     return ReleasedTexts(
         texts=texts,
         outputs_by_text=drawn,
@@ -76,6 +72,5 @@ def release_texts(channel: TokenRandomizer, examples: Sequence[Sequence[str]]) -
         example=owner[text],
         inputs=inputs,
         outputs=np.concatenate(drawn),
-        whole_words=whole,
-        sensitive=~(channel.keepable_ids[inputs] & whole),
+        sensitive=~channel.keepable_ids[inputs],
     )

@@ -15,7 +15,7 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from textveil.errors import BundleDamaged
-from textveil.text.wordpiece import WordPiece
+from textveil.vector.wordpiece import WordPiece
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 PIECES = "[PAD] [UNK] [CLS] [MASK] [ ] un ##aff ##able aff mask cls a ##a . , ' don t strasse straße 中 σας"
@@ -269,7 +269,7 @@ def test_a_newer_python_gives_the_same_tokens(
         combining=lambda c: unicodedata.combining(c) or int(c in ordered),
         normalize=lambda form, text: unicodedata.normalize(form, text).translate(str.maketrans(decomposing)),
     )
-    monkeypatch.setattr("textveil.text.wordpiece.unicodedata", view)
+    monkeypatch.setattr("textveil.vector.wordpiece.unicodedata", view)
     changed = sorted({*newer, *ordered, *decomposing})
     assert first_difference(both, [f"a{character}b" for character in changed]) is None
 
