@@ -159,7 +159,7 @@ def test_other_rungs_and_bundles_refuse(here: Here, bundle: Path, names: Path, t
     ran = here("sanitize", "-b", names, "--text", TEXT)
     assert (ran.code, ran.out) == (1, b"")
     assert ran.message.endswith(
-        ": this bundle has lists of the mode names alone: say --protect names (see textveil sanitize --help)\n"
+        ": this bundle supports only the mode names: pass --protect names (see textveil sanitize --help)\n"
     )
     for folder in (bundle, tiny_path):
         ran = here("sanitize", "-b", folder, "--protect", "names", "--text", TEXT)
