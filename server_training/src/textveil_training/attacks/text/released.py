@@ -26,9 +26,10 @@ class ReleasedTexts:
         example: Index of the example that the text belongs to; tokens of one example are not independent.
         inputs: Input id of a token, the last id for ``<unk>``.
         outputs: Output id of a token.
-        whole_words: Whether a token is a word in one piece, which anybody sees. In bundles of words every token is: the
-            device does not call an unknown word whole, but never keeps it either way.
-        sensitive: Whether the coin of common words never keeps a token.
+        whole_words: Whether a token is a whole word, not a part of one; the output shows this to everybody. In
+            bundles of words every token counts as whole, also an unknown word: a device does not count that as
+            whole, but never keeps it in either case.
+        sensitive: Whether a token is one that the mechanism never keeps (SanText+ keeps common words at random).
     """
 
     texts: tuple[TokenizedText, ...] = field(repr=False)
