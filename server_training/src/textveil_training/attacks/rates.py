@@ -39,13 +39,13 @@ def compute_clustered_mean(values: NDArray[Any], clusters: NDArray[np.int64]) ->
 def compute_clustered_interval(hits: NDArray[np.bool_], clusters: NDArray[np.int64]) -> list[float]:
     """Compute a 95 % interval of a rate for clustered trials.
 
-    It is Wilson's interval for the effective sample size: as many independent trials as have the standard error of
-    ``compute_clustered_mean``, ``p (1 - p) / se^2`` (Kish 1965), and at most the number of values. Where every cluster
-    has the same rate, above all where nothing or everything was hit, that error is 0; each cluster then counts as one
-    trial.
+    It is Wilson's interval for the effective sample size: the number of independent trials that would have the
+    standard error of ``compute_clustered_mean``. With ``p`` the rate and ``se`` that standard error, it is
+    ``p (1 - p) / se^2`` (Kish 1965), but at most the number of values. If all clusters have the same rate, ``se`` is
+    0, and each cluster counts as one trial. This is so above all if no trial, or every trial, is a hit.
 
     Args:
-        hits: Trials, shape ``(n,)``, not empty.
+        hits: Whether each trial is a hit, shape ``(n,)``, not empty.
         clusters: Cluster of each trial, shape ``(n,)``.
 
     Returns:
@@ -76,15 +76,15 @@ def compute_rates(
     """Compute mean rates by name, with standard errors, as the run record stores them.
 
     Args:
-        values: One value for every token, by name, shape ``(n,)`` each; the first is the headline.
+        values: Arrays by name, with one value for every token, shape ``(n,)`` each. The first is the main result.
         clusters: Text of each token, shape ``(n,)``.
-        sensitive: Whether the mechanism never keeps a token; rates of these tokens are given too, unless they are none
-            or all.
-        of_sensitive: Values for which only the rates of these tokens are given, by name, shape ``(n,)`` each.
+        sensitive: True for tokens that the mechanism never keeps. Their own rates are added, unless no token or
+            every token is one of them.
+        of_sensitive: Arrays as in ``values``, for which the result has only the rates of the sensitive tokens.
 
     Returns:
-        ``tokens``, every mean by its name, ``standard_error`` of the first one, ``standard_errors`` by name, and
-        ``sensitive``: the same of those tokens.
+        A dictionary: ``tokens`` (their number), every mean under its name, ``standard_error`` of the first mean,
+        ``standard_errors`` by name, and ``sensitive``, a dictionary of the same form for the sensitive tokens.
     """
     found = {name: compute_clustered_mean(of_tokens, clusters) for name, of_tokens in values.items()}
     errors = {name: None if error is None else round_rate(error) for name, (_, error) in found.items()}

@@ -16,7 +16,7 @@ class TextAttackSettings(RunSettings):
     """Settings of the attacks on sanitized text.
 
     Raises:
-        SettingError: A value is out of range, or an attack needs a model and none is named.
+        SettingError: A value is out of range, or an attack needs a language model and the settings name none.
     """
 
     model: str | None = declare_setting(

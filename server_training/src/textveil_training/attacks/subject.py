@@ -23,8 +23,8 @@ class AttackedMechanism:
         sanitizer: The sanitizer of the bundle.
         options: The options.
         bundle: The opened bundle.
-        terms: What a statement contains.
-        plan: What the options resolve to; None in the mode names, which draws no symbols.
+        terms: Mechanism, mode and epsilon, as a privacy statement lists them.
+        plan: The mechanism and rules that the options select; None in the mode names, which has no word mechanism.
         randomizer: The randomizer of single tokens; None in the modes names, words and all, where the text around a
             word decides what happens to it.
 

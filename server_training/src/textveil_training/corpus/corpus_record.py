@@ -47,9 +47,9 @@ def make_start_record(
 
     Args:
         format_of_record: A key of ``VERSIONS``.
-        terms: The terms of its releases.
+        terms: Privacy terms of the releases of this run.
         bundle: The bundle.
-        planned: Further entries: what a run with ``--resume`` must repeat, such as the planned files.
+        planned: Further entries that a run with ``--resume`` must have too, such as the planned files.
     """
     return {
         "format": format_of_record,
@@ -65,9 +65,9 @@ def make_start_record(
 
 
 def remove_private_files(output: Path) -> None:
-    """Remove the private files beside the output folder, which only a run that is resumed needs.
+    """Remove the private files beside the output folder, which only a resumed run needs.
 
-    The manifest has a hash of the denied words, and the versions have hashes of the input.
+    The run manifest has a hash of the denied words, and the versions file has hashes of the input.
     """
     manifest = get_manifest_path(output)
     for path in (_get_versions_path(output), manifest):
@@ -81,17 +81,17 @@ def _get_versions_path(output: Path) -> Path:
 
 
 def check_resumable(output: Path, place: Path, planned: Mapping[str, Any], *, resume: bool) -> None:
-    """Check a record in the output folder against the run that is to begin or to be resumed.
+    """Check whether a run may begin or be resumed, given the record in the output folder.
 
     Args:
         output: The output folder.
         place: Path of the record.
         planned: The start record of this run.
-        resume: Whether the run is to be resumed.
+        resume: Whether to resume the run.
 
     Raises:
-        ResumeError: There is a run and it is not to be resumed, or it is finished, or it was begun with other options,
-            which the error names.
+        ResumeError: The folder has a run and ``resume`` is false; or the run is finished; or it began with other
+            options, which the error lists.
     """
     there = _read_record(place)
     if there is None or there.get("format") != planned["format"]:
@@ -118,10 +118,10 @@ def check_resumable(output: Path, place: Path, planned: Mapping[str, Any], *, re
 
 
 def begin_record(place: Path, planned: dict[str, Any], *, resume: bool) -> dict[str, Any]:
-    """Write the start record, or return that of the run that is resumed.
+    """Write the start record of a new run, or return the one of a resumed run.
 
     Raises:
-        OutputError: It cannot be written.
+        OutputError: The record cannot be written.
     """
     if resume and (there := _read_record(place)) is not None and there.get("status") == RUNNING:
         return there
@@ -135,10 +135,10 @@ def finish_record(
     """Return the record of a finished run.
 
     Args:
-        begun: Its start record.
-        terms: The terms of its releases.
+        begun: Start record of the run.
+        terms: Privacy terms of its releases.
         counts: Counts of one copy of each file.
-        copies: Independent outputs of every text.
+        copies: Number of independent outputs of every text.
         found: Further entries; ``files`` or ``parts`` have the SHA-256 of the output.
     """
     total = sum(counts, RunCounts())
@@ -157,14 +157,17 @@ def write_record(place: Path, content: Mapping[str, Any]) -> None:
     """Write a record.
 
     Raises:
-        OutputError: It cannot be written.
+        OutputError: The record cannot be written.
     """
     with open_atomic_text(place) as write:
         write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
 def describe_counts(counts: RunCounts) -> dict[str, int]:
-    """Return a file's counts without rejected rows: there the first bad row is an error."""
+    """Return a file's counts as a dictionary, without rejected rows.
+
+    ``sanitize-corpus`` rejects no rows: its first bad row is an error.
+    """
     return {name: number for name, number in asdict(counts).items() if name != "rejected_rows"}
 
 
@@ -173,21 +176,22 @@ class SourceVersions:
 
     Args:
         output: The output folder.
-        versions: SHA-256 of each input file by its name; or its size and time, if the run does not read files whole.
+        versions: SHA-256 of each input file by file name; or size and modification time, if the run does not read
+            complete files.
 
     Privacy:
-        Whoever guesses a short file can check the guess with its hash: the file is its owner's alone, and goes at the
-        end of the run.
+        With the hash of a short file, somebody who guesses its content can check the guess. So only the owner may
+        read the versions file, and it is removed at the end of the run.
     """
 
     def __init__(self, output: Path, versions: Mapping[str, str]) -> None:
         self._path, self._versions = _get_versions_path(output), dict(versions)
 
     def check(self) -> None:
-        """Compare the input with that of the run that is to be resumed.
+        """Check that the input files did not change since the run began.
 
         Raises:
-            FileChanged: A file is not the one that the run began with.
+            FileChanged: An input file has changed.
         """
         there = _read_record(self._path) or {}
         for name, found in self._versions.items():
@@ -198,7 +202,7 @@ class SourceVersions:
                 )
 
     def write(self, *, resume: bool) -> None:
-        """Write the file, unless a run is resumed that has one.
+        """Write the versions file, unless the run is resumed and has one.
 
         Raises:
             OutputError: The file cannot be written.

@@ -24,9 +24,9 @@ class TabColumns:
     """Columns separated by tabs, never quoted, as in the published files.
 
     Attributes:
-        texts: Which columns are texts, ascending, from 0.
-        width: How many columns there are.
-        header: Whether the first line has names.
+        texts: Positions of the text columns, ascending, from 0.
+        width: Number of columns.
+        header: Whether the first line has column names.
     """
 
     texts: tuple[int, ...]
@@ -39,7 +39,7 @@ class TabColumns:
 
     @property
     def selection(self) -> ColumnSelection:
-        """The text columns, by number, as ``textveil_cli.files`` takes them."""
+        """The text columns by number, as an argument for ``textveil_cli.files``."""
         return ColumnSelection(format="tsv", columns=tuple(str(place + 1) for place in self.texts), header=self.header)
 
 
@@ -48,8 +48,9 @@ class RewritePlan:
     """Which parts of a file are rewritten.
 
     Attributes:
-        selection: Format and columns, as ``textveil_cli.files`` takes them.
-        layout: Splitter of its rows; None if the selection is enough.
+        selection: Format and columns, as an argument for ``textveil_cli.files``.
+        layout: Function that splits the file into rows; None if ``textveil_cli.files`` can do so with the selection
+            alone.
     """
 
     selection: ColumnSelection
@@ -61,7 +62,7 @@ def plan_rewrite(format_name: str, path: Path, text_keys: Sequence[str]) -> Rewr
 
     Args:
         format_name: A key of ``data.FORMATS``.
-        path: The file: of a ``table`` its ending and its first row decide.
+        path: The file. For the format ``table`` the result depends on its ending and first row.
         text_keys: Keys or columns of the texts (``jsonl``, ``table``).
 
     Raises:
@@ -99,7 +100,7 @@ def make_wikitext_layout(selection: ColumnSelection, name: str) -> RowLayout:
 
 
 class WikitextLayout:
-    """Splits the equals signs from headings such as `` = = Life = = `` and copies them."""
+    """Splits WikiText lines; copies the equals signs of headings such as `` = = Life = = ``."""
 
     separator = b""
 

@@ -63,8 +63,9 @@ def sanitize_corpus_on_ray(
 ) -> dict[str, Any]:
     """Sanitize files of columns or keys, in parts, by the workers of a Ray cluster.
 
-    Parts are drawn as soon as they are found: no file is read whole before. They stay apart, each a file of the same
-    format, so nothing is on the disk twice. All machines of the cluster see input, output and bundle at the same place.
+    A part is sanitized as soon as it is found; no file is read completely before. Each part is an output file of the
+    same format. Parts are not joined, so the output needs no space for a second copy. All machines of the cluster
+    must see input, output and bundle at the same paths.
 
     Args:
         inputs: Files, folders, or patterns.
@@ -73,25 +74,27 @@ def sanitize_corpus_on_ray(
         options: Options of the sanitizer, as in ``Sanitizer.sanitize``.
         bundle: Folder of a bundle; the built-in English one if left out.
         address: A Ray cluster; one is started on this machine if left out.
-        workers: Processes that draw, no more than the cluster has processors; as many if left out.
-        rejected_rows: A folder for bad rows, a file for each part that has some; without it the first is an error.
-        resume: Go on with an interrupted run; parts that are finished stay as they are.
-        part_bytes: Bytes of a part, about.
+        workers: Number of processes, at most (and by default) the number of processors of the cluster.
+        rejected_rows: Folder for bad rows, with one file for each part that has any; without it the first bad row is
+            an error.
+        resume: Whether to continue an interrupted run; finished parts are kept.
+        part_bytes: Approximate size of a part in bytes.
         report: Called with a stage, the finished bytes and the total.
         pins: Expected identity and signer of the bundle.
 
     Returns:
-        The record of the run: what was promised, and what every part has.
+        The record of the run: its privacy terms, and the counts of every part.
 
     Raises:
         TextveilError: Options, bundle, input or output are not as they should be, or a worker met an error.
-        ClusterError: There is no cluster, or it would tell others what it does.
-        WorkerFailed: Workers were ended from outside again and again.
+        ClusterError: There is no cluster, or it is configured to report usage statistics to others.
+        WorkerFailed: Workers were repeatedly ended from outside.
         KeyboardInterrupt: Ctrl-C. Finished parts are kept.
 
     Privacy:
-        One release of every document, with the promise of ``Sanitizer.sanitize``. Every worker draws from its own
-        machine's generator. A part that a worker did not finish is drawn again, and nobody has seen the first draw.
+        One release of every document, with the guarantee of ``Sanitizer.sanitize``. Every worker uses the random
+        generator of its own machine. A part that a worker did not finish is sanitized again; nobody has seen its
+        first output.
     """
     check_can_split(selection)
     sanitizer = Sanitizer.load(bundle, **pins)

@@ -33,15 +33,15 @@ class PartJob:
 
     Attributes:
         sources: The files.
-        versions: Size and time of each when the run began.
+        versions: Size and modification time of each file when the run began.
         selection: Columns to rewrite.
         bundle: Folder of the bundle, ``None`` for the built-in one.
-        identity: Identity it must have.
-        options: Options of the draws.
+        identity: Required content hash of the bundle.
+        options: Options of the sanitizer.
         output: The output folder.
-        rejected_rows: Folder of bad rows; without one the first is an error.
-        part_bytes: Bytes of a part, about.
-        max_bytes: Most bytes of the bundle's files together.
+        rejected_rows: Folder for bad rows; without it the first bad row is an error.
+        part_bytes: Approximate size of a part in bytes.
+        max_bytes: Largest total size of the bundle's files in bytes.
     """
 
     sources: tuple[SourceFile, ...]
@@ -66,9 +66,9 @@ class PartJob:
 
 
 def cut_files(batch: Batch, job: PartJob) -> Iterator[Batch]:
-    """Yield the parts of files as they are found, one per batch.
+    """Yield the parts of files as soon as they are found, one per batch.
 
-    An error takes the place of a part and ends its file.
+    An error is yielded in place of a part and ends the parts of its file.
     """
     for file in batch["file"].tolist():
         parts = split_file(job.sources[file], job.selection, job.part_bytes)
@@ -87,7 +87,7 @@ class PartWorker:
     """Sanitizes parts; it loads the bundle once.
 
     Args:
-        job: The job.
+        job: Settings of the run.
     """
 
     def __init__(self, job: PartJob) -> None:
@@ -140,7 +140,7 @@ class PartWorker:
 
 
 class _PartRecord:
-    """Writes a part's record before the part is renamed into place, and keeps its content."""
+    """Writes the record of a part just before the part gets its final name, and keeps a copy."""
 
     def __init__(self, job: PartJob, file: int, number: int, sanitizer: Sanitizer) -> None:
         self._job, self._file, self._number = job, file, number
@@ -166,7 +166,7 @@ class _PartRecord:
 
 
 def read_finished_part(job: PartJob, file: int, number: int) -> dict[str, Any] | None:
-    """Return the record of a finished part, None for any other."""
+    """Return the record of a finished part, or None if the part is not finished."""
     target = job.get_target(file, number)
     try:
         record = json.loads(job.get_record_path(file, number).read_bytes())

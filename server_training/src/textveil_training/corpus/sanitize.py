@@ -54,13 +54,14 @@ def find_files(inputs: Sequence[Path], format_name: str) -> list[Path]:
     """Find the files to sanitize.
 
     Args:
-        inputs: Files, or folders that hold files under the names their format is published under.
+        inputs: Files, or folders with files under the published names of the format.
         format_name: The format.
 
     Raises:
         UnreadableFile: An input is not a regular file that can be read.
         MissingSplit: A folder holds no file of the format.
-        DataOptionError: There is no input, or two files have one name, or a name that the output needs.
+        DataOptionError: There is no input, two files have the same name, or a file has a name that the output
+            reserves.
     """
     found = [
         path
@@ -144,36 +145,37 @@ def sanitize_corpus(
     processes.
 
     Args:
-        inputs: Files; for formats with published file names also folders that hold them.
+        inputs: Files; for formats with published file names also folders with such files.
         output: The folder to write; it must be empty or not exist.
         format_name: A key of ``data.FORMATS``.
         options: Options of the sanitizer, as in ``Sanitizer.sanitize``.
         bundle: Folder of a bundle; the built-in English one if left out.
-        text_keys: Keys or columns of the texts (``jsonl``, ``table``); all others are carried through.
+        text_keys: Keys or columns of the texts (``jsonl``, ``table``); all others are copied unchanged.
         label_key: A key or column that every row must have (``jsonl``, ``table``).
-        copies: Independent outputs of every text. Each is a release; all are charged.
-        workers: Number of processes; one per core if left out. With 1 this process does the work. A script that calls
-            this with more must be importable (``if __name__ == "__main__":``), as everywhere with ``multiprocessing``.
-        resume: Continue an interrupted run.
+        copies: Number of independent outputs of every text. Each is a release, and all are charged.
+        workers: Number of processes; by default one per core. With 1 this process does the work. A script that uses
+            more must be importable (``if __name__ == "__main__":``), as ``multiprocessing`` requires.
+        resume: Whether to continue an interrupted run.
         report: Called with a stage, the finished bytes and the total.
         pins: Expected identity and signer of the bundle.
 
     Returns:
-        The record, as it is written to ``record.json``. It holds no text and nothing that depends on the texts but
-        through what is released: the files and the number of tokens. While the run lasts, and after it was interrupted,
-        the file has what is known at the beginning: mode, options, bundle and planned files.
+        The content of ``record.json``. It has no text, and only figures that can also be computed from the output,
+        such as the number of tokens. Until the run is finished, the file has only what is known at the beginning:
+        mode, options, bundle and planned files.
 
     Raises:
-        ResumeError: The output folder has another run, or ``resume`` finds none that these options belong to.
-        FileChanged: An input is not the one that an interrupted run began with.
-        TextveilError: Options, bundle, input or output are not as they should be; see the classes. Nothing is drawn
-            before options, bundle and all of the input are checked.
+        ResumeError: The output folder has another run, or ``resume`` is true and the folder has no run with these
+            options.
+        FileChanged: An input file has changed since the interrupted run began.
+        TextveilError: Options, bundle, input or output are not valid; see the subclasses. Options, bundle and all of
+            the input are checked before the first text is sanitized.
         KeyboardInterrupt: Ctrl-C. Finished files are kept.
 
     Privacy:
-        One release of every text per copy, with the promise of ``Sanitizer.sanitize``. Files that were finished before
-        an interruption are kept and not drawn again: drawing again would be a second release of their texts, to who
-        has seen the first. Of a file that was not finished nothing remains.
+        One release of every text per copy, with the guarantee of ``Sanitizer.sanitize``. Files that were finished
+        before an interruption are kept: sanitizing them again would be a second release of their texts for anybody
+        who has seen the first. Files that were not finished are removed.
     """
     clock = time.perf_counter()
     if copies < 1 or (workers is not None and workers < 1):
@@ -243,7 +245,7 @@ def count_cores() -> int:
 
 
 def _make_names(path: Path, copies: int) -> tuple[str, ...]:
-    """Return the output names of a file's copies; several copies have a folder each."""
+    """Return the output names of a file's copies; if there are several, each has its own folder."""
     return (path.name,) if copies == 1 else tuple(f"copy-{number + 1}/{path.name}" for number in range(copies))
 
 
@@ -255,7 +257,7 @@ def _sanitize_groups(
     record: RunManifest,
     report: ProgressCallback,
 ) -> dict[str, RunCounts]:
-    """Rewrite all files, grouped by rewrite plan; return counts of one copy by file name."""
+    """Rewrite all files that have equal rewrite plans together; return the counts by file name."""
     sizes = {path: path.stat().st_size for path in plans}
     done, total = 0, sum(sizes[path] * len(names[path]) for path in plans)
     counts: dict[str, RunCounts] = {}

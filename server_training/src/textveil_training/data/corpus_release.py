@@ -31,7 +31,7 @@ def compute_seal(content: Mapping[str, Any]) -> str:
     """Compute the SHA-256 that binds the terms of a record to the files of the corpus.
 
     Args:
-        content: A record with ``release`` and ``files`` (or ``parts``).
+        content: A record with the entries ``release`` and ``files`` (or ``parts``).
     """
     files = [[file["name"], file["sha256"]] for file in content["files"]] if "files" in content else []
     files += [[part["part"], part["sha256"]] for part in content.get("parts", ())]
@@ -43,21 +43,21 @@ def read_release_terms(format_name: str, path: Path) -> dict[str, Any] | None:
     """Read the privacy terms of a sanitized corpus from the record beside it.
 
     Args:
-        format_name: Format of the data: it decides which files of a folder are read.
-        path: The corpus: a folder that ``sanitize-corpus`` wrote, one of its copies, or a file in either; or parts of a
+        format_name: Format of the data, which determines the files of a folder.
+        path: The corpus: a folder that ``sanitize-corpus`` wrote, one of its copies, a file in either, or parts of a
             run with ``--ray``.
 
     Returns:
-        The terms of ``describe_release_terms`` with ``releases``: how many independent outputs of one text are among
-        the rows, 1 as ``sanitize-corpus`` writes a copy; the record of joined copies has their number, since each is
-        charged. None where no record of ``sanitize-corpus`` lies beside it, nor above it one of a run with parts there:
-        raw text, as far as this can tell.
+        The terms of ``describe_release_terms``, and ``releases``: the number of independent outputs of each text in
+        the corpus. It is 1 for each copy that ``sanitize-corpus`` wrote. If copies were joined, their record has the
+        number of copies, since each is charged. None if there is no record beside the corpus, nor above a folder of
+        parts: then the texts count as raw.
 
     Raises:
-        InvalidJson: The record is not JSON, is of another version, or lacks a key.
+        InvalidJson: The record is not JSON, has another version, or lacks a key.
         UnfinishedCorpus: The run that writes the corpus has not ended.
-        ReleaseMismatch: A file is not one that the record names, by its hash: for example raw text in its place. Or the
-            record was changed: its mode does not belong to its mechanism, or its terms not to its files.
+        ReleaseMismatch: The hash of a file is not in the record, for example since it was replaced by raw text; or
+            the record was changed, so that its mode does not fit its mechanism, or its terms do not fit its files.
     """
     path = path.resolve()  # a relative path may have no parent in its name
     folder = path if path.is_dir() else path.parent
@@ -83,7 +83,7 @@ def read_release_terms(format_name: str, path: Path) -> dict[str, Any] | None:
 def _read_terms(
     content: dict[str, Any], place: Path, folder: Path, format_name: str, path: Path
 ) -> dict[str, Any] | None:
-    """Return the terms of a record, or ``None`` if its run has no parts in the folder."""
+    """Return the terms of a record, or ``None`` if the folder has no parts of its run."""
     format_of_record, found = content["format"], content.get("format_version")
     if found != VERSIONS[format_of_record]:
         version = f"format version {found}" if isinstance(found, int) else "no format version"

@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 class LabeledExample:
     """One row of a data set: its texts, label, score and private attributes.
 
-    Texts and label are left out of ``repr`` on purpose, so that a log line or a traceback that mentions an example does
-    not carry somebody's words (a label column may hold text when the columns of a file were swapped).
+    ``repr`` omits texts and label, so that a log line or a traceback with an example does not contain private text.
+    (If somebody swaps the columns of a file, the label is text.)
 
     Attributes:
         texts: The text columns in the order of the file: one, or two for a pair.
-        label: The class as the file spells it; empty where there is none.
-        score: How close the texts of a pair are in meaning; None where the format has no scores.
-        attributes: Ascending indices into the format's attribute names; what an attacker tries to infer.
+        label: The class in the spelling of the file; empty if there is none.
+        score: How close the texts of a pair are in meaning; None for a format without scores.
+        attributes: Private attributes of the text, which an attacker tries to infer, as ascending indices into the
+            format's attribute names.
     """
 
     texts: tuple[str, ...] = field(repr=False)

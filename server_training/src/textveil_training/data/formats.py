@@ -41,8 +41,7 @@ def read_text(path: FilePath) -> Iterator[LabeledExample]:
 def read_wikitext(path: FilePath) -> Iterator[LabeledExample]:
     """Stream WikiText, one paragraph or heading per line (Merity et al. 2016).
 
-    The blanks the published files put around every line are dropped; ``<unk>`` and ``@-@`` are left as they
-    are.
+    Blanks around each line are removed; ``<unk>`` and ``@-@`` stay.
 
     Args:
         path: A file of WikiText-2 or WikiText-103, raw or tokenized.
@@ -140,7 +139,7 @@ def get_format(format_name: str) -> DataFormat:
     """Return the format with a name.
 
     Raises:
-        UnknownFormat: There is none.
+        UnknownFormat: There is no format of that name.
     """
     for name, data_format in FORMATS.items():
         if name == format_name:
@@ -152,8 +151,7 @@ def list_splits(format_name: str, path: FilePath) -> tuple[str, ...]:
     """List the splits at a path: those inside the file, or those of the files in a folder.
 
     Returns:
-        The names in the format's order; nothing for a single file of a format that keeps each split in a
-        file.
+        The names in the format's order; empty for a single file of a format with one file per split.
 
     Raises:
         UnknownFormat: There is no format of that name.
@@ -191,19 +189,19 @@ def load_examples(
 
     Args:
         format_name: A key of ``FORMATS``.
-        path: A file. For formats whose splits are files of their own it may be a folder that holds them under
-            their published names.
-        split: ``train``, ``dev`` or ``test``, for a folder or a file with several splits; None for everything
-            there. (SICK calls its dev split trial, WikiText valid.)
-        options: What else to choose, or None for the defaults.
+        path: A file; or, for formats with one file per split, a folder with these files under their published names.
+        split: ``train``, ``dev`` or ``test``, for a folder or a file with several splits; None for all of them. (In
+            the files of SICK the dev split has the name trial, in those of WikiText valid.)
+        options: Column names, for formats that need them; None for the defaults.
 
     Returns:
-        The examples in the order of the file. Rows are read, and errors in them raised, as one iterates.
+        An iterator over the examples in the order of the file. It reads rows, and raises their errors, only during
+        iteration.
 
     Raises:
         UnknownFormat: There is no format of that name.
-        DataOptionError: The format has no split of that name, does not name splits within a single file, or
-            does not take one of the options.
+        DataOptionError: The format has no split of that name, its single files have no splits, or it does not accept
+            one of the options.
         MissingSplit: The data lack the split.
         DataError: While iterating: the file cannot be read or is malformed; see the readers.
 

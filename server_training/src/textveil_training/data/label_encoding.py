@@ -15,11 +15,12 @@ def collect_labels(train: Sequence[LabeledExample], fixed: tuple[str, ...] | Non
 
     Args:
         train: Training examples.
-        fixed: Labels of the format in their order; None where any string is a label, and they are sorted.
+        fixed: Labels of the format in their order. None if the format allows any label; the labels of the examples
+            are then sorted.
 
     Raises:
         MissingLabel: An example has no label.
-        EmptyClass: A class has no training example, or there is one class only.
+        EmptyClass: A class has no training example, or there is only one class.
     """
     counts = Counter(example.label for example in train)
     if "" in counts:
@@ -61,7 +62,7 @@ def encode_attributes(examples: Sequence[LabeledExample], width: int) -> Tensor:
     """Return private attributes as zeros and ones, float32 of shape ``(examples, width)``.
 
     Args:
-        examples: Examples, with attributes or without.
+        examples: Examples; an example without attributes gives a row of zeros.
         width: Number of attributes of the format.
     """
     matrix = torch.zeros(len(examples), width)

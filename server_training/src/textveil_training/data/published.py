@@ -29,13 +29,14 @@ class TabColumnLayout:
     """Meaning of each column of a tab-separated file, counted from 0.
 
     Attributes:
-        names: The header; empty for a file without one.
-        count: How many columns there are, without a header.
-        texts: The texts, one or two.
-        label: The label; ``None`` without one.
-        score: The score of a pair; ``None`` without one.
-        score_range: The smallest score and the largest.
-        attribute_column: The private attributes: ascending indices with blanks between; ``None`` without any.
+        names: Column names in the header; empty for a file without a header.
+        count: Number of columns of a file without a header.
+        texts: Columns of the texts, one or two.
+        label: Column of the label, or ``None``.
+        score: Column of the score of a pair, or ``None``.
+        score_range: The smallest and the largest possible score.
+        attribute_column: Column of the private attributes, or ``None``. A cell has ascending indices, separated by
+            blanks.
         allows_no_attribute: Whether a text may have no attribute.
     """
 
@@ -59,8 +60,8 @@ class ReadOptions:
     """Column names of formats whose columns have no fixed names.
 
     Attributes:
-        text_key: Key or column of the text.
-        label_key: Key or column of the label, or None for texts without one.
+        text_key: Name of the key or column of the text.
+        label_key: Name of the key or column of the label, or None for texts without labels.
     """
 
     text_key: str = "text"
@@ -74,12 +75,12 @@ class DataFormat:
     Attributes:
         title: Description in a few words.
         columns: Its columns; None for a format with its own reader.
-        read: Reader of one file, for a format with its own reader.
-        labels: The labels in the order of their class ids, or None where the format does not fix them.
+        read: Function that reads one file, for a format with its own reader.
+        labels: The labels in the order of their class ids; None if each file has its own labels.
         attributes: Names of the private attributes, if any.
         sections: Names of the splits inside one file, if any.
-        files: Names a split's file is published under, by split, for a folder of files.
-        has_named_columns: Whether the caller names the columns of text and label.
+        files: For a format with one file per split: the published file names of each split.
+        has_named_columns: Whether the caller must name the columns of text and label.
     """
 
     title: str
@@ -93,12 +94,14 @@ class DataFormat:
 
 
 def read_tab_separated(data_format: DataFormat, path: FilePath, section: str | None = None) -> Iterator[LabeledExample]:
-    """Stream the rows of a tab-separated file; check it to the end of the wanted section.
+    """Stream the rows of a tab-separated file, up to the end of the requested section.
+
+    All rows up to there are checked.
 
     Args:
         data_format: The format; one with columns.
         path: A UTF-8 text file.
-        section: One of the format's sections; None for all there is.
+        section: One of the format's sections; None for all of them.
 
     Raises:
         WrongLayout: The first line is not the header, or there are rows after the last section.

@@ -35,7 +35,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
 
 def format_file_name(path: FilePath) -> str:
-    """Return the last part of a path, made printable for messages."""
+    """Return the last part of a path for messages, with unprintable characters replaced."""
     return make_printable(Path(path).name)
 
 
@@ -44,7 +44,8 @@ def read_lines(path: FilePath, *, escaped: bool = False) -> Iterator[tuple[FileL
 
     Args:
         path: A UTF-8 text file.
-        escaped: Whether bytes that are not UTF-8 become lone surrogates (``surrogateescape``), and are no error here.
+        escaped: Whether to convert bytes that are not UTF-8 to lone surrogates (``surrogateescape``) instead of
+            raising an error.
 
     Yields:
         The location and the text of each line, empty lines included.
@@ -101,7 +102,7 @@ def check_label(value: str, labels: Collection[str] | None, location: FileLocati
 
     Args:
         value: The label as the file spells it.
-        labels: The labels there are, or None to accept any.
+        labels: The allowed labels, or None to accept any.
         location: File and line of the label.
 
     Raises:
@@ -116,12 +117,12 @@ def check_label(value: str, labels: Collection[str] | None, location: FileLocati
 
 
 def parse_score(value: str, lowest: float, highest: float, location: FileLocation) -> float:
-    """Parse a decimal number in ASCII digits (no exponent, blank, infinity or NaN).
+    """Parse a decimal number in ASCII digits, such as ``4`` or ``3.665``.
 
-    Examples are ``4`` and ``3.665``.
+    Exponents, blanks, infinity and NaN are not accepted.
 
     Raises:
-        InvalidScore: The value is not such a number, or not from ``lowest`` to ``highest``.
+        InvalidScore: The value is not such a number, or is outside ``lowest`` to ``highest``.
     """
     if not _NUMBER.fullmatch(value):
         raise InvalidScore("the score is not a number", location)
@@ -132,7 +133,7 @@ def parse_score(value: str, lowest: float, highest: float, location: FileLocatio
 
 
 def _open_file(path: FilePath) -> BinaryIO:
-    """Open a file; the error names no path, because the caller may have typed anything there."""
+    """Open a file; its error message does not contain the path, which could be private."""
     try:
         return open(path, "rb")
     except (OSError, ValueError) as error:
@@ -149,7 +150,7 @@ def _read_line(stream: BinaryIO, location: FileLocation) -> bytes:
 
 
 def _describe_error(error: Exception) -> str:
-    """Return the operating system's message for an error; it holds no path."""
+    """Return the operating system's message for an error, without a path."""
     return os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "not a path"
 
 

@@ -12,14 +12,14 @@ class SkippedRows:
     """Collects bad rows that are skipped instead of raising an error.
 
     Args:
-        rejected_rows: Where bad rows are kept, for their owner alone; ``None`` to leave them out without a copy.
-        empty_alone: Whether rows without a text or a label are left out, and others that are bad stay errors.
+        rejected_rows: File to which the bad rows are written, readable by its owner only; ``None`` to write none.
+        empty_alone: Whether to skip only rows without a text or a label; other bad rows are then errors.
 
     Raises:
-        DataOptionError: There is a file already.
+        DataOptionError: The file ``rejected_rows`` exists.
 
     Attributes:
-        empty_alone: The argument.
+        empty_alone: The argument ``empty_alone``.
         reasons: Number of skipped rows by reason.
     """
 
@@ -31,12 +31,12 @@ class SkippedRows:
         self.reasons: Counter[str] = Counter()
 
     def add(self, error: DataError, number: int = 0, raw: str = "") -> None:
-        """Skip a bad row, or raise its error if such errors are not skipped.
+        """Skip a bad row and count it, or raise its error if such rows are not skipped.
 
         Args:
             error: The error of the row.
-            number: Its number in the file.
-            raw: The row as the file has it; bytes that are not UTF-8 are lone surrogates.
+            number: Number of the row in the file.
+            raw: The unchanged content of the row; bytes that are not UTF-8 are lone surrogates.
         """
         if self.empty_alone and not isinstance(error, MissingText | MissingLabel):
             raise error
@@ -47,10 +47,10 @@ class SkippedRows:
             self._rows.append((file, RejectedRow(number=number, line=line, reason=error.reason, raw=raw_bytes)))
 
     def write_rejected_rows(self) -> None:
-        """Write the skipped rows to their file, as ``textveil sanitize`` does.
+        """Write the skipped rows to ``rejected_rows``, in the format of ``textveil sanitize``.
 
         Raises:
-            OutputError: It cannot be written.
+            OutputError: The file cannot be written.
         """
         if self._rejected_rows is not None and self._rows:
             kept = RejectedRowsFile(self._rejected_rows, resume=False)

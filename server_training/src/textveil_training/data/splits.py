@@ -19,24 +19,24 @@ from textveil_training.errors import DataOptionError, MissingSplit
 
 
 def join_texts(example: LabeledExample) -> str:
-    """Return all texts of an example as one key, so that duplicates fall into one share."""
+    """Return all texts of an example as one key, so that duplicates get the same share."""
     return "\t".join(example.texts)
 
 
 def choose_share(key: str, shares: Mapping[str, int], seed: int = 0) -> str:
-    """Return the name of the share that a key belongs to.
+    """Return the name of the share to which a key belongs.
 
-    With weights ``w_1 .. w_n`` of the names in ascending order and ``h = SHA-256(seed, key)`` read as an
-    integer, it is the first ``i`` with ``floor(h * sum(w) / 2**256) < w_1 + .. + w_i``.
+    The names are sorted, ``w_1 .. w_n`` are their weights, and ``h`` is ``SHA-256(seed, key)`` as an integer. The
+    result is the first name ``i`` with ``floor(h * sum(w) / 2**256) < w_1 + .. + w_i``.
 
     Args:
         key: The key to hash.
         shares: Weight of each share by name, positive integers (``{"train": 80, "dev": 10, "test": 10}``).
             The order of the mapping does not matter.
-        seed: Another seed gives another, independent division.
+        seed: Seed of the division; divisions with different seeds are independent.
 
     Raises:
-        DataOptionError: There is no share, or a weight is not a positive integer.
+        DataOptionError: ``shares`` is empty, or a weight is not a positive integer.
     """
     if not shares or any(type(weight) is not int or weight < 1 for weight in shares.values()):
         raise DataOptionError("each share must be a positive integer, and at least one is needed")
@@ -63,9 +63,9 @@ def split_examples(
     Args:
         examples: The examples.
         shares: Weight of each share by name, positive integers.
-        seed: Another seed gives another division.
-        key: What keeps examples together; all texts by default. ``lambda pair: pair.texts[0]`` keeps the rows of
-            one QNLI question together.
+        seed: Seed of the division.
+        key: Returns the key of an example; examples with equal keys get the same share. By default the key is all
+            texts. For example, ``lambda pair: pair.texts[0]`` keeps the rows of one QNLI question together.
 
     Returns:
         The examples of each share, by name, in the order of ``shares``.
@@ -105,9 +105,10 @@ class TextGroups:
     """Groups of texts that a split keeps together.
 
     Attributes:
-        group_ids: Group of each text: the number of its first text, shape ``(texts,)``.
-        keys: The smallest folded text of each group; its hash decides the group's share.
-        duplicates: Texts that are equal to an earlier one after folding.
+        group_ids: Group of each text, given by the index of the group's first text, shape ``(texts,)``.
+        keys: For each group the smallest of its texts in lower case without punctuation; the hash of this key
+            determines the share of the group.
+        duplicates: Texts that equal an earlier one in lower case without punctuation.
     """
 
     group_ids: tuple[int, ...]
@@ -163,15 +164,15 @@ def group_texts(texts: Sequence[str]) -> TextGroups:
 
 
 def split_groups(groups: TextGroups, shares: Mapping[str, int], seed: int = 0) -> dict[str, list[int]]:
-    """Split texts by the hash of their group's key; large groups go to the first share.
+    """Divide texts by the hash of their group's key; large groups go to the first share.
 
     Args:
         groups: Groups of the texts.
         shares: Weight of each share by name.
-        seed: Another seed gives another division.
+        seed: Seed of the division.
 
     Returns:
-        Numbers of the texts of each share, ascending.
+        Indices of the texts of each share, ascending.
     """
     large = max(1.0, _LARGE_GROUP * len(groups.group_ids))
     sizes = groups.count_sizes()

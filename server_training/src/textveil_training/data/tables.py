@@ -51,14 +51,14 @@ def read_table(
     Args:
         path: A file with one of ``ENDINGS``; ``.txt`` is TSV. A blank line of JSON lines is an error.
         text: Name of the column or key with the texts, or its number from 1 in a CSV or TSV file without a header.
-        label: Name or number of the column with the labels. A label that is a number becomes its digits. ``None`` for
-            texts without labels.
-        ending: Reads the file as if it ended so.
-        skipped: Takes rows that cannot be used, which are errors otherwise.
+        label: Name or number of the column with the labels; ``None`` for texts without labels. A label that is a
+            number is converted to a string.
+        ending: Ending that determines the format; by default that of the file.
+        skipped: Collects rows that cannot be used; without it such a row is an error.
 
     Raises:
-        DataOptionError: The ending is none of these, or one column has a name and the other a number.
-        MissingColumn: There is no such column, or two of that name.
+        DataOptionError: The ending is not in ``ENDINGS``, or one column is given by name and the other by number.
+        MissingColumn: The file has no such column, or two columns of that name.
         InvalidJson: A line is not a JSON object, or a value has another type, or a lone surrogate.
         MissingText, MissingLabel: A row has no text, or no label: empty, blank or NaN.
         MissingExtra: Parquet needs pyarrow.
@@ -99,14 +99,14 @@ def find_columns(path: Path, wanted: list[str]) -> tuple[list[int], int, bool]:
 
     Args:
         path: The file.
-        wanted: Names of columns, or their numbers from 1 where there is no header.
+        wanted: Names of columns, or their numbers from 1 for a file without a header.
 
     Returns:
-        Their places from 0, how many columns there are, and whether the first row is a header.
+        Positions of these columns from 0, the number of columns of the file, and whether the first row is a header.
 
     Raises:
-        DataOptionError: Some have a name and others a number.
-        MissingColumn: There is no such column, or two of that name.
+        DataOptionError: Some columns are given by name and others by number.
+        MissingColumn: The file has no such column, or two columns of that name.
         DataError: The file cannot be read, is empty, or its first row is malformed.
     """
     for location, row, _ in _read_rows(path):
@@ -118,7 +118,7 @@ def find_columns(path: Path, wanted: list[str]) -> tuple[list[int], int, bool]:
 
 
 def _locate_columns(row: list[str], wanted: list[str], location: FileLocation) -> tuple[list[int], bool]:
-    """Return the positions of columns, and whether the row is a header."""
+    """Return the positions of columns, and whether the first row of the file is a header."""
     numbered = [name.isascii() and name.isdecimal() and name not in row for name in wanted]
     if all(numbered):
         places = [int(name) - 1 for name in wanted]
@@ -177,7 +177,7 @@ def _read_rows(path: Path, escaped: bool = False) -> Iterator[tuple[FileLocation
 
 
 def _read_csv_rows(path: Path, escaped: bool) -> Iterator[tuple[FileLocation, list[str], str]]:
-    """Yield the rows of a CSV file with the line each one ends on; skip blank lines."""
+    """Yield the rows of a CSV file with the number of the last line of each; skip blank lines."""
     name, lines = format_file_name(path), list[str]()
 
     def read() -> Iterator[str]:
@@ -224,7 +224,7 @@ def _read_json_rows(path: Path, text: str, label: str | None, escaped: bool) -> 
 
 
 def _read_string(row: dict[str, object], key: str, location: FileLocation, also: tuple[type, ...] = ()) -> str:
-    """Return a JSON value as a string, empty for a missing one."""
+    """Return a value of a JSON object as a string; empty if the key is missing."""
     value = row.get(key)
     if value is None:
         return ""

@@ -38,10 +38,11 @@ _LARGEST_TABLE = 1 << 18
 def make_release_parameters(description: RepresentationDescription, epsilon: str) -> ReleaseParameters:
     """Choose the release parameters that a checkpoint is measured with.
 
-    They have the fine grid; a large box has the coarse one, since its noise table would be too large.
+    They use the fine grid, except for mode ``box`` with many dimensions: its noise table would be too large, so it
+    uses the coarse grid.
 
     Raises:
-        OptionError: Epsilon is not such a number.
+        OptionError: Epsilon is not a number that a release can use.
     """
     parameters = ReleaseParameters(
         mode=description.mode,
@@ -61,12 +62,12 @@ def release_vectors(
     """Release vectors as a device does: bound them in integers, add noise, scale them back.
 
     Args:
-        vectors: Before the noise, shape ``(n, k)``.
+        vectors: Vectors before the noise, shape ``(n, k)``.
         parameters: Parameters of the release.
-        random_uint64: A test's own source of randomness; the operating system's if left out.
+        random_uint64: Source of random 64-bit words, for tests; the operating system's by default.
 
     Returns:
-        The same shape.
+        Released vectors, shape ``(n, k)``.
 
     Privacy:
         Each row is one release at the parameters' whole-text epsilon; see ``textveil.mechanisms``.
@@ -89,20 +90,22 @@ def measure_accuracy(
 
     Args:
         model: The networks.
-        description: Their description.
-        features: Pooled vectors of the split; with word dropout several, one for each set of masks.
+        description: Content of ``checkpoint.json`` for these networks.
+        features: Pooled vectors of the split, one matrix; with word dropout several matrices, each with other words
+            removed.
         split: Split with its labels.
-        levels: Whole-text epsilons; the checkpoint's own if left out.
-        draws: Number of noise draws of every text at every level, shared out among the masks.
-        random_uint64: A test's own source of randomness.
+        levels: Whole-text epsilons; by default those of the checkpoint.
+        draws: Number of releases of every text at every level, divided among the matrices of ``features``.
+        random_uint64: Source of random 64-bit words, for tests; the operating system's by default.
 
     Returns:
-        Without privacy ``accuracy``, ``standard_error`` and ``confusion`` (true class by decision). Else by level the
-        mean ``accuracy`` over the draws, ``standard_error`` (of the texts: what another test set of this size would
-        change), ``standard_error_draws`` (of the noise alone), ``without_noise`` and the mean ``confusion``.
+        For a checkpoint without privacy: ``accuracy``, ``standard_error`` and ``confusion`` (counts by true class
+        and decision). For other checkpoints, at each level: the mean ``accuracy`` over the releases,
+        ``standard_error`` (for the choice of test texts), ``standard_error_draws`` (for the noise alone),
+        ``without_noise`` (the accuracy without noise) and the mean ``confusion``.
 
     Raises:
-        OptionError: A level is not an epsilon that can be released at.
+        OptionError: A level is not an epsilon that a release can use.
     """
     by_epsilon: dict[str, Any] = {}
     labels, classes, masks = split.labels, len(description.labels), 1 if isinstance(features, Tensor) else len(features)
@@ -120,8 +123,10 @@ class ReleasedDecisions:
     """Decisions of a checkpoint on released vectors of a split's texts.
 
     Attributes:
-        decisions: Class ids, int64 of shape ``(texts,)``, for each release; without privacy for each set of masks.
-        without_noise: The same from the vectors before the noise, for each set of masks; nothing without privacy.
+        decisions: Predicted class ids, int64 of shape ``(texts,)``, for each release; without privacy, for each
+            matrix of pooled vectors.
+        without_noise: Predictions from the vectors before the noise, for each matrix of pooled vectors; empty
+            without privacy.
     """
 
     decisions: list[Tensor]
@@ -141,14 +146,14 @@ def decide_released(
 
     Args:
         model: The networks.
-        description: Their description.
+        description: Content of ``checkpoint.json`` for these networks.
         features: See ``measure_accuracy``.
-        level: Whole-text epsilon; None for a checkpoint without privacy, and for no other.
+        level: Whole-text epsilon; None if, and only if, the checkpoint is one without privacy.
         draws: See ``measure_accuracy``.
         random_uint64: See ``measure_accuracy``.
 
     Raises:
-        OptionError: The level is not an epsilon that can be released at.
+        OptionError: The level is not an epsilon that a release can use.
 
     Privacy:
         Each of the ``draws`` releases every text once at the level's epsilon.
@@ -208,11 +213,11 @@ def evaluate_checkpoint(
         folder: Folder of the checkpoint.
         data: File or folder of the data.
         format_name: Format of the data.
-        split: Split of the data; None for the whole of a file that is one split.
-        options: Choices that the format leaves.
-        levels: Whole-text epsilons; the checkpoint's if left out.
-        word_dropout: Decimal string; the checkpoint's if left out.
-        draws: Number of noise draws per text.
+        split: Split of the data; None for a file without splits.
+        options: Column names, for formats that need them.
+        levels: Whole-text epsilons; by default those of the checkpoint.
+        word_dropout: Word dropout as a decimal string; by default that of the checkpoint.
+        draws: Number of releases of each text at each level.
         device: ``cpu`` or a CUDA device.
         report: Called with progress.
 
@@ -222,9 +227,9 @@ def evaluate_checkpoint(
     Raises:
         CheckpointError: The checkpoint cannot be used.
         DataError: The data cannot be read.
-        EmptyClass: The data have a class that the checkpoint does not know.
+        EmptyClass: The data have a class that the checkpoint does not have.
         DeviceError: The device does not exist.
-        OptionError: An epsilon or word dropout that cannot be.
+        OptionError: An epsilon or the word dropout is not a valid number.
     """
     place = get_device(device)
     model, description = files.read_checkpoint(folder)
@@ -254,10 +259,10 @@ def load_or_compute_features(
 
     Args:
         folder: The checkpoint.
-        model: Its networks, on the device.
-        description: Their description.
-        part: The split.
-        split: Its name.
+        model: The networks of the checkpoint, on the device.
+        description: Content of ``checkpoint.json`` for these networks.
+        part: Texts of the split.
+        split: Name of the split, or None.
         device: Device that the networks are on.
         report: Called with progress.
 
@@ -289,13 +294,13 @@ def compute_device_features(
 ) -> list[Tensor]:
     """Compute pooled vectors as devices do.
 
-    Without word dropout there is one matrix. With it there are ``MASKS``, each with words removed by the device's own
-    random bits.
+    Without word dropout the result is one matrix. With it there are ``MASKS`` matrices, each with other words
+    removed, by the random generator that a device uses.
 
     Args:
         model: The networks.
         tokenizer: Tokenizer of the encoder's vocabulary.
-        words: The texts in pieces.
+        words: The texts as WordPieces.
         dropout: Word dropout.
         device: Device that the networks are on.
         report: Called with progress.

@@ -30,15 +30,15 @@ class RepresentationDescription:
 
     Attributes:
         mode: ``none``, ``l1``, ``l2`` or ``box``.
-        dimension: Numbers in the vector, k.
+        dimension: Number of coordinates of the vector, k.
         head_hidden: Number of units between pooled vector and bound, or None for a linear head.
         pooling: Always ``mean``.
         max_tokens: Number of tokens that longer texts are cut to, [CLS] and [SEP] counted.
         labels: Labels in the order of the classifier's outputs.
         lowercase: Whether the encoder is uncased.
-        levels: Whole-text epsilons it was trained for, as decimal strings.
-        delta: Delta of mode ``l2``, as a decimal string; None elsewhere.
-        word_dropout: Word dropout it was trained with, as a decimal string.
+        levels: Whole-text epsilons of the training, as decimal strings.
+        delta: Delta of mode ``l2``, as a decimal string; None for other modes.
+        word_dropout: Word dropout of the training (share of words removed at random), as a decimal string.
     """
 
     mode: str
@@ -78,9 +78,9 @@ def write_checkpoint(
     """Write all files of a checkpoint except the run record.
 
     Args:
-        folder: Folder of the checkpoint; made if it is not there, and an earlier checkpoint in it is replaced.
+        folder: Folder of the checkpoint, created if necessary. An earlier checkpoint in it is replaced.
         model: The networks.
-        description: Their description.
+        description: Content of ``checkpoint.json`` for these networks.
         vocabulary: The encoder's ``vocab.txt``.
 
     Raises:
@@ -96,7 +96,7 @@ def read_description(folder: Path) -> RepresentationDescription:
     """Read ``checkpoint.json`` and check the hashes of the files that it names.
 
     Raises:
-        CheckpointError: There is no checkpoint, it is of another version, or a file is missing or altered.
+        CheckpointError: The folder has no checkpoint, or one of another version, or a file is missing or changed.
     """
 
     def required(content: dict[str, Any]) -> set[str]:

@@ -22,7 +22,7 @@ class ClassifiedSplit:
         labels: Class ids, int64, shape ``(texts,)``.
         attributes: Private attributes, float32 of zeros and ones, shape ``(texts, attributes)``; no column where the
             format has none.
-        sha256: SHA-256 of labels and texts, to tell in a record what was read.
+        sha256: SHA-256 of labels and texts, which identifies the data in a run record.
     """
 
     texts: tuple[str, ...] = field(repr=False)
@@ -37,8 +37,8 @@ class ClassificationTask:
 
     Attributes:
         labels: Labels as the file spells them, in the order of their class ids.
-        train: Split that is trained on.
-        dev: Split that decides between epochs.
+        train: Training split.
+        dev: Split whose accuracy selects the best epoch.
         test: Split that is measured once, at the end.
     """
 
@@ -80,12 +80,13 @@ def load_classification_task(data: DataSection, path: Path, options: ReadOptions
     Args:
         data: Part of the recipe that names the splits.
         path: File or folder of the data.
-        options: Choices that the format leaves.
+        options: Column names, for formats that need them.
 
     Raises:
-        DataError: See the readers; ``MissingLabel`` where an example has none, ``MissingSplit`` for an empty split.
+        DataError: See the readers; ``MissingLabel`` for an example without a label, ``MissingSplit`` for an empty
+            split.
         EmptyClass: A class has no training example.
-        RecipeError: The format is one of pairs or of texts without classes.
+        RecipeError: The format has pairs of texts, or texts without classes.
     """
     if not list_splits(data.format, path):
         raw = _split_examples(_load_examples(data.format, path, None, options))
@@ -105,13 +106,13 @@ def load_classification_task(data: DataSection, path: Path, options: ReadOptions
 def load_classification_split(
     format_name: str, path: Path, name: str | None, labels: tuple[str, ...], options: ReadOptions | None = None
 ) -> ClassifiedSplit:
-    """Load one split for known classes.
+    """Load one split whose labels are given.
 
-    Of a single file it is a part of the division that ``load_classification_task`` makes.
+    A single file is divided as in ``load_classification_task``, and the result is one part of it.
 
     Raises:
         DataError: See ``load_classification_task``.
-        EmptyClass: An example has another class.
+        EmptyClass: An example has a label that is not in ``labels``.
         RecipeError: See ``load_classification_task``.
     """
     if name in SHARES and not list_splits(format_name, path):

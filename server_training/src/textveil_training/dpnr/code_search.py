@@ -37,14 +37,15 @@ _DRAWS_AT_ONCE = 1 << 14
 
 @dataclass(frozen=True, kw_only=True)
 class ClassCodes:
-    """Codes of the classes, with the accuracy that survives the noise.
+    """One point (*code*) for each class, with the accuracy of decisions from noisy codes.
 
     Attributes:
         mode: ``l1``, ``l2`` or ``box``.
         delta: Delta of ``l2``, else 0.
-        codes: Codes of the classes: ``codes[yhat]`` is a point of the mode's set, shape (classes, dimension).
-        epsilons: Whole-text epsilons the codes were placed for.
-        accuracies: Accuracy at each of them, on fresh draws.
+        codes: ``codes[yhat]`` is the code of class ``yhat``, a point of the set to which the mode bounds vectors;
+            shape (classes, dimension).
+        epsilons: Whole-text epsilons for which the codes were optimized.
+        accuracies: Accuracy at each epsilon, measured with noise that the search did not use.
         standard_errors: Standard errors of the accuracies.
     """
 
@@ -70,11 +71,11 @@ class CodeSearchSettings:
     """Effort of a search for codes.
 
     Attributes:
-        restarts: Number of random starts, beside the corners of the mode's set.
+        restarts: Number of random starts, in addition to starts in the corners of the mode's set.
         steps: Number of gradient steps of each start.
-        draws: Number of noise vectors of the search for each class, a power of two.
-        fresh_draws: Number of noise vectors of the reported figure for each class.
-        seed: Seed of all of them. Nothing here protects anybody's text: a seeded generator is right.
+        draws: Number of noise vectors for each class during the search; must be a power of two.
+        fresh_draws: Number of new noise vectors for each class to measure the reported accuracy.
+        seed: Seed of starts and noise. They protect nobody's text, so a seeded generator is sufficient.
     """
 
     restarts: int = 4
@@ -94,10 +95,11 @@ def estimate_code_accuracy(
     draws: int = 1 << 17,
     seed: int = 20,
 ) -> tuple[float, float]:
-    """Estimate ``A(c)`` of given codes, with its standard error, from draws of continuous noise.
+    """Estimate the accuracy of given codes, with its standard error, by simulated noise.
 
-    Every draw counts with the posterior probability of the decision taken, which has the same mean as counting right
-    decisions and less variance. The grid of a release is too fine to be seen here.
+    For each noise vector the estimate adds the posterior probability of the best decision, which has the same mean
+    as counting right decisions and less variance. The noise is continuous: the grid of a release is too fine to make
+    a difference.
 
     Args:
         codes: ``codes[yhat]``, shape (classes, dimension), inside the mode's unit set.
@@ -109,8 +111,8 @@ def estimate_code_accuracy(
         seed: Seed of the generator.
 
     Raises:
-        InvalidRandomizer: A code is outside the set, shapes do not agree, or see ``compute_noise_scale`` and
-            ``compute_joint_shares``.
+        InvalidRandomizer: A code is outside the mode's set, the shapes do not agree, or for a reason listed under
+            ``compute_noise_scale`` or ``compute_joint_shares``.
     """
     points, gains = _check_codes(codes, mode), torch.from_numpy(compute_joint_shares(confusion).copy())
     if len(points) != len(gains):
@@ -143,15 +145,15 @@ def search_codes(
 
     Args:
         confusion: Counts by true class (row) and decision without noise (column).
-        epsilons: Whole-text epsilons; several give one set of codes for all of them.
+        epsilons: Whole-text epsilons; one set of codes is optimized for all of them together.
         dimension: Dimension of the codes, at least 1 (2 for ``box``, where the smallest entry is 0 and the largest 1).
         mode: Mode of the noise and the bound.
         delta: Delta of ``l2``.
-        search: How hard to look.
+        search: Effort of the search.
 
     Raises:
-        InvalidRandomizer: See ``compute_noise_scale`` and ``compute_joint_shares``; or there is no level, or the
-            dimension is too small.
+        InvalidRandomizer: ``epsilons`` is empty, the dimension is too small, or for a reason listed under
+            ``compute_noise_scale`` or ``compute_joint_shares``.
     """
     if mode not in get_args(Mode) or dimension < (2 if mode == "box" else 1) or not epsilons:
         raise InvalidRandomizer(
@@ -185,9 +187,10 @@ def search_best_dimension(
     dimensions: Iterable[int] = DIMENSIONS,
     search: CodeSearchSettings | None = None,
 ) -> ClassCodes:
-    """Search codes in each dimension and return the best; of equals the smallest dimension.
+    """Search codes in each dimension and return the best ones.
 
-    A larger dimension has to be better by two standard errors, so that chance alone does not add coordinates.
+    A larger dimension is chosen only if it is better by two standard errors, so that chance alone does not add
+    coordinates.
 
     Raises:
         InvalidRandomizer: See ``search_codes``.
@@ -222,7 +225,7 @@ def _optimize_codes(
 ) -> tuple[float, torch.Tensor]:
     """Maximize the mean accuracy by Adam; return the best value and its codes.
 
-    The gradient passes through the bound itself, and the step size falls.
+    The gradient includes the map that bounds the codes, and the step size decreases.
     """
     free = start.clone().requires_grad_()
     optimizer = torch.optim.Adam([free], lr=0.1)

@@ -34,8 +34,8 @@ def compute_pooled_features(
     """Compute pooled vectors in evaluation mode, float32 on the CPU, ``(texts, width)``.
 
     Args:
-        model: Networks, of which the encoder is used.
-        tokenizer: Tokenizer of its vocabulary.
+        model: Networks; only the encoder is used.
+        tokenizer: Tokenizer of the encoder's vocabulary.
         texts: The texts.
         device: Device that the encoder is on.
         report: Called after each batch.
@@ -71,7 +71,7 @@ def read_features(path: Path, split: ClassifiedSplit, encoder: str) -> Tensor:
     """Read pooled vectors that ``write_features`` wrote.
 
     Raises:
-        CheckpointError: The file is missing or damaged, or was made from other texts or by another encoder.
+        CheckpointError: The file is missing or damaged, or its vectors are from other texts or another encoder.
     """
     try:
         with safe_open(path, "pt") as file:
@@ -89,7 +89,7 @@ def read_features(path: Path, split: ClassifiedSplit, encoder: str) -> Tensor:
 
 
 def remove_random_words(text: TextPieces, dropout: WordDropout) -> TextPieces:
-    """Remove the words that one draw of word dropout selects."""
+    """Remove each word with probability ``dropout``, by new random numbers."""
     if not len(text.pieces):
         return text
     kept = torch.from_numpy(~dropout.draw_dropped(int(text.word_numbers[-1]) + 1))[text.word_numbers]
@@ -101,9 +101,9 @@ COPIES = {"train": 1, "dev": 1, "test": 3}
 
 
 class StoredFeatures:
-    """Cached pooled vectors of a checkpoint's encoder, by split and word dropout.
+    """Pooled vectors of a checkpoint's encoder, cached in files by split and word dropout.
 
-    Vectors that are not on disk are computed and written.
+    Vectors without a file are computed and written.
 
     Args:
         start: Folder of the checkpoint.
@@ -114,7 +114,7 @@ class StoredFeatures:
 
     Raises:
         CheckpointError: The checkpoint cannot be used.
-        EmptyClass: It was trained for other classes.
+        EmptyClass: The checkpoint was trained for other classes.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class StoredFeatures:
         There is one copy without word dropout, and ``COPIES`` with it.
 
         Raises:
-            CheckpointError: A file is damaged, or of other texts or another encoder.
+            CheckpointError: A file is damaged, or its vectors are from other texts or another encoder.
             OutputError: The cache cannot be written.
             OptionError: ``word_dropout`` is not a number from 0 to 1.
         """

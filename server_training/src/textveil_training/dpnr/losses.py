@@ -31,7 +31,7 @@ class EncodedSplit:
         model: The networks.
         tokenizer: Tokenizer of the encoder's vocabulary.
         split: Split with labels and attributes.
-        words: Texts of the split in pieces.
+        words: Texts of the split as WordPieces.
         recipe: Recipe with batch size, precision and word dropout.
         device: Device that the networks are on.
     """
@@ -68,8 +68,8 @@ class StoredSplit:
     """A split whose pooled vectors are stored.
 
     Args:
-        features: Pooled vectors, shape ``(copies, n, width)``: several copies with different words removed, of which
-            every visit of a text takes one by chance.
+        features: Pooled vectors, shape ``(copies, n, width)``. The copies have different words removed; whenever a
+            text is used, one of its copies is chosen at random.
         split: Split with labels and attributes.
         recipe: Recipe with the batch size.
         device: Device that the networks are on.
@@ -96,7 +96,7 @@ class StoredSplit:
 
 
 class AttributeAdversary(nn.Module):
-    """The simulated attacker: two hidden layers, one logit for each private attribute."""
+    """The simulated attacker: two hidden layers, and one logit for each private attribute."""
 
     def __init__(self, width: int, hidden: int, attributes: int) -> None:
         super().__init__()
@@ -115,7 +115,7 @@ class StageBuilder:
     Args:
         model: The networks, on their device.
         recipe: The recipe.
-        noise: Noise of the levels; None without noise.
+        noise: Training noise for the recipe's epsilons; None for a model without privacy.
     """
 
     def __init__(self, model: RepresentationModel, recipe: RepresentationRecipe, noise: TrainingNoise | None) -> None:
@@ -148,14 +148,15 @@ class StageBuilder:
     ) -> TrainingStage:
         """Build the stage that trains the head to send every text to its class's code.
 
-        The loss is ``|f(x) - c(yhat(x))|^2`` beside the cross entropy of the classifier under noise, whose gradient
-        does not reach the head: from a random start it would first shrink the classes onto each other. In a ``box``
-        what goes into the bound is compared instead: the bound gives two coordinates no gradient at all.
+        The loss is the squared distance ``|f(x) - c(yhat(x))|^2`` of the head's vector f(x) from the code c of the
+        class yhat(x), plus the cross entropy of the classifier under noise. Only the distance trains the head: from
+        a random start, the cross entropy would first move all classes together. For mode ``box`` f(x) is the vector
+        before the bound, since the bound gives no gradient to two of the coordinates.
 
         Args:
-            train: Split that is trained on.
-            dev: Split that decides between epochs.
-            clean: Classifier that decides ``yhat`` from the same features, without noise.
+            train: Training split.
+            dev: Split whose accuracy selects the best epoch.
+            clean: Classifier that decides ``yhat`` from the same pooled vectors, without noise.
             codes: Codes of the classes, shape ``(classes, k)``.
             num_epochs: Number of epochs.
         """
@@ -182,9 +183,10 @@ class StageBuilder:
     def build_adversarial(self, train: EncodedSplit, dev: EncodedSplit, num_epochs: int) -> TrainingStage:
         """Build the stage that trains encoder and classifier against an attacker, in turn.
 
-        The attacker lowers ``-log p(z | r(x))`` for the attributes z; encoder and classifier lower
-        ``-log p(y | r(x)) - weight log p(not z | r(x))`` (Coavoux, Narayan and Cohen 2018, section 3.1: what the
-        encoder is taught is the *opposite* of each attribute, which has a lower bound where plain ascent has none).
+        Let r(x) be the vector of text x, y its class, and z its private attributes. The attacker minimizes
+        ``-log p(z | r(x))``. Encoder and classifier minimize ``-log p(y | r(x)) - weight log p(not z | r(x))``
+        (Coavoux, Narayan and Cohen 2018, section 3.1): the encoder learns to make the attacker predict the
+        *opposite* of each attribute. Unlike maximizing the attacker's loss, this has a lower bound.
         """
         part = self._recipe.adversary
         if part is None:
@@ -210,7 +212,7 @@ class StageBuilder:
         return self._build_stage("adversarial", modules, num_epochs, train, updates, dev)
 
     def compute_loss(self, data: "EncodedSplit | StoredSplit", batch: Tensor) -> Tensor:
-        """Compute the loss of a batch with fresh noise."""
+        """Compute the loss of a batch with new random noise."""
         self._model.train()
         vectors = self._model.represent(data.pool_batch(batch))
         return self._compute_classifier_loss(vectors, data.labels[batch], self._recipe.training.loss)
@@ -257,7 +259,11 @@ class StageBuilder:
         )
 
     def measure_accuracies(self, data: "EncodedSplit | StoredSplit", draws: int) -> dict[str, float]:
-        """Measure accuracy at each epsilon under training noise; ``dev`` is their mean."""
+        """Measure accuracy under training noise at each epsilon of the recipe.
+
+        Returns:
+            A key ``dev_EPSILON`` for each epsilon, and ``dev``, their mean; without noise ``dev`` alone.
+        """
         self._model.eval()
         with torch.inference_mode():
             vectors = self._model.represent(data.pool_all())

@@ -8,12 +8,15 @@ from textveil_training.engine.encoders import pool_mean
 
 
 class RepresentationHead(nn.Module):
-    """``out(tanh(hidden(pooled)))``, or ``out(pooled)`` without hidden units; not yet bounded.
+    """Maps a pooled vector to a vector before the bound, with or without a hidden layer.
+
+    It computes ``out(tanh(hidden(pooled)))``, or ``out(pooled)`` without hidden units; ``out`` and ``hidden`` are
+    linear.
 
     Args:
         width: Width of the pooled vector.
         hidden: Number of units of the hidden layer; 0 for none.
-        dimension: Numbers in the representation, k.
+        dimension: Number of coordinates of the representation, k.
     """
 
     def __init__(self, width: int, hidden: int, dimension: int) -> None:
@@ -30,7 +33,8 @@ class RepresentationClassifier(nn.Module):
     """The server's classifier of released vectors: one hidden ReLU layer, or none.
 
     Args:
-        width: Width of its input: k and 1 for the logarithm of epsilon, or the pooled vector's without noise.
+        width: Number of inputs: k + 1 (the vector and the logarithm of epsilon), or without noise the width of the
+            pooled vector.
         hidden: Number of units of the hidden layer; 0 for a linear classifier.
         classes: Number of labels.
     """
@@ -58,7 +62,8 @@ class RepresentationModel(nn.Module):
     Args:
         extractor: A BERT-like encoder of transformers.
         mode: ``none``, ``l1``, ``l2`` or ``box``.
-        dimension: Numbers in the vector, k; 0 with mode ``none``, where the pooled vector itself is the representation.
+        dimension: Number of coordinates of the vector, k; 0 with mode ``none``, where the pooled vector itself is
+            the representation.
         head_hidden: Number of units of the head's hidden layer.
         classifier_hidden: Number of units of the classifier's hidden layer.
         classes: Number of labels.
@@ -91,10 +96,10 @@ class RepresentationModel(nn.Module):
         return pool_mean(self.extractor, ids, mask, precision)
 
     def represent(self, pooled: Tensor) -> Tensor:
-        """Compute the bounded vector before noise, f(x): ``(texts, width)`` to ``(texts, k)``."""
+        """Convert pooled vectors ``(texts, width)`` to bounded ones ``(texts, k)``, without noise."""
         return bound_vectors(self.compute_unbounded(pooled), self.mode)
 
     def compute_unbounded(self, pooled: Tensor) -> Tensor:
-        """Compute the input of the bound: dropout and head, without the bound."""
+        """Apply dropout and head to pooled vectors, but not the bound."""
         pooled = self.dropout(pooled)
         return pooled if self.head is None else self.head(pooled)

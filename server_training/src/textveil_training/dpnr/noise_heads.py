@@ -27,10 +27,10 @@ class TrainedHead:
     """Head and classifier of a finished training.
 
     Attributes:
-        model: Head and classifier of the best epoch, in evaluation mode; its encoder is not there.
-        description: Their description.
-        dev: Mean accuracy over the levels on dev, under the noise of training, of that epoch.
-        wall_s: Seconds it took.
+        model: Head and classifier of the best epoch, in evaluation mode, without an encoder.
+        description: Content of ``checkpoint.json`` for these networks.
+        dev: Mean accuracy of that epoch on dev over the levels, under the noise of training.
+        wall_s: Duration of the training in seconds.
     """
 
     model: RepresentationModel
@@ -48,12 +48,12 @@ class _MissingEncoder(nn.Module):
 
 
 def replace_representation(recipe: RepresentationRecipe, **changes: Any) -> RepresentationRecipe:
-    """Return a recipe with another representation or seed.
+    """Return a copy of a recipe with another representation or seed.
 
     ``changes`` are fields of the representation (mode, dimension, levels, delta, word dropout), or ``seed``.
 
     Raises:
-        RecipeError: It is none that can be trained.
+        RecipeError: The changed recipe is not valid.
     """
     seed = changes.pop("seed", recipe.training.seed)
     representation = replace(recipe.representation, **changes)
@@ -72,11 +72,11 @@ def train_head(
     """Train head and classifier: first toward the classes' codes, then under noise.
 
     Args:
-        recipe: Recipe of kind ``dpnr``; its representation and its head's epochs are used.
+        recipe: Recipe of kind ``dpnr``; only its representation and the epochs of its head are used.
         task: Data with the labels of the splits.
         features: Pooled vectors of ``train`` and ``dev``, shape (copies, texts, width).
         clean: The clean model's classifier on the same features.
-        placement: Codes of the classes for these levels and this dimension.
+        placement: Codes of the classes for the recipe's levels and dimension.
     """
     part, training = recipe.representation, recipe.training
     torch.manual_seed(training.seed)

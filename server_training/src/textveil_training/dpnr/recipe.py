@@ -20,7 +20,7 @@ LOSSES = ("cross-entropy", "expected-error")
 class DataSection:
     """Data of a recipe.
 
-    ``dev_percent`` of the training share becomes dev where the format's own dev split is the test.
+    If the recipe uses the format's own dev split as the test, ``dev_percent`` of the training texts become dev.
     """
 
     format: str = declare_required("Name of a format of ``textveil_training.data.FORMATS``.")
@@ -37,7 +37,7 @@ class DataSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractorSection:
-    """Source of the encoder, and whether it is trained."""
+    """Source of the encoder, and whether to train the encoder."""
 
     source: str = declare_required(
         "``minilm``, a folder or a hub id; or ``start``: the checkpoint the command line names."
@@ -67,9 +67,9 @@ class RepresentationSection:
 class TrainingSection:
     """Optimization settings.
 
-    The loss ``expected-error`` is the mean of ``1 - p(y)``.
-
-    It wins no credit for being less sure and so moves vectors to where the noise hurts least.
+    The loss ``expected-error`` is the mean of ``1 - p(y)``, with p(y) the predicted probability of the true class.
+    Unlike cross entropy it does not reward predictions that are less certain, so it moves vectors to where noise
+    changes the fewest decisions.
     """
 
     seed: int = declare_required("Seed of everything random in training.")
@@ -114,8 +114,8 @@ class RepresentationRecipe:
     Attributes:
         name: Name of the recipe, printable.
         kind: ``clean``, ``adversarial`` or ``dpnr``.
-        note: Sentence that says what it is for.
-        sha256: SHA-256 of the file it was read from.
+        note: One sentence about the purpose of the recipe.
+        sha256: SHA-256 of the recipe's file.
     """
 
     name: str
@@ -152,7 +152,7 @@ def replace_seed(recipe: RepresentationRecipe, seed: int) -> RepresentationRecip
 
 
 def check_recipe(recipe: RepresentationRecipe, file_name: str) -> None:
-    """Check ranges of values, and that they agree with one another.
+    """Check that the values of a recipe are in range and do not contradict each other.
 
     Raises:
         RecipeError: A value is out of range or two values contradict each other.
@@ -188,7 +188,7 @@ def check_recipe(recipe: RepresentationRecipe, file_name: str) -> None:
 
 
 def _check_ranges(name: str, part: Any) -> dict[str, bool]:
-    """Return for each value with a range whether it is in it, by key."""
+    """Return for each key that has a range whether its value is in the range."""
     ranges = {one.name: one.metadata["holds"] for one in fields(part) if one.metadata["holds"] is not None}
     return {f"{name}.{key}": holds(getattr(part, key)) for key, holds in ranges.items()}
 

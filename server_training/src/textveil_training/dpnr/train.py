@@ -45,8 +45,9 @@ class RepresentationRunOptions(RunOptions):
     """Options that the command line adds to a recipe.
 
     Attributes:
-        start: Checkpoint that the training starts from, where the recipe says so.
-        features: Folder with ``features-SPLIT.safetensors`` of the start's encoder, to save their computation.
+        start: Checkpoint that the training starts from, if the recipe requires one.
+        features: Folder with stored pooled vectors ``features-SPLIT.safetensors`` of that checkpoint's encoder;
+            without it they are computed.
         write_features: Whether to leave the features of all splits in the output folder.
     """
 
@@ -61,8 +62,8 @@ class StartCheckpoint:
 
     Attributes:
         model: Its networks.
-        description: Their description.
-        sha256: SHA-256 of its description.
+        description: Content of ``checkpoint.json`` for these networks.
+        sha256: SHA-256 of its ``checkpoint.json``.
     """
 
     model: RepresentationModel
@@ -89,9 +90,10 @@ def train_representation(
 
     Raises:
         DeviceError: The device does not exist.
-        CheckpointError: The start is missing or unfit, or the output folder holds a checkpoint or an unfinished run.
-        ResumeError: There is no unfinished run to resume, or it belongs to another run.
-        EmptyClass: The start was trained for other classes.
+        CheckpointError: The start checkpoint is missing or does not fit the recipe, or the output folder has a
+            checkpoint or an unfinished run.
+        ResumeError: The folder has no unfinished run to resume, or one with other settings.
+        EmptyClass: The start checkpoint was trained for other classes.
         OutputError: The folder cannot be written.
         KeyboardInterrupt: Ctrl-C was pressed; the run can be resumed.
     """
@@ -128,7 +130,7 @@ def train_representation(
         return EncodedSplit(model, tokenizer, task.get_splits()[name], words[name], recipe, run.device)
 
     def features(name: str) -> Tensor:
-        """Compute pooled vectors of the start's encoder, shape ``(copies, texts, width)``."""
+        """Compute pooled vectors by the start checkpoint's encoder, ``(copies, texts, width)``."""
         dropout = float(part.word_dropout)
         if dropout:
             torch.manual_seed(derive_seed(seed, "copies", name))
@@ -207,7 +209,7 @@ def _open_start(recipe: RepresentationRecipe, task: ClassificationTask, folder: 
 def _copy_head(
     model: RepresentationModel, description: files.RepresentationDescription, start: StartCheckpoint
 ) -> None:
-    """Copy head and classifier of a start that was trained under noise."""
+    """Copy head and classifier from a start checkpoint that was trained under noise."""
     ours, theirs = description, start.description
     same = (ours.mode, ours.dimension, ours.head_hidden) == (theirs.mode, theirs.dimension, theirs.head_hidden)
     try:
@@ -222,16 +224,16 @@ def _copy_head(
 def _search_class_codes(
     recipe: RepresentationRecipe, task: ClassificationTask, clean: RepresentationClassifier, features: Tensor
 ) -> Tensor:
-    """Search codes of the classes for the clean model's confusion on dev.
+    """Search the best codes of the classes, given the clean model's errors on dev.
 
     Args:
         recipe: Recipe with mode, dimension and levels.
         task: The data.
-        clean: Classifier of the start.
+        clean: Classifier of the start checkpoint.
         features: Pooled vectors of dev, shape ``(texts, width)``.
 
     Returns:
-        Shape ``(classes, k)``.
+        Codes, shape ``(classes, k)``.
     """
     part, labels, classes = recipe.representation, task.dev.labels, len(task.labels)
     with torch.inference_mode():

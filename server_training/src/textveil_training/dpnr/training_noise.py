@@ -32,15 +32,20 @@ SMALLEST = 1e-12
 def bound_vectors(vectors: Tensor, mode: str) -> Tensor:
     """Map vectors into the unit set of a mode, to which the noise is calibrated.
 
-    ``l1``: ``h / max(1, |h|_1)``; ``l2``: ``h / max(1, |h|_2)``; ``box``: ``(h - min h) / (max h - min h)``, a constant
-    vector to zeros (Algorithm 2 of Lyu, He and Li 2020); ``none``: ``h``.
+    A vector h becomes:
+
+    - ``l1``: ``h / max(1, |h|_1)``, in the unit L1 ball
+    - ``l2``: ``h / max(1, |h|_2)``, in the unit L2 ball
+    - ``box``: ``(h - min h) / (max h - min h)``, in ``[0, 1]^k``; a constant vector becomes zeros (Algorithm 2 of
+      Lyu, He and Li 2020)
+    - ``none``: ``h`` itself
 
     Args:
-        vectors: Shape ``(..., k)``.
-        mode: One of the four.
+        vectors: Vectors h, shape ``(..., k)``.
+        mode: ``l1``, ``l2``, ``box`` or ``none``.
 
     Returns:
-        The same shape: in the unit L1 ball, the unit L2 ball, or ``[0, 1]^k``, up to rounding.
+        Vectors of the same shape, in the set up to rounding.
     """
     if mode == "none":
         return vectors
@@ -59,7 +64,7 @@ def bound_vectors(vectors: Tensor, mode: str) -> Tensor:
 def compute_sensitivity(mode: str, dimension: int) -> float:
     """Return the largest distance of two bounded vectors.
 
-    It is an L1 distance for ``l1`` (2) and ``box`` (k), and an L2 distance for ``l2`` (2).
+    It is the L1 distance 2 for ``l1``, the L1 distance k for ``box``, and the L2 distance 2 for ``l2``.
     """
     return float(dimension) if mode == "box" else 2.0
 
@@ -72,7 +77,8 @@ def compute_noise_scale(mode: Mode, dimension: int, epsilon: float, delta: float
     exp((a - 1)(a rho - epsilon)) / (a - 1) * (1 - 1/a)^a`` (Canonne, Kamath and Steinke 2020, Proposition 12).
 
     Raises:
-        InvalidRandomizer: Epsilon is not a positive number, or ``l2`` has no delta below 1, or another mode has one.
+        InvalidRandomizer: Epsilon is not a positive number, ``l2`` has no delta between 0 and 1, or another mode has
+            a delta.
     """
     if not 0 < epsilon < inf:
         raise InvalidRandomizer("epsilon must be positive and finite")
@@ -86,7 +92,7 @@ def compute_noise_scale(mode: Mode, dimension: int, epsilon: float, delta: float
 def _solve_rho(epsilon: float, delta: float) -> float:
     """Compute ``mechanisms.zcdp.compute_largest_rho`` in floating point.
 
-    This takes a thirtieth of the time, and training calls it often.
+    It takes a thirtieth of the time of the exact function, and training calls it often.
     """
 
     def log_delta(rho: float) -> float:
@@ -104,13 +110,13 @@ def add_noise(vectors: Tensor, mode: str, scale: Tensor, generator: torch.Genera
     """Add independent Laplace (``l1``, ``box``) or Gaussian (``l2``) noise to every coordinate.
 
     Args:
-        vectors: Bounded, shape ``(..., k)``.
+        vectors: Bounded vectors, shape ``(..., k)``.
         mode: ``l1``, ``l2`` or ``box``; ``none`` adds nothing.
         scale: Laplace scale ``sensitivity / epsilon`` or Gaussian sigma, shape ``(..., 1)``.
         generator: Generator of the random numbers; PyTorch's global one if left out.
 
     Returns:
-        The shape that ``vectors`` and ``scale`` give together.
+        Noisy vectors, in the shape to which ``vectors`` and ``scale`` broadcast.
 
     Privacy:
         None; see the module.
@@ -133,12 +139,12 @@ _KNOTS = 129
 class TrainingNoise:
     """Noise in training, for one epsilon or a whole range of them.
 
-    Between ``_KNOTS`` values of ``ln epsilon`` the logarithm of the scale is interpolated; for Laplace noise that is
-    exact, for the Gaussian of mode ``l2`` good to four digits.
+    The noise scale is computed for ``_KNOTS`` values of epsilon. Between them its logarithm is interpolated linearly
+    in ``ln epsilon``: exact for Laplace noise, and good to four digits for the Gaussian noise of mode ``l2``.
 
     Args:
         mode: ``l1``, ``l2`` or ``box``.
-        dimension: Numbers in a vector, k.
+        dimension: Number of coordinates of a vector, k.
         epsilons: Whole-text epsilons.
         delta: Delta of ``l2``, else 0.
     """
@@ -151,16 +157,16 @@ class TrainingNoise:
         self._log_scales = np.log(scales)
 
     def add_at_random_epsilons(self, vectors: Tensor, draws: int) -> tuple[Tensor, Tensor]:
-        """Add noise at random epsilons, another one for every vector and draw.
+        """Add noise several times to each vector, every time at another random epsilon.
 
-        The logarithm of epsilon is uniform.
+        The logarithm of epsilon is uniformly distributed.
 
         Args:
             vectors: Bounded vectors, shape ``(n, k)``.
-            draws: Number of draws per vector.
+            draws: Number of noisy copies of each vector.
 
         Returns:
-            Shape ``(draws, n, k)``, and ``ln epsilon`` of shape ``(draws, n, 1)``.
+            Noisy vectors, shape ``(draws, n, k)``, and their ``ln epsilon``, shape ``(draws, n, 1)``.
 
         Privacy:
             None: continuous noise to train with; see ``textveil_training.dpnr.training_noise``.
@@ -174,7 +180,7 @@ class TrainingNoise:
     def add_at_epsilon(
         self, vectors: Tensor, epsilon: float, draws: int, generator: torch.Generator
     ) -> tuple[Tensor, Tensor]:
-        """Add noise at one epsilon, from a given generator: to compare epochs on equal noise.
+        """Add noise at one epsilon from a given generator, to compare epochs with the same noise.
 
         Privacy:
             None; see ``textveil_training.dpnr.training_noise``.

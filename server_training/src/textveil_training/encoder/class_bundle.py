@@ -47,19 +47,19 @@ _LEVEL = re.compile(r"[1-9]?[0-9](\.[0-9]{1,9})?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncoderBundleSettings:
-    """Everything that decides a bundle besides the texts.
+    """All settings on which a bundle depends, apart from the texts.
 
     Attributes:
-        name: Its name.
-        data: Name of the file, for the card.
-        data_sha256: Its hash.
-        license: License of the data or of the bundle, for the card.
-        source: Source and license of the data, for the card.
+        name: Name of the bundle.
+        data: Name of the data file, for the model card.
+        data_sha256: SHA-256 of the data file.
+        license: License of the data or of the bundle, for the model card.
+        source: Source and license of the data, for the model card.
         levels: Whole-text epsilons, decimal strings, ascending.
-        default: Channel and level that are meant where a user names none.
+        default: Randomizer and level that a device uses if the user names none.
         extractor: ``static`` or ``minilm``.
-        static: How a static extractor is trained.
-        minilm: How MiniLM is tuned.
+        static: Settings of a static extractor's training.
+        minilm: Settings of MiniLM's tuning.
     """
 
     name: str
@@ -79,7 +79,7 @@ class EncoderBundleSettings:
 
         Args:
             seed: Seed of training.
-            minilm: Settings of MiniLM alone; None where they are left out.
+            minilm: Settings that only MiniLM has, without those that are None.
             settings: Other attributes.
         """
         given = {name: value for name, value in minilm.items() if value is not None}
@@ -94,8 +94,8 @@ def parse_levels(levels: str | None, default: str) -> tuple[str, ...]:
     """Parse comma-separated epsilons; return ``LEVELS`` for None.
 
     Raises:
-        SettingError: They are not ascending decimal numbers above 0 and up to 16.
-        OptionError: The default is not one of them.
+        SettingError: The levels are not ascending decimal numbers above 0 and up to 16.
+        OptionError: The default is not one of the levels.
     """
     levels_given = LEVELS if levels is None else tuple(level.strip() for level in levels.split(","))
     if not all(_LEVEL.fullmatch(level) for level in levels_given):
@@ -131,7 +131,7 @@ def train_class_bundle(
         trained = train_minilm_extractor(task, settings.minilm, kept, report)
 
     def decide() -> tuple[Arrays, dict[str, Any]]:
-        """Compute the device's decisions on the texts that were not trained on."""
+        """Compute the device's decisions on the calibration and test texts."""
         stages = {"calibration": "calibrating", "test": "measuring"}
         return {
             name: trained.compute_codes(getattr(task, name).texts, partial(report, f"{stage} {settings.extractor}"))
@@ -172,9 +172,9 @@ def describe_data(settings: EncoderBundleSettings) -> dict[str, str]:
 def fit_randomizers(
     calibration: NDArray[np.float64], levels: tuple[str, ...], report: ProgressCallback
 ) -> dict[str, tuple[LabelStaircase, ...]]:
-    """Make the integer tables of ``counts`` and ``accuracy`` for each epsilon.
+    """Make the integer tables of the randomizers ``counts`` and ``accuracy`` for each epsilon.
 
-    ``accuracy`` is fitted to the decisions on the calibration texts.
+    The randomizer ``accuracy`` is fitted to the decisions on the calibration texts.
 
     Args:
         calibration: Counts by true class (row) and decision (column).
@@ -200,12 +200,12 @@ def fit_randomizers(
 def compute_figures(
     task: LabeledTexts, confusion: NDArray[np.float64], channels: dict[str, tuple[LabelStaircase, ...]], data: str
 ) -> dict[str, Any]:
-    """Compute the model card's figures: exact expectations over the draw, on test texts.
+    """Compute the model card's figures: exact expectations for the test texts.
 
     Args:
         task: The texts.
         confusion: Counts of the test texts by true class (row) and decision without noise (column).
-        channels: The channels.
+        channels: The randomizers.
         data: Name of the file.
     """
 
@@ -233,9 +233,10 @@ def compute_randomizer_figures(
     Args:
         labels: Names of the classes.
         test: Counts of the test texts by class (row) and decision or code without noise (column).
-        channels: The channels.
-        recall: Maps the matrix of a channel to how often a text of each class is told right, shape ``(classes,)``.
-        abandoned: Maps a level to the classes that are never told.
+        channels: The randomizers.
+        recall: Returns for the matrix of a randomizer how often a text of each class gets the right label, shape
+            ``(classes,)``.
+        abandoned: Returns for a level the classes that are never an output.
     """
     shares = test.sum(axis=1) / test.sum()
     clean = summarize_recalls(labels, shares, recall(np.eye(test.shape[1])))
@@ -276,8 +277,8 @@ def summarize_recalls(
 
     Args:
         labels: Names of the classes.
-        shares: Share of each among the texts, shape ``(classes,)``.
-        recall: How often a text of each is told right, shape ``(classes,)``.
+        shares: Share of each class among the texts, shape ``(classes,)``.
+        recall: How often a text of each class gets the right label, shape ``(classes,)``.
     """
     return {
         "accuracy": _round_number(float(shares @ recall)),

@@ -57,9 +57,9 @@ class Codebook:
     """A linear map from the vector of a text to scores of the codes.
 
     Attributes:
-        weight: Float32, shape ``(codes, dimension)``.
-        bias: Added to the scores, float32, shape ``(codes,)``.
-        sizes: Different training texts of each code, at least ``MIN_CODE_TEXTS``.
+        weight: Matrix of the map, float32, shape ``(codes, dimension)``.
+        bias: Numbers that are added to the scores, float32, shape ``(codes,)``.
+        sizes: Number of different training texts of each code, at least ``MIN_CODE_TEXTS``.
     """
 
     weight: NDArray[np.float32]
@@ -95,7 +95,7 @@ def find_main_space(vectors: Floats, numbers: int) -> tuple[Floats, Floats]:
 
     Args:
         vectors: Shape ``(texts, dimension)``.
-        numbers: How many directions are wanted; there are no more than the dimension.
+        numbers: Number of directions; at most ``dimension`` are returned.
 
     Returns:
         The mean, shape ``(dimension,)``, and the directions, shape ``(dimension, numbers)``.
@@ -116,10 +116,10 @@ def learn_codebook(
         codes: Number of codes to learn.
         seed: Seed of k-means.
         report: Called with the stage, the finished runs and the total.
-        directions: How many main directions are looked at; all if None.
+        directions: Number of main directions of the vectors to use; all if None.
 
     Raises:
-        InvalidClasses: The texts are too much alike.
+        InvalidClasses: The texts are too similar to form the codes.
     """
     center, main = (vectors.mean(axis=0), None) if directions is None else find_main_space(vectors, directions)
     seen = normalize_vectors(vectors - center if main is None else (vectors - center) @ main)
@@ -153,13 +153,14 @@ def train_static_codebook(
     Args:
         texts: Different texts.
         codes: Number of codes to learn.
-        settings: How rows are made.
-        minilm: The teacher: ``encoder`` is ``minilm``, a folder or a hub id, or ``none``.
+        settings: Settings of the word embeddings.
+        minilm: Settings of the teacher model. Its ``encoder`` is ``minilm``, a folder, a hub id, or ``none`` for no
+            teacher.
         kept: Cache of the teacher's vectors, or None.
         report: Called with the stage, the finished steps and the total.
 
     Raises:
-        InvalidClasses: The texts are too much alike.
+        InvalidClasses: The texts are too similar to form the codes.
         CheckpointError: The teacher cannot be loaded.
         ResumeError, OutputError: See ``ResumeCache``.
     """
@@ -188,18 +189,19 @@ def train_minilm_codebook(
 ) -> TrainedExtractor:
     """Learn codes in the main directions of MiniLM's vectors, and export MiniLM as int8.
 
-    The recipe is the first one that fits and changes at most 5 % of the codes of 1,000 of the texts, evenly spread.
+    The int8 recipe is the first one that fits the model and changes at most 5 % of the codes, measured on 1,000
+    evenly spaced texts.
 
     Args:
         texts: Different texts.
         codes: Number of codes to learn.
-        settings: Which encoder, and how long its texts are; ``seed`` is that of k-means.
+        settings: Encoder and maximum length of its texts; ``seed`` is the seed of k-means.
         kept: Cache of the vectors and the graph.
         report: Called with the stage, the finished steps and the total.
 
     Raises:
         MissingExtra: The packages for it are not installed.
-        InvalidClasses: The texts are too much alike.
+        InvalidClasses: The texts are too similar to form the codes.
         CheckpointError: The encoder cannot be loaded.
         ExportError: See ``textveil_export.encoder.onnx_parts``.
         ResumeError, OutputError: See ``ResumeCache``.

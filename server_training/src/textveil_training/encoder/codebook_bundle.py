@@ -43,19 +43,20 @@ def train_codebook_bundle(
     """Learn a codebook, quantize its extractor and measure the bundle.
 
     Args:
-        task: The texts. Classes are used for figures alone, if there are labels.
+        task: The texts. Their labels, if any, are used only to compute figures.
         codes: Number of codes to learn.
-        settings: What the bundle is to be; ``static`` decides of ``max_characters``, ``min_texts``, ``pairs`` and
-            ``seed``, ``minilm`` of MiniLM's ``max_tokens``, and with the extractor ``minilm`` of its ``encoder``.
+        settings: Settings of the bundle. Of ``static`` only ``max_characters``, ``min_texts``, ``pairs`` and
+            ``seed`` are used; of ``minilm`` only ``max_tokens``, and ``encoder`` if the extractor is ``minilm``.
         report: Called with the stage, the finished steps and the total.
-        teacher: Who teaches rows of words: ``minilm``, a folder or a hub id of a BERT model, or ``none``.
+        teacher: Model to whose vectors the word embeddings are fitted: ``minilm``, a folder or a hub id of a BERT
+            model, or ``none``.
         kept: Cache of finished parts, from which an interrupted run resumes.
 
     Returns:
         The bundle in memory.
 
     Raises:
-        InvalidClasses: There are too few texts for so many codes, or they are too much alike.
+        InvalidClasses: There are too few texts for this number of codes, or the texts are too similar.
         TextveilError: See ``train_static_codebook`` and ``train_minilm_codebook``.
     """
     texts = deduplicate_texts(task.train.texts, codes)
@@ -73,7 +74,7 @@ def train_codebook_bundle(
     decided, _ = kept.load_or_make(f"{settings.extractor}-decisions", decide)
 
     def found(name: str) -> NDArray[np.float64]:
-        """Count the texts of a part by class (row) and code (column)."""
+        """Count the texts of a part of the data by class (row) and code (column)."""
         return count_confusion(getattr(task, name), decided[name], max(1, len(task.labels)), count)
 
     levels = tuple(
@@ -121,15 +122,18 @@ def compute_label_figures(
     test: NDArray[np.float64],
     levels: tuple[LabelStaircase, ...],
 ) -> dict[str, Any]:
-    """Compute how well a server infers labels from codes: exact expectations on test texts.
+    """Compute how well a server infers labels from randomized codes.
 
-    For each index the server takes ``argmax over labels of sum_x train[label, x] Q(index|x)``.
+    The figures are exact expectations for the test texts.
+
+    With ``Q(y|x)`` the probability that the device releases code y for code x, the server decides for the label that
+    maximizes ``sum over x of train[label, x] Q(y|x)``.
 
     Args:
         labels: Names of the classes.
         train: Counts of the training texts by class (row) and code (column).
-        test: The same of the test texts.
-        levels: The levels of the channel.
+        test: Counts of the test texts in the same form.
+        levels: Levels of randomized response.
     """
 
     def chosen(channel: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -37,7 +37,7 @@ class TrainedExtractor:
     Attributes:
         parts: The map from a text to a vector.
         weight: The map from a vector to class scores, float32, shape ``(classes, dimension)``.
-        bias: Added to them, float32, shape ``(classes,)``.
+        bias: Numbers that are added to the scores, float32, shape ``(classes,)``.
         provenance: Entries of the model card.
     """
 
@@ -99,12 +99,12 @@ def train_minilm_extractor(
 ) -> TrainedExtractor:
     """Train MiniLM, export it and quantize it without loss of accuracy.
 
-    The sample is the texts for the channels, and as many training texts as are missing.
+    The loss is measured on a sample: the calibration texts, filled up with training texts.
 
     Args:
         task: The texts.
         settings: Settings of the training.
-        kept: Cache of training and graph.
+        kept: Cache of the training state and the exported graph.
         report: Called with the stage, the finished steps and the total.
 
     Raises:
@@ -152,11 +152,11 @@ def export_minilm(
 
     Args:
         model: The model.
-        weight: From vector to scores, shape ``(codes, dimension)``.
-        bias: Added to them, shape ``(codes,)``.
-        sample: Class and text of what the int8 recipe is chosen on.
+        weight: Map from a vector to scores, shape ``(codes, dimension)``.
+        bias: Numbers that are added to the scores, shape ``(codes,)``.
+        sample: Classes and texts on which the int8 recipe is chosen.
         report: Called with the stage, the finished steps and the total.
-        max_changed: Share of decisions that int8 may change where texts have no classes.
+        max_changed: Share of decisions that int8 may change, for texts without classes.
 
     Raises:
         ExportError: See ``export_onnx_parts``.

@@ -20,7 +20,7 @@ def find_centers(directions: Floats, codes: int, seed: int, report: ProgressCall
     """Return the centers of the best of several runs, shape ``(codes, numbers)``.
 
     Args:
-        directions: Unit vectors, shape ``(texts, numbers)``; at least ``codes`` of them.
+        directions: Unit vectors, shape ``(texts, numbers)``; there must be at least ``codes``.
         codes: Number of centers.
         seed: Seed of the starts.
         report: Called with the stage, the finished runs and the total.

@@ -33,9 +33,9 @@ class LabeledTexts:
 
     Attributes:
         labels: Names of the classes, sorted, as the file spells them.
-        train: Texts that rows are trained on.
-        calibration: Texts that randomizers are fitted on.
-        test: Texts that figures are measured on.
+        train: Texts to train the extractor.
+        calibration: Texts to fit the randomizers.
+        test: Texts to measure the figures.
         groups: Groups of similar texts, over all texts.
         left_out: Texts that are not used because they are too close to a given test file.
     """
@@ -64,9 +64,9 @@ def count_confusion(
 
     Args:
         part: The part.
-        codes: The decision on each of its texts.
+        codes: Decision on each of the texts.
         classes: Number of classes.
-        count: Number of codes, if they are not the classes.
+        count: Number of codes; by default the number of classes.
     """
     width = count or classes
     pairs = np.bincount(part.classes * width + codes, minlength=classes * width)
@@ -74,7 +74,7 @@ def count_confusion(
 
 
 def _strip_labels(rows: Sequence[LabeledExample]) -> list[LabeledExample]:
-    """Strip blanks around labels, which people leave in tables."""
+    """Strip blanks around labels, which are common in hand-made tables."""
     return [replace(row, label=row.label.strip()) for row in rows]
 
 
@@ -84,13 +84,14 @@ def split_labeled_texts(
     """Check labels and split texts; keep copies and similar texts in one part.
 
     Args:
-        rows: Labeled texts. Blanks around a label are left out.
-        test: Texts for the figures, if they are given; else a part of ``rows``. What is too close to one is left out.
-        seed: Another seed gives another division.
+        rows: Labeled texts. Blanks around a label are removed.
+        test: Texts for the figures; by default a part of ``rows``. Texts in ``rows`` that are too similar to one of
+            them are left out.
+        seed: Seed of the division.
 
     Raises:
-        InvalidClasses: There is one class, or more than 256; a class has too few texts, or a part of the division has
-            none of it; or one is in the test file only. A class is named by its number among the sorted labels.
+        InvalidClasses: There is only one class, or more than 256; or a class has too few texts, none in one of the
+            parts, or texts in the test file only. The message names a class by its number among the sorted labels.
     """
     rows, test = _strip_labels(rows), None if test is None else _strip_labels(test)
     labels = tuple(sorted({row.label for row in rows}))
@@ -137,11 +138,11 @@ def split_unlabeled_texts(rows: Sequence[LabeledExample], seed: int = 0) -> Labe
     """Split texts for a codebook without using labels; every text has class 0.
 
     Args:
-        rows: Texts; their labels are passed over.
-        seed: Another seed gives another division.
+        rows: Texts; their labels are ignored.
+        seed: Seed of the division.
 
     Raises:
-        InvalidClasses: A part of the division has no text.
+        InvalidClasses: One of the three parts would have no text.
     """
     texts = [row.text for row in rows]
     groups = group_texts(texts)
@@ -162,7 +163,7 @@ def split_unlabeled_texts(rows: Sequence[LabeledExample], seed: int = 0) -> Labe
 def _split_numbers(groups: TextGroups, given: int, seed: int) -> dict[str, list[int]]:
     """Return the text numbers of each part.
 
-    The first ``given`` texts are the test part; texts similar to one of them are left out of the others.
+    The first ``given`` texts are the test part; texts similar to one of them are left out of the other parts.
     """
     if not given:
         return split_groups(groups, SHARES, seed)

@@ -54,14 +54,14 @@ def train_minilm(task: LabeledTexts, settings: MinilmSettings, folder: Path, rep
     Args:
         task: The texts.
         settings: Settings of the training.
-        folder: Where the training keeps its state. A training of the same texts and settings that was interrupted
-            there goes on; a finished one is taken as it is.
+        folder: Folder of the training. An interrupted training of the same texts and settings in it is resumed; the
+            result of a finished one is loaded.
         report: Called with the stage, the finished steps and the total.
 
     Raises:
         CheckpointError: The encoder cannot be used.
-        ResumeError: The folder has another unfinished training.
-        KeyboardInterrupt: After Ctrl-C.
+        ResumeError: The folder has an unfinished training of other texts or settings.
+        KeyboardInterrupt: Ctrl-C was pressed.
     """
     if not (folder / DESCRIPTION).is_file() or (folder / STATE).is_file():
         resume = (folder / STATE).is_file()
@@ -93,7 +93,7 @@ def load_untuned_minilm(settings: MinilmSettings) -> PooledModel:
     """Load the encoder without any training, for texts without labels.
 
     Args:
-        settings: Which encoder, and how long its texts are.
+        settings: Encoder, and maximum length of its texts.
 
     Raises:
         CheckpointError: The encoder cannot be used.

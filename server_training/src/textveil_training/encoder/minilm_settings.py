@@ -17,9 +17,10 @@ class MinilmSettings:
 
     Attributes:
         encoder: ``minilm``, a folder or a hub id of a BERT model.
-        tuned: Whether it learns; otherwise only the linear map does.
-        frozen_layers: Lowest layers that stay as they are, and the embeddings with them.
-        num_epochs: Passes over the texts; if None as many as make ``TEXTS_SEEN``, at least 1 and at most 10.
+        tuned: Whether to train the encoder; otherwise only the linear map is trained.
+        frozen_layers: Number of lowest layers that are not trained; if above 0, the embeddings are not trained
+            either.
+        num_epochs: Passes over the texts. None: as many as give ``TEXTS_SEEN`` texts in total, from 1 to 10.
         batch_size: Texts per step.
         learning_rate: Peak learning rate of the encoder.
         max_tokens: Maximum tokens, including [CLS] and [SEP]; longer texts are truncated.
@@ -42,7 +43,7 @@ class MinilmSettings:
     def describe(self, texts: int) -> dict[str, Any]:
         """Return the settings that have an effect, for the model card.
 
-        Of a folder it has the last name only.
+        A folder is described by the last part of its path only.
         """
         found = {**asdict(self), "num_epochs": self.count_passes(texts)}
         if not self.tuned:

@@ -34,13 +34,14 @@ class ResumeCache:
     """Stores the finished parts of a run, so that an interrupted run can resume.
 
     Args:
-        folder: Where parts are kept. It is made with the first part.
-        key: Everything that decides the result, as values for JSON: parts of another run are not taken.
-        resume: Whether to go on with the run in that folder.
-        replace: Whether a run in that folder may be thrown away.
+        folder: Folder of the parts, created with the first part.
+        key: Everything on which the result depends, as values for JSON. Parts with another key are not used.
+        resume: Whether to continue the run in that folder.
+        replace: Whether a run in that folder may be deleted.
 
     Raises:
-        ResumeError: There is nothing to go on with, or it is another run; or there is a run and it is to stay.
+        ResumeError: With ``resume``: the folder has no run, or one with another key. Without ``resume`` and
+            ``replace``: the folder has an unfinished run.
     """
 
     def __init__(self, folder: Path, key: Sequence[object], *, resume: bool = False, replace: bool = False) -> None:
@@ -59,7 +60,7 @@ class ResumeCache:
         """Create the folder if it is missing.
 
         Raises:
-            OutputError: It cannot be written.
+            OutputError: The folder cannot be created.
         """
         if not (self.folder / RUN).is_file():
             self.folder.mkdir(exist_ok=True)
@@ -73,10 +74,10 @@ class ResumeCache:
 
         Args:
             name: Name of the part.
-            make: Gives arrays, and facts that JSON can hold.
+            make: Computes the part: arrays by name, and a dictionary for JSON.
 
         Raises:
-            ResumeError: What was kept is damaged.
+            ResumeError: The stored part is damaged.
             OutputError: The part cannot be written.
         """
         path = self.folder / f"{name}.safetensors"

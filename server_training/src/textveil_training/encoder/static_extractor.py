@@ -34,14 +34,15 @@ class StaticSettings:
     """Settings of a static extractor's training.
 
     Attributes:
-        dimension: Most numbers in a row. Scores of more classes are kept in so many main directions.
-        pairs: Buckets that pairs of words are hashed to: a power of two, 0 for no pairs.
-        min_texts: A word of fewer training texts has its public row alone, and a bucket of fewer is like no pair. So
-            no row is about one text.
-        strength: ``C``: how far rows may go to fit the texts.
-        max_iterations: Steps of the optimizer at most.
-        max_characters: Longer texts are cut.
-        seed: Seed of the search for codes, where there are no classes.
+        dimension: Largest number of coordinates of a row. With more classes than this, rows are projected onto this
+            number of main directions.
+        pairs: Number of buckets to which pairs of words are hashed: a power of two, or 0 for no pairs.
+        min_texts: A word in fewer training texts gets no trained row, only its public one; a bucket in fewer texts
+            is ignored. So no row depends on a single text.
+        strength: Inverse weight ``C`` of the penalty on large rows: larger values fit the texts more closely.
+        max_iterations: Largest number of steps of the optimizer.
+        max_characters: Length to which longer texts are cut.
+        seed: Seed of k-means, for a codebook without classes.
     """
 
     dimension: int = 64
@@ -53,7 +54,7 @@ class StaticSettings:
     seed: int = 0
 
     def describe(self) -> dict[str, Any]:
-        """Return the settings that decide an extractor of classes, for the model card."""
+        """Return the settings on which an extractor of classes depends, for the model card."""
         return {name: value for name, value in asdict(self).items() if name != "seed"}
 
 
@@ -62,10 +63,11 @@ class StaticWeights:
     """A trained static extractor and its classifier, in floating point.
 
     Attributes:
-        word_rows: ``E``, shape ``(words + 2, numbers)``: numbers and unknown words have the last two rows.
-        pair_rows: ``D``, shape ``(pairs, numbers)``.
-        weight: From vector to scores, shape ``(classes, numbers)``; the identity where rows are scores.
-        bias: ``c``, shape ``(classes,)``.
+        word_rows: One row for each word, shape ``(words + 2, numbers)``; the last two rows are for numbers and
+            unknown words.
+        pair_rows: One row for each bucket of word pairs, shape ``(pairs, numbers)``.
+        weight: Map from a text's vector to scores, shape ``(classes, numbers)``; the identity if rows are scores.
+        bias: Numbers that are added to the scores, shape ``(classes,)``.
     """
 
     word_rows: Floats
@@ -75,18 +77,19 @@ class StaticWeights:
 
 
 class _StaticObjective:
-    """The objective and its gradient as functions of one flat vector.
+    """The objective of ``train_static`` and its gradient as functions of one flat vector.
 
     Args:
-        words: Shares of words, times ``sqrt(n)``, shape ``(texts, words + 2)``.
-        used_words: Words that have rows of their own, ascending.
-        pairs: The same shares of buckets, shape ``(texts, buckets)``.
-        used_pairs: Buckets that have rows, ascending.
-        roots: ``sqrt(n)``, shape ``(texts, 1)``.
+        words: Share of each word in a text, times ``sqrt(n)`` with n the number of its words, shape
+            ``(texts, words + 2)``.
+        used_words: Words with trained rows, ascending.
+        pairs: Share of each pair bucket in a text, times ``sqrt(n)``, shape ``(texts, buckets)``.
+        used_pairs: Buckets with trained rows, ascending.
+        roots: ``sqrt(n)`` of each text, shape ``(texts, 1)``.
         public: Public rows, shape ``(words + 2, dimension)``.
         classes: Class id of each text.
         class_count: Number of classes.
-        strength: ``C``.
+        strength: Inverse weight of the penalty (``StaticSettings.strength``).
     """
 
     def __init__(
@@ -110,7 +113,7 @@ class _StaticObjective:
         self._ends = np.cumsum(counts)[:-1]
 
     def unpack_weights(self, flat: Doubles) -> tuple[Doubles, Doubles, Doubles]:
-        """Split a flat vector into ``E``, ``D`` of the used buckets, and ``c``."""
+        """Split a flat vector into word rows, rows of the used pair buckets, and bias."""
         own, pairs, through, bias = np.split(flat.reshape(self.shape), self._ends)
         words = self._public @ through
         words[self._used] += own
@@ -136,17 +139,17 @@ def train_static(
     settings: StaticSettings,
     report: ProgressCallback,
 ) -> StaticWeights:
-    """Train on labeled texts.
+    """Train a static extractor on labeled texts.
 
-    Equal texts and settings give equal weights on one machine and thread.
+    On one machine and one thread, equal texts and settings give equal weights.
 
     Args:
         texts: Training texts.
-        classes: Class id of each.
+        classes: Class id of each text.
         class_count: Number of classes.
-        public: Words and rows to start from.
+        public: Public words and their rows.
         settings: Settings of the training.
-        report: Called with the stage, the finished steps and the largest possible number.
+        report: Called with the stage, the finished steps and the largest possible number of steps.
     """
     words = find_word_ids(texts, public, settings.max_characters)
     roots = np.sqrt([max(1, len(ids)) for ids in words])[:, None]

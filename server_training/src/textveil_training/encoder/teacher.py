@@ -37,7 +37,7 @@ def compute_teacher_vectors(
 
     Args:
         texts: The texts, at least one.
-        settings: Which model, and how long its texts are.
+        settings: Model, and maximum length of its texts.
         report: Called with the stage, the finished texts and the total.
 
     Raises:

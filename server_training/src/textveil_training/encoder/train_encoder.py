@@ -22,8 +22,9 @@ class TrainedEncoder:
     Attributes:
         encoder: The encoder, as devices open it.
         folder: Its bundle; ``README.md`` there is its card.
-        measured: What the card says: accuracies by channel and epsilon, on texts that were not trained on.
-        left_out: How many rows had no text or no label.
+        measured: Figures of the model card: accuracies by randomizer and epsilon, on texts that the training did not
+            use.
+        left_out: Number of rows without a text or a label.
 
     Example:
         >>> texts = [f"{word} film number {number}" for word in ("warm", "dull") for number in range(60)]
@@ -57,31 +58,33 @@ def train_encoder(
 ) -> TrainedEncoder:
     """Train a bundle from labeled texts; its devices release a private class label.
 
-    The same as ``textveil-train encoder``, which has more options. Interrupted, it goes on with ``resume``.
+    The command ``textveil-train encoder`` does the same and has more options. To continue an interrupted run, pass
+    ``resume``.
 
     Args:
         texts: The texts: a list, a column of a frame or of a data set.
-        labels: Their labels; numbers are taken as they are printed.
+        labels: Label of each text; a number is converted to a string.
         output: Folder of the new bundle.
-        extractor: ``static``, rows of words for numpy alone, or ``minilm``.
-        levels: Comma-separated epsilons; ``0.5,1,2,3,4,6,8`` if left out.
-        default_level: Epsilon used where a user names none.
-        name: Name of the bundle; that of the folder if left out.
+        extractor: ``static`` (word embeddings; devices need numpy only) or ``minilm`` (a small language model).
+        levels: Comma-separated epsilons; by default ``0.5,1,2,3,4,6,8``.
+        default_level: Epsilon that a device uses if the user names none.
+        name: Name of the bundle; by default that of the folder.
         license: License of the bundle, for its card.
-        source: Where the data are from and on what terms, for its card.
-        skip_empty: Whether rows without a text or a label are left out and counted; otherwise they are errors.
-        seed: Seed of the division and of training.
-        resume: Whether to go on with an interrupted run.
-        force: Whether an existing bundle, and an unfinished run of it, is replaced.
-        progress: Whether a terminal shows bars.
+        source: Source of the data and its terms of use, for the model card.
+        skip_empty: Whether to leave out and count rows without a text or a label; otherwise such a row is an error.
+        seed: Seed of the division of the texts and of the training.
+        resume: Whether to continue an interrupted run.
+        force: Whether to replace an existing bundle, and an unfinished run of it.
+        progress: Whether to show progress bars on a terminal.
 
     Raises:
-        OptionError: The folder exists, or a level is not one.
-        DataError: A row has no text or no label, there are too few texts of a label, or not as many labels as texts.
-        MissingExtra: The package textveil-export is not installed, or that of ``minilm``.
+        OptionError: The folder exists, or a level is not valid.
+        DataError: A row has no text or no label, a label has too few texts, or there are not as many labels as
+            texts.
+        MissingExtra: The package textveil-export, or one that ``minilm`` needs, is not installed.
 
     Privacy:
-        The bundle is not private toward its training texts. What a device releases with it is.
+        The bundle does not protect its training texts. It protects the texts that devices encode with it.
 
     Example:
         >>> texts = [f"{word} film number {number}" for word in ("warm", "dull") for number in range(60)]

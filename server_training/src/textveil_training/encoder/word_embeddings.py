@@ -28,11 +28,12 @@ class PublicWords:
     """The public word list with a vector for each word.
 
     Attributes:
-        words: Row by word.
-        rows: float32, shape ``(words + 2, dimension)``; the last two, of numbers and unknown words, are 0.
-        identity: Identity of the bundle that both are taken from.
-        license: Its license.
-        attribution: What it says of its sources.
+        words: Row index of each word.
+        rows: Vectors, float32, shape ``(words + 2, dimension)``; the last two rows, for numbers and unknown words,
+            are 0.
+        identity: Content hash of the bundle with these words and vectors.
+        license: License of that bundle.
+        attribution: Attribution of its sources in that bundle.
     """
 
     words: dict[str, int]
@@ -44,12 +45,12 @@ class PublicWords:
 
 @lru_cache(maxsize=2)  # takes a second
 def load_public_words(dimension: int) -> PublicWords:
-    """Load words and their main directions from the bundle ``artifacts/english-santext``.
+    """Load words and their vectors from the bundle ``artifacts/english-santext``.
 
-    Rows have root mean square 1.
+    The vectors are projected onto their main directions and scaled to root mean square 1.
 
     Args:
-        dimension: Numbers in a row; beyond those of the vectors, 0.
+        dimension: Number of coordinates of a row. Coordinates beyond those of the bundle's vectors are 0.
     """
     bundle = open_bundle(find_artifact("english-santext"), TextBundle)
     assert bundle.metric is not None
@@ -89,8 +90,9 @@ class WordEmbeddings:
     """Embedding tables of words and word pairs, before a map to codes.
 
     Attributes:
-        words: ``E``, shape ``(words + 2, numbers)``: numbers and unknown words have the last two rows.
-        pairs: ``D``, shape ``(buckets, numbers)``; without rows where there are no pairs.
+        words: One row for each word, shape ``(words + 2, numbers)``; the last two rows are for numbers and unknown
+            words.
+        pairs: One row for each bucket of word pairs, shape ``(buckets, numbers)``; no rows if pairs are not used.
     """
 
     words: Floats
@@ -100,10 +102,10 @@ class WordEmbeddings:
         """Compute the vectors of texts.
 
         Args:
-            ids: Rows of each text's words.
+            ids: Row index of each word of each text.
 
         Returns:
-            Shape ``(texts, numbers)``; 0 for a text without words.
+            Vectors, shape ``(texts, numbers)``; 0 for a text without words.
         """
         found = compute_word_shares(ids, len(self.words)) @ self.words
         if len(self.pairs):
@@ -116,12 +118,14 @@ class WordEmbeddings:
 
 
 def weight_by_rarity(ids: Sequence[Ids], public: PublicWords, min_texts: int) -> WordEmbeddings:
-    """Weight public rows by ``ln(n / d)`` for a word in ``d`` of ``n`` texts, without pairs.
+    """Make word embeddings from public rows, weighted by the rarity of each word; without pairs.
+
+    The weight of a word that occurs in ``d`` of ``n`` texts is ``ln(n / d)``.
 
     Args:
-        ids: Rows of each text's words.
-        public: Words and rows.
-        min_texts: A word of fewer texts is as rare as one of so many.
+        ids: Row index of each word of each text.
+        public: Public words and their rows.
+        min_texts: Smallest ``d``: rarer words count as occurring in this number of texts.
     """
     rarity = np.log(
         len(ids) / np.maximum(count_texts(compute_word_shares(ids, len(public.rows)), len(public.rows)), min_texts)
@@ -132,20 +136,30 @@ def weight_by_rarity(ids: Sequence[Ids], public: PublicWords, min_texts: int) ->
 def fit_to_teacher(
     ids: Sequence[Ids], vectors: NDArray[np.float32], public: PublicWords, min_texts: int, buckets: int
 ) -> WordEmbeddings:
-    """Fit tables whose vectors come nearest to a teacher's, by kernel ridge regression.
+    """Fit word and pair embeddings so that text vectors approximate those of a teacher model.
+
+    The method is kernel ridge regression, with word rows ``E`` and pair rows ``D``:
 
         a = (C K C + decay n I)^-1 T,    E = rows (rows of texts)' C a,    D = (pairs of texts)' C a
 
-    ``T`` are the teacher's vectors in their main directions. ``K`` are the products of the mean public rows and, with
-    twice the weight, those of the shares of pairs, each scaled to a mean square of 1 around the mean. ``C`` takes the
-    mean out. A word's row is its public one under one linear map, so no row is about a word of a few texts.
+    - ``n`` is the number of texts, ``I`` the identity matrix, and ``decay`` the weight ``DECAY`` of the ridge
+      penalty.
+    - ``T`` are the teacher's vectors of the texts, projected onto their main directions.
+    - ``K`` are inner products of texts: those of their mean public word rows plus, with the weight ``PAIR_WEIGHT``,
+      those of their shares of pair buckets. Both features are centered and scaled to a mean square of 1.
+    - ``C`` is the matrix that subtracts the mean over texts.
+    - ``rows`` are the public word rows, ``rows of texts`` their mean over the words of each text, and
+      ``pairs of texts`` the shares of pair buckets in each text.
+
+    All word rows are images of the public rows under one linear map, so the row of a word that occurs in a few texts
+    is not fitted to these texts.
 
     Args:
-        ids: Rows of each text's words.
+        ids: Row index of each word of each text.
         vectors: The teacher's vector of each text, shape ``(texts, width)``.
-        public: Words and rows.
-        min_texts: A bucket of pairs of fewer texts has the row 0.
-        buckets: How many buckets of pairs there are: a power of two.
+        public: Public words and their rows.
+        min_texts: A pair bucket in fewer texts has the row 0.
+        buckets: Number of pair buckets, a power of two.
     """
     wished = normalize_vectors(vectors - vectors.mean(axis=0, dtype=np.float64))
     wished = normalize_vectors(wished @ find_main_directions(wished, DIRECTIONS))
@@ -167,7 +181,7 @@ def find_word_ids(texts: Sequence[str], public: PublicWords, max_characters: int
 
 
 def compute_word_shares(ids: Sequence[Ids], rows: int) -> csr_array:
-    """Compute the share of each row among a text's words: sparse, shape ``(texts, rows)``."""
+    """Compute the share of each row among a text's words, a sparse matrix ``(texts, rows)``."""
     lengths = np.array([len(one) for one in ids])
     starts = np.concatenate([[0], np.cumsum(lengths)])
     weights = np.repeat(1 / np.maximum(1, lengths), lengths)
@@ -182,6 +196,6 @@ def count_texts(found: csr_array, rows: int) -> Ids:
 
 
 def _center_kernel(kernel: Floats) -> Floats:
-    """Return the inner products of centered vectors from those of the vectors."""
+    """Convert inner products of vectors to inner products of the centered vectors."""
     means = kernel.mean(axis=0)
     return kernel - means - means[:, None] + means.mean()

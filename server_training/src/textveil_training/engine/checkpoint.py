@@ -24,7 +24,7 @@ def write_tensors(path: Path, tensors: dict[str, Tensor], header: dict[str, str]
     """Write a safetensors file atomically: the whole file, or nothing.
 
     Raises:
-        OutputError: The folder or the disk does not let it be written.
+        OutputError: The file cannot be written to this folder or disk.
     """
     with open_atomic_bytes(path) as file:
         file.write(save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, header))
@@ -43,7 +43,7 @@ class CheckpointLayout:
         version: Version of the format.
         description: Name of the description, a JSON file.
         encoder: Name of the encoder's folder.
-        noun: Name of the folder in messages.
+        noun: What error messages call the folder.
     """
 
     format_name: str
@@ -62,10 +62,10 @@ class CheckpointLayout:
         """Write a folder; replace an earlier one of the same kind.
 
         Args:
-            folder: The folder; made if it is not there.
-            tensors: Tensors by the name of their file.
-            encoder: Encoder and its ``vocab.txt``, or None where the folder has no encoder of its own.
-            describe: Maps the SHA-256 of every file to the rest of the description.
+            folder: The folder, created if necessary.
+            tensors: Tensors by file name.
+            encoder: Encoder and its ``vocab.txt``, or None if the folder has no encoder of its own.
+            describe: Receives the SHA-256 of every file and returns the other entries of the description.
 
         Raises:
             OutputError: A tensor file, the encoder's folder or the description cannot be written.
@@ -108,14 +108,15 @@ class CheckpointLayout:
 
         Args:
             folder: The folder.
-            keys: Keys of the description beside those of the format.
-            required: Maps the description to the names of the files that have to be there.
+            keys: Keys that the description must have in addition to those of the format.
+            required: Returns for a description the names of the files that the folder must have.
 
         Returns:
             The description with exactly these keys.
 
         Raises:
-            CheckpointError: There is no such folder, it is of another version, or a file is missing or altered.
+            CheckpointError: The folder is not a checkpoint of this kind and version, or a file is missing or
+                changed.
         """
         try:
             content = json.loads((folder / self.description).read_text(encoding="utf-8"))
@@ -152,6 +153,9 @@ class CheckpointLayout:
 
 
 def hash_weights(vocabulary: Path) -> str:
-    """Return the SHA-256 of the weights beside a vocabulary file, or else of the vocabulary."""
+    """Return the SHA-256 of the weights file in a vocabulary file's folder.
+
+    Without a weights file there, return the SHA-256 of the vocabulary file.
+    """
     weights = vocabulary.with_name(WEIGHTS)
     return hash_file(weights if weights.is_file() else vocabulary)

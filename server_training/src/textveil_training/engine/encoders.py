@@ -37,7 +37,7 @@ def choose_precision(wanted: str, device: torch.device) -> str:
 
 
 def locate_encoder(source: str) -> str:
-    """Return the location of an encoder: the package's folder for ``minilm``, else ``source``.
+    """Return the location of an encoder: its package's folder for ``minilm``, else ``source``.
 
     Raises:
         CheckpointError: The package of the default encoder is not installed.
@@ -57,9 +57,7 @@ def locate_encoder(source: str) -> str:
 def pool_mean(
     encoder: nn.Module, ids: Tensor, mask: Tensor, precision: str = "float32", types: Tensor | None = None
 ) -> Tensor:
-    """Compute the mean of the last hidden states over all attended tokens.
-
-    [CLS] and [SEP] are among them.
+    """Compute the mean of the last hidden states over all tokens, including [CLS] and [SEP].
 
     Args:
         encoder: Encoder of a transformer.
@@ -69,7 +67,7 @@ def pool_mean(
         types: 0 for the first text of a pair, 1 for the second, shape ``(texts, tokens)``; all 0 if left out.
 
     Returns:
-        Shape ``(texts, width)``.
+        Pooled vectors, shape ``(texts, width)``.
     """
     segments = {} if types is None else {"token_type_ids": types}
     with torch.autocast(ids.device.type, torch.bfloat16, enabled=precision == "bfloat16"):
@@ -86,11 +84,11 @@ def load_transformer(source: str, dropout: float) -> tuple[nn.Module, Path, bool
         dropout: Dropout of hidden states and attention in training.
 
     Returns:
-        The encoder without a pooler of its own, its vocabulary file, and whether it is uncased.
+        The encoder (without its pooling layer), its vocabulary file, and whether it is uncased.
 
     Raises:
-        CheckpointError: It cannot be loaded, its weights are of another architecture, or it has no WordPiece
-            vocabulary.
+        CheckpointError: The encoder cannot be loaded, its weights are of another architecture, or it has no
+            WordPiece vocabulary.
     """
     from huggingface_hub.utils import logging as hub_logging
     from transformers import AutoModel, AutoTokenizer

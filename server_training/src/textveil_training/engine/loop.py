@@ -37,10 +37,10 @@ class TrainingPosition:
     Attributes:
         stage: Index of the stage.
         epoch: Index of the epoch in the stage.
-        batch: Number of batches of the epoch that are done.
+        batch: Number of finished batches of the epoch.
         loss: Sum of the first update's loss over these batches.
         best: Highest dev metric so far.
-        history: Metrics of every epoch that is done.
+        history: Metrics of every finished epoch.
         wall_s: Seconds spent.
         cpu_s: Processor seconds spent.
         resumed: Number of times the run was resumed.
@@ -58,7 +58,7 @@ class TrainingPosition:
 
 
 def derive_seed(*parts: object) -> int:
-    """Derive a seed for PyTorch from values with a stable ``str``."""
+    """Derive a seed for PyTorch from values whose ``str`` is the same in every run."""
     return int.from_bytes(hashlib.sha256("\n".join(map(str, parts)).encode()).digest()[:8], "big") >> 1
 
 
@@ -68,12 +68,12 @@ class TrainingLoop:
     Args:
         stages: Stages in their order.
         seed: Seed of the run.
-        state: File that the state is kept in.
-        run_key: Key of the run that the state belongs to, a hash of settings and data.
-        on_epoch: Called after each epoch with the position and whether dev was the best so far.
+        state: File that stores the state of the run.
+        run_key: Hash of settings and data. A state file with another key is refused.
+        on_epoch: Called after each epoch with the position and whether the dev metric is the best so far.
         report: Called after each step.
-        writes: Whether this process keeps the state; of several that train together rank 0 does.
-        agree: Maps whether this process was asked to stop to whether any process was.
+        writes: Whether this process writes the state file. If several processes train together, only rank 0 does.
+        agree: Receives whether this process was asked to stop, and returns whether any process was.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class TrainingLoop:
         """Read the state file and continue from it.
 
         Raises:
-            ResumeError: There is none, it is damaged, or it belongs to another recipe, data or software.
+            ResumeError: The state file is missing or damaged, or from another recipe, data or software.
         """
         try:
             with safe_open(self._state, "pt") as file:
@@ -128,10 +128,12 @@ class TrainingLoop:
             self._stages[self.position.stage].restore_tensors(tensors)
 
     def run(self) -> None:
-        """Train to the end and save a final state, in case the last measurement is interrupted.
+        """Train to the end and save the final state.
+
+        With it a run whose last measurement is interrupted can be resumed.
 
         Raises:
-            KeyboardInterrupt: Ctrl-C; the state is saved after the step that was running.
+            KeyboardInterrupt: Ctrl-C was pressed. The current step was finished and its state saved.
             LossError: A loss is not a number.
             OutputError: The state cannot be written.
         """
@@ -183,7 +185,7 @@ class TrainingLoop:
         self._clock = now
 
     def _save_state(self, stage: TrainingStage | None) -> None:
-        """Write the state; after the last stage only the position."""
+        """Write the state; after the last stage it has only the position."""
         self._update_clock()
         self._saved = time.monotonic()
         if not self._writes:
@@ -193,7 +195,7 @@ class TrainingLoop:
 
 
 def _run_step(stage: TrainingStage, batch: Tensor, rate: float) -> float:
-    """Run the updates in turn and return the first one's loss."""
+    """Run all updates of a stage on one batch and return the first update's loss."""
     first = 0.0
     for number, update in enumerate(stage.updates):
         parameters = []

@@ -118,7 +118,7 @@ def get_process(device: str) -> SingleProcess:
 
     Raises:
         DeviceError: There is no such device.
-        SettingError: There are several, and accelerate is not installed.
+        SettingError: A launcher started several processes, and accelerate is not installed.
     """
     several = int(os.environ.get("WORLD_SIZE", "1")) > 1
     return DistributedProcess(device) if several else SingleProcess(device)

@@ -36,7 +36,7 @@ class RunRecord:
 
     Args:
         path: JSON file of the record; None to write none.
-        subject: Keys that say what is run, on what and from which start, beside those that every run has.
+        subject: Entries on the recipe, the data and the start of this run, in addition to those of every run.
         device: Device that the run computes on.
     """
 
@@ -77,7 +77,7 @@ class RunRecord:
         """Write the file, with null for numbers that are not finite.
 
         Raises:
-            OutputError: It cannot be written.
+            OutputError: The file cannot be written.
         """
         try:
             text = json.dumps(self.content, indent=2, allow_nan=False)
@@ -120,7 +120,7 @@ class RunOptions:
 
     Attributes:
         output: Folder that the run writes.
-        resume: Whether to go on with the unfinished run in that folder.
+        resume: Whether to continue the unfinished run in that folder.
         device: ``cpu`` or a CUDA device.
     """
 
@@ -138,18 +138,18 @@ class TrainingRun:
         options: Output folder and device of the run.
         seed: Seed of everything random in training.
         report: Called after each step with the stage, the finished steps and the total.
-        process: This process among those that train together; a single one on the device if left out.
-        finished: Names that only a finished run leaves in the folder. Other files may then be there before the run;
-            if left out, the folder has to be empty.
+        process: This process among those that train together; by default a single process on the device.
+        finished: Names of files that only a finished run leaves in the folder. The folder may have other files
+            before the run. Without these names the folder must be empty.
 
     Attributes:
         output: Folder that the run writes.
-        device: Device that networks belong on.
+        device: Device to which the networks must be moved.
 
     Raises:
         DeviceError: There is no such device.
-        CheckpointError: Something in the folder would be written over, or the folder cannot be read.
-        ResumeError: There is no unfinished run to go on with.
+        CheckpointError: The run would overwrite a file in the folder, or the folder cannot be read.
+        ResumeError: The folder has no unfinished run to resume.
     """
 
     def __init__(
@@ -172,7 +172,7 @@ class TrainingRun:
         """Create the output folder and the record; the first epoch writes the record.
 
         Args:
-            subject: Keys of the record that say what is run, on what and from which start.
+            subject: Entries of the record on the recipe, the data and the start of this run.
 
         Raises:
             CheckpointError: The folder cannot be made.
@@ -189,8 +189,8 @@ class TrainingRun:
 
         Args:
             stages: Stages in their order.
-            key: Everything that decides the result, as values for JSON: a state with another key is not resumed.
-            on_epoch: Called after each epoch with whether dev was the best so far.
+            key: Everything on which the result depends, as values for JSON. A state with another key is not resumed.
+            on_epoch: Called after each epoch with whether the dev metric is the best so far.
 
         Raises:
             ResumeError: The state is damaged or belongs to another run.
@@ -230,7 +230,7 @@ class TrainingRun:
     def finish(self, result: dict[str, Any]) -> dict[str, Any]:
         """Store the result in the record, remove the state file and return the record.
 
-        Of several processes only rank 0 writes, and only its record has the result.
+        If several processes train together, only rank 0 writes, and only its record has the result.
         """
         if self._main:
             self._record.finish(result)
@@ -244,7 +244,7 @@ class TrainingRun:
 
 
 def hash_run_key(parts: Sequence[object]) -> str:
-    """Return the SHA-256 of everything that decides a result, PyTorch's version included."""
+    """Return the SHA-256 of everything on which a result depends, including PyTorch's version."""
     return hashlib.sha256(json.dumps([*parts, torch.__version__], sort_keys=True).encode()).hexdigest()
 
 

@@ -19,7 +19,7 @@ PRECISIONS = ("float32", "bfloat16")
 
 
 class CheckedSettings:
-    """Base of run settings: a frozen dataclass that checks its values when it is made.
+    """Base class of settings: a frozen dataclass that checks its values when it is created.
 
     Raises:
         SettingError: A value is out of range.
@@ -41,9 +41,9 @@ def declare_setting(default: Any, about: str, holds: Callable[[Any], bool] | Non
     """Declare a setting with its default, its help text and its range.
 
     Args:
-        default: Its value if it is left out.
+        default: Value of the setting if a recipe or command does not give one.
         about: Help text, in one sentence.
-        holds: Returns whether a value is in range; without it every value is.
+        holds: Returns whether a value is in range; by default every value is.
     """
     return field(default=default, metadata={"about": about, "holds": holds})
 

@@ -18,10 +18,10 @@ class OptimizerUpdate:
     """One optimizer and the loss that it minimizes.
 
     Attributes:
-        optimizer: AdamW; the rate in its groups is the peak.
+        optimizer: The optimizer; the learning rate of its parameter groups is the peak rate.
         loss: Maps the indices of a batch to its loss, a scalar tensor.
-        accumulate_gradients: Computes the gradient of ``loss`` in parts, for a batch that is too large for one pass,
-            and returns the loss.
+        accumulate_gradients: Function that computes the gradient of ``loss`` in parts and returns the loss, for a
+            batch that is too large for one pass.
     """
 
     optimizer: torch.optim.Optimizer
@@ -43,18 +43,19 @@ class TrainingStage:
 
     Attributes:
         name: Name of the stage in the record.
-        modules: Networks that are trained, by name; they are saved while the stage runs.
+        modules: Networks to train, by name; the state file has their weights.
         num_epochs: Number of epochs.
-        batches: Gives the indices of an epoch's batches, from a generator.
-        updates: Updates that are done in turn for every batch.
-        measure: Gives metrics by name after every epoch; ``dev`` decides which epoch is the best.
+        batches: Returns the batches of an epoch, as indices, from a random generator.
+        updates: Updates of every batch, in this order.
+        measure: Returns metrics by name after every epoch; the epoch with the largest ``dev`` is the best.
         warmup: Share of the steps in which the learning rate rises.
-        clip_norm: Largest norm of the gradient of each update; longer ones are scaled down to it.
-        steps: Number of steps in all, where the last epoch is cut short; None for whole epochs.
-        steps_per_epoch: Number of steps of every epoch but the last; goes with ``steps``.
+        clip_norm: Largest norm of the gradient of each update; larger gradients are scaled down to it.
+        steps: Total number of steps, if the last epoch is shorter than the others; None for whole epochs.
+        steps_per_epoch: Number of steps of every epoch except the last; required with ``steps``.
 
     Raises:
-        ValueError: ``steps`` without ``steps_per_epoch`` or the other way round, or another number of epochs.
+        ValueError: Only one of ``steps`` and ``steps_per_epoch`` is given, or ``num_epochs`` does not agree with
+            them.
     """
 
     name: str
@@ -118,10 +119,10 @@ def make_adamw(
 
     Args:
         network: Network whose parameters are trained.
-        learning_rate: Maps a parameter's name to its peak rate, or to None where it is not trained.
+        learning_rate: Returns for a parameter's name its peak rate, or None if it is not trained.
         weight_decay: Decay of matrices; vectors such as biases have none.
-        fused: Whether parameters of equal rate and decay are one group and take one fused step. Without it every
-            parameter is a group of its own. Both are the same mathematics, with sums in another order.
+        fused: Whether parameters with equal rate and decay form one group and are updated in one fused operation.
+            Otherwise every parameter is its own group. The results differ by rounding only.
     """
     groups: dict[tuple[float, float, str], dict[str, Any]] = {}
     for name, parameter in network.named_parameters():

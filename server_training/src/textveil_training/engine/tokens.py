@@ -15,7 +15,7 @@ SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 class PieceSequence(Protocol):
-    """Anything with a sequence of pieces."""
+    """Protocol of objects with a sequence of WordPieces."""
 
     @property
     def pieces(self) -> Tensor:
@@ -25,21 +25,21 @@ class PieceSequence(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TextPieces:
-    """The pieces of one text, word by word, without [CLS] and [SEP].
+    """The WordPieces of one text, word by word, without [CLS] and [SEP].
 
     Attributes:
-        pieces: Ids, all words in a row.
-        word_numbers: Number of the word of each piece, ascending from 0.
+        pieces: Ids of the WordPieces of all words.
+        word_numbers: Index of the word of each WordPiece, ascending from 0.
     """
 
     pieces: Tensor = field(repr=False)
     word_numbers: Tensor = field(repr=False)
 
     def drop_words(self, dropout: float) -> "TextPieces":
-        """Remove each word with probability ``dropout``; positions close up.
+        """Remove each word with probability ``dropout``, without leaving a gap.
 
         Privacy:
-            None: for training, with the coins of PyTorch's global generator.
+            None: this is for training and uses PyTorch's global generator.
         """
         if dropout == 0 or not len(self.pieces):
             return self
@@ -51,12 +51,12 @@ class EncoderTokenizer:
     """Tokenizer of an encoder's vocabulary file.
 
     Args:
-        vocabulary: ``vocab.txt``: one piece a line.
+        vocabulary: File ``vocab.txt``, with one WordPiece per line.
         lowercase: Whether the encoder is uncased.
         max_tokens: Maximum tokens, including [CLS] and [SEP]; longer texts are truncated.
 
     Attributes:
-        ids: Id of every piece, special symbols among them.
+        ids: Id of every WordPiece, including special symbols.
         first, last, padding, mask: Ids of [CLS], [SEP], [PAD] and [MASK].
 
     Raises:
@@ -81,7 +81,7 @@ class EncoderTokenizer:
         self._reader = WordPiece(ids, lowercase=lowercase, special=SPECIAL)
 
     def split_into_pieces(self, text: str) -> TextPieces:
-        """Split a text into pieces, word by word."""
+        """Split a text into WordPieces, word by word."""
         pieces: list[int] = []
         word: list[int] = []
         for number, token in enumerate(self._reader.split_basic_tokens(text)):
@@ -96,7 +96,7 @@ class EncoderTokenizer:
 
         Args:
             texts: The texts.
-            dropout: Probability that a word is removed, before the text is cut.
+            dropout: Probability with which each word is removed before the text is truncated.
 
         Returns:
             Both int64 of shape ``(texts, tokens)``.
@@ -120,16 +120,16 @@ def make_length_batches(
         texts: The texts.
         size: Texts per batch.
         generator: Generator of the shuffle.
-        window: Number of batches that are sorted by length together.
+        window: Number of consecutive batches whose texts are sorted by length together.
 
     Returns:
-        Indices into ``texts`` per batch; every text once.
+        For each batch the indices of its texts; every text is in one batch.
     """
     return group_by_length(torch.tensor([len(text.pieces) for text in texts]), size, generator, window)
 
 
 def group_by_length(lengths: Tensor, size: int, generator: torch.Generator, window: int = 50) -> list[Tensor]:
-    """Return batches like ``make_length_batches``, from lengths of shape ``(texts,)``."""
+    """Return batches as ``make_length_batches`` does, given the lengths, shape ``(texts,)``."""
     order = torch.randperm(len(lengths), generator=generator)
     batches: list[Tensor] = []
     for part in order.split(size * window):
@@ -154,7 +154,7 @@ def compute_vectors(
     Args:
         texts: The texts, at least one.
         size: Texts per batch.
-        pooled: Maps the indices of a batch to its vectors, shape ``(batch, width)``.
+        pooled: Returns the vectors of a batch, shape ``(batch, width)``, given its indices.
         progress: Called with the finished texts and the total.
 
     Returns:

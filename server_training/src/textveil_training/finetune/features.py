@@ -16,7 +16,7 @@ from textveil_training.progress import ProgressCallback, ignore_progress
 
 @dataclass(frozen=True, slots=True)
 class EncodedSequence:
-    """A sequence of pieces with [CLS] and [SEP].
+    """A sequence of WordPieces with [CLS] and [SEP].
 
     Attributes:
         pieces: Ids, shape ``(length,)``.
@@ -28,7 +28,10 @@ class EncodedSequence:
 
 
 def join_texts(tokenizer: EncoderTokenizer, texts: Sequence[str]) -> EncodedSequence:
-    """Return ``[CLS] a [SEP]`` or ``[CLS] a [SEP] b [SEP]``; cut the longer text first."""
+    """Return the tokens of one text or a pair as one sequence, cut to the maximum length.
+
+    The form is ``[CLS] a [SEP]`` or ``[CLS] a [SEP] b [SEP]``. Of a pair, the longer text is cut first.
+    """
     parts = [tokenizer.split_into_pieces(text).pieces.tolist() for text in texts]
     room = tokenizer.max_tokens - 1 - len(parts)
     while sum(map(len, parts)) > room:
@@ -71,8 +74,8 @@ def pool_texts(
 
     Args:
         network: The network.
-        tokenizer: Tokenizer of its vocabulary.
-        texts: One or two texts a row; two are one sequence.
+        tokenizer: Tokenizer of the network's vocabulary.
+        texts: One or two texts per row; two texts form one sequence.
         device: Device that the network is on.
         precision: ``float32`` or ``bfloat16``.
         report: Called with progress.
@@ -101,7 +104,7 @@ def compute_features(
 ) -> Tensor:
     """Compute the head's input for an untuned encoder.
 
-    It is the pooled vector of a text, or ``[u, v, |u - v|, u * v]`` of a pair.
+    It is the pooled vector of a text; for a pair with the pooled vectors u and v it is ``[u, v, |u - v|, u * v]``.
     """
     columns = [
         pool_texts(network, tokenizer, [(row[column],) for row in texts], device, precision, report, stage)
@@ -119,12 +122,12 @@ def fit_head(train: Tensor, targets: Tensor, dev: Tensor, dev_targets: Tensor, c
     Args:
         train: Training features, shape ``(rows, width)``.
         targets: Class ids or scores, shape ``(rows,)``.
-        dev: Features that choose among ``STRENGTHS``.
+        dev: Features of dev, to choose the best of ``STRENGTHS``.
         dev_targets: Targets of ``dev``.
         classes: Number of classes; 0 for scores.
 
     Returns:
-        The model with the standardization inside its weights.
+        The fitted model; its weights include the standardization.
     """
     from sklearn.linear_model import LogisticRegression, Ridge
 
@@ -154,7 +157,7 @@ def fit_head(train: Tensor, targets: Tensor, dev: Tensor, dev_targets: Tensor, c
 
 
 def compute_pearson(found: Floats, wanted: Floats) -> float:
-    """Return Pearson's correlation; 0 if one side is constant."""
+    """Return Pearson's correlation; 0 if one of the arrays is constant."""
     if np.ptp(found) == 0 or np.ptp(wanted) == 0:
         return 0.0
     return float(np.corrcoef(found, wanted)[0, 1])

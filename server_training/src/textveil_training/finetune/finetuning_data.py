@@ -27,11 +27,11 @@ class FinetuningSplit:
     """One split of a fine-tuning's data.
 
     Attributes:
-        texts: One or two texts a row.
+        texts: One or two texts per row.
         targets: Class ids (int64) or scores (float32), shape ``(rows,)``.
         attributes: Private attributes, float32 of zeros and ones, shape ``(rows, attributes)``; no column where the
             format has none.
-        sha256: SHA-256 of texts and targets, to tell in a record what was read.
+        sha256: SHA-256 of texts and targets, which identifies the data in a run record.
     """
 
     texts: tuple[tuple[str, ...], ...] = field(repr=False)
@@ -47,7 +47,7 @@ class FinetuningTask:
     Attributes:
         labels: Labels as the file spells them, in the order of their class ids; empty where targets are scores.
         pairs: Whether a row has two texts.
-        splits: Splits by name: ``train``, ``dev`` (decides between epochs) and ``test`` (measured once, at the end).
+        splits: Splits by name: ``train``, ``dev`` (selects the best epoch) and ``test`` (measured once, at the end).
     """
 
     labels: tuple[str, ...]
@@ -81,25 +81,29 @@ def load_finetuning_task(
     labels_of_pairs: bool = False,
     train_examples: int = 0,
 ) -> FinetuningTask:
-    """Load the data and split them.
+    """Load the data and divide them into train, dev and test.
 
-    With train, dev and test in the data, these; with train and dev, dev is the test and ``DEV_PERCENT`` of train
-    decides; with one split alone it is divided by ``THREE_SHARES``; with ``test``, that file is the test. Related rows
-    (the two rows of a QNLI question, say) are not kept together where rows are divided: whoever wants that divides
-    the raw file first, before it is sanitized.
+    - Data with train, dev and test: used as they are.
+    - Data with train and dev: the dev split becomes the test, and ``DEV_PERCENT`` percent of train become dev.
+    - Data with one split: divided by ``THREE_SHARES``.
+    - With the argument ``test``: that file is the test.
+
+    A division does not keep related rows together, such as the two rows of a QNLI question. If this matters, divide
+    the raw file before you sanitize it.
 
     Args:
         format_name: A key of ``data.FORMATS``.
         path: File or folder of the data.
-        test: A file of its own for the test, in the same format.
-        options: Choices that the format leaves.
-        labels_of_pairs: Whether scored pairs that have a class too (``sick``) give the class as target.
+        test: A separate file for the test, in the same format.
+        options: Column names, for formats that need them.
+        labels_of_pairs: Whether the target of a pair that has both a score and a class (``sick``) is the class.
         train_examples: Largest number of training rows; 0 for all.
 
     Raises:
-        DataError: See the readers; ``MissingLabel`` for an example without target, ``MissingSplit`` for an empty split.
+        DataError: See the readers; ``MissingLabel`` for an example without target, ``MissingSplit`` for an empty
+            split.
         InvalidScore: All training scores are equal.
-        EmptyClass: A class has no training example, or a test row has a class that training has not.
+        EmptyClass: A class has no training example, or dev or test has a class that train does not have.
     """
     raw = _split_data(format_name, path, test, options)
     raw["train"] = _limit_examples(raw["train"], train_examples)

@@ -27,16 +27,16 @@ def predict(
 
     Args:
         folder: Folder of the model.
-        texts: One or two texts a row, as it was trained.
+        texts: One or two texts per row, as in training.
         device: ``cpu`` or a CUDA device.
         precision: ``float32`` or ``bfloat16``.
         report: Called with progress.
 
     Returns:
-        Logits of shape ``(rows, classes)``, or scores of shape ``(rows, 1)``; and what the model is.
+        Logits of shape ``(rows, classes)``, or scores of shape ``(rows, 1)``; and the description of the model.
 
     Raises:
-        CheckpointError: As ``read_model``, or the model reads another number of texts.
+        CheckpointError: As ``read_model``, or the model requires another number of texts per row.
         DeviceError: The device does not exist.
     """
     place = get_device(device)
@@ -62,10 +62,10 @@ def compute_outputs(
     """Compute logits ``(rows, classes)`` or scores ``(rows, 1)``, on the CPU.
 
     Args:
-        network: The network; it is left in evaluation mode.
+        network: The network; this function switches it to evaluation mode.
         joined: Whether both texts of a pair are one sequence; see ``FinetunedDescription``.
-        tokenizer: Tokenizer of its vocabulary.
-        texts: One or two texts a row.
+        tokenizer: Tokenizer of the network's vocabulary.
+        texts: One or two texts per row.
         device: Device that the network is on.
         precision: ``float32`` or ``bfloat16``.
         report: Called with progress.
@@ -79,7 +79,7 @@ def compute_outputs(
 def measure_classes(logits: Tensor, targets: Tensor, majority: int) -> dict[str, float]:
     """Return accuracy, its standard error, and the share of the commonest training class.
 
-    The standard error is ``sqrt(a (1 - a) / n)``.
+    The standard error is ``sqrt(a (1 - a) / n)`` for the accuracy a of n rows.
     """
     right = (logits.argmax(-1) == targets).double()
     accuracy = right.mean().item()
@@ -94,8 +94,8 @@ def measure_classes(logits: Tensor, targets: Tensor, majority: int) -> dict[str,
 def measure_scores(found: Tensor, wanted: Tensor) -> dict[str, float]:
     """Return Pearson's and Spearman's correlation and the mean squared error.
 
-    The standard error of Pearson's r is ``(1 - r^2) / sqrt(n - 3)``, Fisher's for pairs from a normal distribution:
-    approximate here.
+    The standard error of Pearson's correlation r of n pairs is ``(1 - r^2) / sqrt(n - 3)``. This is Fisher's formula
+    for normally distributed pairs, so it is approximate here.
     """
     from scipy.stats import rankdata
 

@@ -26,14 +26,12 @@ class FinetunedDescription:
 
     Attributes:
         labels: Labels in the order of the outputs; empty where the output is a score.
-        pairs: Whether it reads two texts.
-        joined: Whether both texts of a pair go through the encoder in one sequence. Otherwise each has a vector, u and
-            v, and the head reads ``[u, v, |u - v|, u * v]`` (Conneau et al. 2017).
-        max_tokens: Number of tokens that longer inputs are cut to.
-        lowercase: Whether the encoder is uncased.
-        encoder: ``encoder`` for the folder's own, else where the encoder that was not tuned came from.
-        encoder_sha256: SHA-256 of the encoder's weights.
-        release: Terms of the release that its training texts are; None for raw text.
+        pairs: Whether a row has two texts. joined: Whether both texts of a pair go through the encoder in one
+            sequence. Otherwise each has a vector, u and v, and the head reads ``[u, v, |u - v|, u * v]`` (Conneau et
+            al. 2017). max_tokens: Number of tokens that longer inputs are cut to. lowercase: Whether the encoder is
+            uncased. encoder: ``encoder`` if the folder has a tuned encoder; otherwise the source of the untuned
+            encoder. encoder_sha256: SHA-256 of the encoder's weights. release: Privacy terms of the sanitized
+            training texts; None for raw texts.
     """
 
     labels: tuple[str, ...]
@@ -47,7 +45,7 @@ class FinetunedDescription:
 
 
 class LinearHead(nn.Module):
-    """``shift + scale (W f + b)``: logits, or a score, from features f.
+    """Computes logits, or a score, from features f: ``shift + scale (W f + b)``.
 
     Args:
         width: Number of features.
@@ -82,10 +80,10 @@ class FinetunedNetwork(nn.Module):
         self.encoder, self.head, self.dropout = encoder, head, nn.Dropout(dropout)
 
     def freeze(self, layers: int) -> set[str]:
-        """Freeze the lowest encoder layers and the embeddings; none if ``layers`` is 0.
+        """Freeze the embeddings and the lowest encoder layers; freeze nothing if ``layers`` is 0.
 
         Returns:
-            Names of the parameters that no longer learn.
+            Names of the frozen parameters.
         """
         kept = ("encoder.embeddings.", *(f"encoder.encoder.layer.{number}." for number in range(layers)))
         frozen = {name for name, _ in self.named_parameters() if layers and name.startswith(kept)}
@@ -106,9 +104,9 @@ def write_model(folder: Path, network: FinetunedNetwork, description: FinetunedD
     """Write the network, with the encoder if it was tuned.
 
     Args:
-        folder: Folder of the model; made if it is not there, and an earlier model in it is replaced.
+        folder: Folder of the model, created if necessary. An earlier model in it is replaced.
         network: The network.
-        description: Its description; the hash of a tuned encoder is filled in.
+        description: Description of the network; this function adds the hash of a tuned encoder.
         vocabulary: The encoder's ``vocab.txt``.
 
     Raises:
@@ -132,8 +130,8 @@ def read_model(folder: Path) -> tuple[FinetunedNetwork, FinetunedDescription, Pa
         The network in evaluation mode, its description, and the encoder's vocabulary file.
 
     Raises:
-        CheckpointError: There is no model, a file is missing or altered, the encoder has changed since training, or
-            the tensors have another architecture.
+        CheckpointError: The folder has no model, a file is missing or changed, the encoder has changed since
+            training, or the tensors have another architecture.
     """
     description = _read_description(folder)
     source = str(folder / ENCODER) if description.encoder == ENCODER else description.encoder

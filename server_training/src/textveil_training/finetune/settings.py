@@ -14,7 +14,7 @@ KIND = "finetune"
 class FinetuningSettings(RunSettings):
     """Settings of one fine-tuning.
 
-    Where the encoder is not tuned, its pooled vectors are computed once, and a linear model is fitted to them.
+    If the encoder is not tuned, its pooled vectors are computed once, and a linear model is fitted to them.
 
     Raises:
         SettingError: A value is out of range.
@@ -55,7 +55,7 @@ class FinetuningSettings(RunSettings):
     def describe(self) -> dict[str, Any]:
         """Return the settings that have an effect, for a run record.
 
-        Of a folder it has the last name only.
+        A folder is described by the last part of its path only.
         """
         found = asdict(self)
         if self.frozen_layers is None:
@@ -75,7 +75,7 @@ class FinetuningRecipe:
         name: Name of the recipe, printable.
         kind: ``finetune``.
         note: Sentence that says what it is for.
-        training: Settings; those of the first run.
+        training: Settings of the first run.
     """
 
     name: str

@@ -48,7 +48,7 @@ def finetune(
     Args:
         settings: Settings of the training.
         task: The data.
-        subject: What the record says of the data: ``data`` and ``release``.
+        subject: Entries ``data`` and ``release`` of the run record.
         options: Output folder and device of the run.
         report: Called with progress.
 
@@ -58,9 +58,9 @@ def finetune(
         squared error.
 
     Raises:
-        CheckpointError: The encoder cannot be used, or the output folder holds a model or an unfinished run.
+        CheckpointError: The encoder cannot be used, or the output folder has a model or an unfinished run.
         DeviceError: The device does not exist.
-        ResumeError: There is no unfinished run to resume, or it belongs to another run.
+        ResumeError: The folder has no unfinished run to resume, or one with other settings.
         OutputError: The folder cannot be written.
         KeyboardInterrupt: Ctrl-C was pressed; the run can be resumed.
     """

@@ -21,13 +21,13 @@ BoolArray = NDArray[np.bool_]
 
 
 def expand_ranges(starts: IntArray, counts: IntArray) -> IntArray:
-    """Concatenate ``start, start + 1, ...`` with ``count`` numbers for every start."""
+    """Concatenate the ranges that begin at ``starts`` and have ``counts`` numbers each."""
     before = np.cumsum(counts) - counts
     return np.repeat(starts - before, counts) + np.arange(int(counts.sum()))
 
 
 class StringPieces:
-    """The distinct strings of a corpus and their pieces.
+    """The distinct words and punctuation strings of a corpus, with their WordPieces.
 
     Args:
         tokenizer: Tokenizer of the encoder.
@@ -58,26 +58,28 @@ class StringPieces:
         return self._strings[number]
 
     def has_pieces(self, number: int) -> bool:
-        """Return whether the encoder has pieces for a string; white space has none."""
+        """Return whether a string has WordPieces in the encoder; white space has none."""
         return bool(self._pieces[number])
 
     @property
     def flat_pieces(self) -> tuple[IntArray, IntArray]:
-        """All pieces concatenated, and the start of each string (``strings + 1`` numbers)."""
+        """Concatenated WordPieces of all strings, and the ``strings + 1`` offsets between them."""
         if self._flat is None:
             ends = np.cumsum([0, *map(len, self._pieces)])
             self._flat = np.array([piece for pieces in self._pieces for piece in pieces], np.int64), ends
         return self._flat
 
     def join_contractions(self, items: IntArray, attached: BoolArray, *, randomized: bool = False) -> IntArray:
-        """Cut contractions with *n't* as the tokenizer does: ``do|n't`` becomes ``don|'t``.
+        """Split contractions with *n't* as BERT's tokenizer does: ``do|n't`` becomes ``don|'t``.
 
-        BERT's tokenizer cuts at apostrophes, so this is the one clitic whose pieces depend on what is before it.
+        BERT's tokenizer splits at apostrophes, so *n't* is the only clitic whose WordPieces depend on the word
+        before it.
 
         Args:
             items: Numbers of strings, of any number of texts.
-            attached: Whether each word follows a word with nothing between them.
-            randomized: Whether words are outputs: after what is not an auxiliary *n't* is then written as *not*.
+            attached: True for a word that directly follows another word, without a gap.
+            randomized: Whether the words are outputs of a mechanism. Then *n't* after a word that is not an
+                auxiliary verb is written as *not*.
         """
         found = np.flatnonzero(attached & np.isin(items, self._contractions))
         if len(found):
@@ -93,15 +95,15 @@ class StringPieces:
 
 
 class AlignedCorpus:
-    """Texts as items, with fresh sanitized versions.
+    """Texts as words and punctuation (*items*), which can be sanitized again and again.
 
     Args:
         texts: The texts; those without a word are left out.
-        strings: Strings of the encoder.
-        channel: Reads words as this mechanism does, and draws; None to read words alone.
+        strings: Numbers and WordPieces of all items.
+        channel: Mechanism that tokenizes and sanitizes the texts; None to tokenize only.
 
     Attributes:
-        lengths: Number of pieces of every text, without [CLS] and [SEP], shape ``(texts,)``.
+        lengths: Number of WordPieces of every text, without [CLS] and [SEP], shape ``(texts,)``.
     """
 
     def __init__(self, texts: Iterable[str], strings: StringPieces, channel: TokenRandomizer | None) -> None:
@@ -159,7 +161,7 @@ class AlignedCorpus:
                 after_word = True
 
     def _read_words(self, segment: str) -> Sequence[str]:
-        """Return the words of a segment as the text spells them, and store their input ids."""
+        """Return the words of a segment in their original spelling, and store their input ids."""
         if self._channel is None:
             parts = None if is_string(segment) else split_clitic(fold_word(segment))
             self._read_tokens += [0] * (1 if parts is None else 2)
@@ -177,16 +179,16 @@ class AlignedCorpus:
         return parts
 
     def locate_items(self, texts: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the positions of the items of some texts, and the number in each text."""
+        """Return the positions of all items of some texts, and the number of items of each text."""
         counts = self._starts[texts + 1] - self._starts[texts]
         return expand_ranges(self._starts[texts], counts), counts
 
     def sanitize_items(self, places: IntArray, agreed: Callable[[IntArray], IntArray] = np.asarray) -> IntArray:
-        """Return the items at some positions (of whole texts) after a fresh draw.
+        """Sanitize some texts anew and return their items.
 
         Args:
-            places: Positions that ``locate_items`` returned.
-            agreed: Maps this process's draws to those that all processes use.
+            places: Positions of the texts' items, from ``locate_items``.
+            agreed: Receives this process's random outputs, and returns the outputs that all processes use.
 
         Privacy:
             A release of these texts, with the operating system's entropy.

@@ -28,7 +28,7 @@ class MaskedLM(nn.Module):
     """BERT encoder with a tied language-model head.
 
     Args:
-        network: ``BertForMaskedLM`` of transformers; its parts are taken over, not copied.
+        network: ``BertForMaskedLM`` of transformers; its modules are used directly, not copied.
     """
 
     def __init__(self, network: Any) -> None:
@@ -43,28 +43,28 @@ class MaskedLM(nn.Module):
 
         Args:
             ids: Piece ids, shape ``(n, t)``.
-            mask: 1 where there is a piece, shape ``(n, t)``.
+            mask: 1 for a WordPiece, 0 for padding, shape ``(n, t)``.
 
         Returns:
-            Shape ``(n, t, width)``.
+            Hidden states, shape ``(n, t, width)``.
         """
         return self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
 
     def compute_logits(self, hidden: Tensor) -> Tensor:
-        """Compute logits of all pieces at selected positions only.
+        """Compute the logits of the vocabulary from hidden states at selected positions.
 
         Args:
-            hidden: Hidden states there, shape ``(m, width)``.
+            hidden: Hidden states, shape ``(m, width)``.
 
         Returns:
-            Shape ``(m, vocabulary)``.
+            Logits, shape ``(m, vocabulary)``.
         """
         return functional.linear(self.transform(hidden), self.encoder.embeddings.word_embeddings.weight, self.bias)
 
     def forward(self, ids: Tensor, mask: Tensor, at: Tensor) -> Tensor:
-        """Compute logits where ``at`` is true, in row order: ``(at.sum(), vocabulary)``.
+        """Compute the logits at the positions where ``at`` is true, in row order.
 
-        ``at`` is a boolean tensor of shape ``(n, t)``.
+        ``at`` is a boolean tensor of shape ``(n, t)``; the result has shape ``(at.sum(), vocabulary)``.
         """
         return self.compute_logits(self.compute_hidden(ids, mask)[at])
 
@@ -77,7 +77,7 @@ class LoadedMaskedLM:
         model: The networks, in evaluation mode.
         vocabulary: Path of its ``vocab.txt``.
         lowercase: Whether it is uncased.
-        new_head: Whether the source had no head, so that an untrained one was made.
+        new_head: Whether the source has no masked-language-model head, so that an untrained one was created.
     """
 
     model: MaskedLM
@@ -94,8 +94,8 @@ def load_masked_lm(source: str, dropout: float = 0.0) -> LoadedMaskedLM:
         dropout: Dropout of hidden states and attention in training.
 
     Raises:
-        CheckpointError: It cannot be loaded, is not a BERT, has no WordPiece vocabulary, or its head is not tied to the
-            input embeddings.
+        CheckpointError: The model cannot be loaded, is not a BERT model, has no WordPiece vocabulary, or has a head
+            that is not tied to the input embeddings.
     """
     from transformers import BertForMaskedLM
 
@@ -136,7 +136,7 @@ def load_masked_lm(source: str, dropout: float = 0.0) -> LoadedMaskedLM:
 
 
 def _initialize_head(model: MaskedLM) -> None:
-    """Set the head to the identity.
+    """Set the linear layer of the head to the identity.
 
     The first logits are then inner products of embeddings and rectified hidden states.
     """
@@ -151,7 +151,7 @@ def write_masked_lm(folder: Path, model: MaskedLM, vocabulary: Path, *, lowercas
     """Write a folder that transformers' ``BertForMaskedLM`` loads; the weights come last.
 
     Args:
-        folder: Folder, there already.
+        folder: An existing folder.
         model: The networks.
         vocabulary: Path of their ``vocab.txt``.
         lowercase: Whether they are uncased.

@@ -27,9 +27,9 @@ class MaskedBatch:
     """A masked batch; all tensors are int64 of shape ``(texts, tokens)``.
 
     Attributes:
-        ids: Pieces that the model reads.
-        mask: 1 where there is a piece.
-        targets: Original pieces where they are asked for, else ``IGNORED``.
+        ids: WordPieces that the model reads.
+        mask: 1 for a WordPiece, 0 for padding.
+        targets: Original WordPiece at positions that the model must predict, else ``IGNORED``.
     """
 
     ids: Tensor = field(repr=False)
@@ -39,7 +39,8 @@ class MaskedBatch:
     def take_part(self, number: int, parts: int) -> "MaskedBatch":
         """Return every ``parts``-th text from ``number`` on, without padding-only columns.
 
-        Where there is none, the first text with nothing asked: whoever trains together takes part in every step.
+        If there is no such text, the result is the first text without targets: every process must take part in every
+        step.
         """
         if number >= len(self.ids):
             return MaskedBatch(self.ids[:1], self.mask[:1], torch.full_like(self.targets[:1], IGNORED))
@@ -56,11 +57,11 @@ class Masker:
     """Makes masked batches.
 
     Args:
-        tokenizer: Special pieces, and the length at which texts are cut.
-        strings: Strings with the pieces of the items.
-        probability: Probability that a word is chosen.
-        vocabulary: Number of pieces to draw from.
-        unchanged: Share of the chosen words that stay as they are.
+        tokenizer: Tokenizer of the encoder, for special symbols and the maximum length.
+        strings: WordPieces of the items.
+        probability: Probability with which a word is chosen.
+        vocabulary: Number of WordPieces of the vocabulary, for random replacements.
+        unchanged: Share of the chosen words that are not replaced.
     """
 
     def __init__(
@@ -84,15 +85,15 @@ class Masker:
         *,
         only_masks: bool = False,
     ) -> MaskedBatch:
-        """Make a batch with fresh masks.
+        """Make a batch in which random words are masked.
 
         Args:
             shown: Items that the model reads, text after text.
-            original: Items of the originals.
-            words: Which of them are words.
+            original: Items of the original texts.
+            words: True for items that are words.
             counts: Number of items of each text.
-            generator: Generator of the masks; PyTorch's own if left out.
-            only_masks: Whether all chosen words become [MASK], to measure.
+            generator: Random generator of the masks; by default PyTorch's global one.
+            only_masks: Whether all chosen words become [MASK], as measurements require.
         """
         flat, begins = self._strings.flat_pieces
         sizes = np.diff(begins)

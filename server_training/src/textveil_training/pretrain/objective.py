@@ -22,11 +22,11 @@ class PretrainingObjective:
 
     Args:
         model: The networks, on their device.
-        corpus: Texts that are trained on.
-        masker: Masks of its batches.
+        corpus: Training texts.
+        masker: Makes masked batches.
         accumulate: Number of parts that each process cuts its share of a batch into.
         precision: ``float32`` or ``bfloat16``.
-        sanitize: Whether the texts are sanitized, afresh at every visit; else raw text is masked.
+        sanitize: Whether to sanitize a text anew whenever it is used; otherwise raw text is masked.
         process: This process among those that train together.
 
     Attributes:
@@ -50,7 +50,7 @@ class PretrainingObjective:
         self.start_clock()
 
     def compute_loss(self, batch: Tensor) -> Tensor:
-        """Compute the mean loss over a batch's targets, in this process and at once."""
+        """Compute the mean loss over a batch's targets, in one pass and in this process only."""
         self._model.train()
         masked = self._mask_texts(batch.numpy())
         return self._sum_loss(masked) / _count_targets(masked)
@@ -58,8 +58,8 @@ class PretrainingObjective:
     def compute_gradients(self, batch: Tensor) -> float:
         """Compute the loss's gradient in parts, over all processes; return the loss.
 
-        Every process makes the whole batch, with the same masks and rank 0's draws, and computes on its share of the
-        texts.
+        Every process makes the whole batch, with the same masks and with rank 0's random outputs, and computes the
+        gradient for its share of the texts.
 
         Args:
             batch: Indices of texts, the same in all processes.
@@ -98,11 +98,11 @@ class PretrainingObjective:
         return functional.cross_entropy(logits.float(), part.targets[at], reduction="sum")
 
     def start_clock(self) -> None:
-        """Start counting pieces and time."""
+        """Start counting WordPieces and time."""
         self._tokens, self._since = 0, time.perf_counter()
 
     def measure_speed(self) -> float:
-        """Return pieces per second since ``start_clock``, over all processes."""
+        """Return WordPieces per second since ``start_clock``, over all processes."""
         return round(self._tokens / (time.perf_counter() - self._since), 1)
 
     def measure_held_out(self, corpus: AlignedCorpus, *, sanitize: bool) -> dict[str, float]:
@@ -111,8 +111,8 @@ class PretrainingObjective:
         The masked words are the same each time, and all become [MASK].
 
         Args:
-            corpus: Texts held out.
-            sanitize: Whether the model reads them sanitized (drawn afresh), or raw.
+            corpus: Held-out texts.
+            sanitize: Whether the model reads newly sanitized texts; otherwise raw ones.
         """
         self._model.eval()
         process = self._process

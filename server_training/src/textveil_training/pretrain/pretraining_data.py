@@ -33,7 +33,7 @@ class TextSource:
     Attributes:
         path: File or folder.
         format_name: A key of ``data.FORMATS``.
-        splits: Splits of it that are read; None for a single file without any.
+        splits: Splits to read; None for a file without splits.
     """
 
     path: Path = field(repr=False)
@@ -46,9 +46,10 @@ class SourceTexts:
     """Texts that were read from some sources.
 
     Attributes:
-        texts: All texts, those of a pair each for itself.
-        descriptions: Format, split, number and hash of each part, for a record.
-        release: Terms of the corpus that they come from (``read_release_terms``); ``None`` for raw texts.
+        texts: All texts; the two texts of a pair are separate texts.
+        descriptions: Format, split, number of texts and hash of each source, for a run record.
+        release: Privacy terms of the sanitized corpus with these texts (``read_release_terms``); ``None`` for raw
+            texts.
     """
 
     texts: tuple[str, ...] = field(repr=False)
@@ -59,12 +60,12 @@ class SourceTexts:
 def parse_source(given: str) -> TextSource:
     """Parse ``PATH:FORMAT`` or ``PATH:FORMAT:SPLIT+SPLIT``.
 
-    Without a split it is ``train`` where the data have named splits: dev and test of a task are never taken unless
-    they are named.
+    If no split is given and the data have named splits, only ``train`` is read: the dev and test splits of a task
+    are read only if they are given.
 
     Raises:
-        DataOptionError: There is no format of that name, or none at all.
-        MissingSplit: No split is named, and there is no ``train``.
+        DataOptionError: The format is missing or unknown.
+        MissingSplit: No split is given, and the data have no ``train`` split.
     """
     path, _, last = given.rpartition(":")
     if last in FORMATS:
@@ -91,7 +92,7 @@ def _make_source(path: str, format_name: str, splits: tuple[str, ...] | None) ->
 def restore_wikitext(text: str) -> str:
     """Undo WikiText's tokenization: ``@-@`` becomes a hyphen, and ``<unk>`` is removed.
 
-    ``<unk>`` stands for one word in twenty there; kept, it would be what the model learns best.
+    One word in twenty of WikiText is ``<unk>``; a model would learn above all to predict it.
     """
     for mark in "-,.":
         text = text.replace(f" @{mark}@ ", mark)
@@ -106,8 +107,8 @@ def read_texts(sources: Sequence[TextSource], text_key: str = "text") -> SourceT
         text_key: Key of the text (``jsonl``).
 
     Raises:
-        DataError: A file cannot be read or is malformed; see the readers. A record beside it does not belong to it; see
-            ``read_release_terms``.
+        DataError: A file cannot be read or is malformed (see the readers), or the record beside it does not belong
+            to it (see ``read_release_terms``).
         DataOptionError: The sources are of different releases.
     """
     releases = [read_release_terms(source.format_name, source.path) for source in sources]
@@ -141,12 +142,14 @@ MEASURED_AT_MOST = 2000
 
 @dataclass(frozen=True, slots=True)
 class PretrainingData:
-    """Texts split by their hash, so that equal texts are on one side.
+    """Training and held-out texts, divided by the hash of each text.
+
+    Equal texts are never on both sides.
 
     Attributes:
-        train: Texts that are trained on.
-        held_out: Texts that are measured on.
-        description: Sources, sizes and hashes, for a record; no text.
+        train: Training texts.
+        held_out: Texts for measurements.
+        description: Sources, sizes and hashes, for a run record; no text.
     """
 
     train: AlignedCorpus = field(repr=False)
@@ -161,13 +164,13 @@ def split_pretraining_texts(
 
     Args:
         texts: The texts.
-        percent: Share that is held out.
-        seed: Seed of the division; another seed holds out others.
-        strings: Strings of the encoder.
-        channel: Reads words as this mechanism does; None to read words alone.
+        percent: Share of held-out texts in percent.
+        seed: Seed of the division.
+        strings: Collects numbers and WordPieces of all items.
+        channel: Mechanism whose tokenization to use; None to tokenize without a mechanism.
 
     Raises:
-        EmptyData: No text with a word is left on a side.
+        EmptyData: There is no training text, or no held-out text, with a word.
     """
     shares = {"held out": percent, "train": 100 - percent}
     parts: dict[str, list[str]] = {name: [] for name in shares}
@@ -187,7 +190,7 @@ def split_pretraining_texts(
 
 
 def compute_log_frequencies(corpus: AlignedCorpus, strings: StringPieces, vocabulary: int) -> Tensor:
-    """Compute the log frequency of each piece in a corpus's words: ``(vocabulary,)``.
+    """Compute the log frequency of each WordPiece in a corpus's words: ``(vocabulary,)``.
 
     One is added to each count.
     """

@@ -70,7 +70,8 @@ class PretrainingRecipe:
         kind: ``pretrain``.
         note: Sentence that says what it is for.
         raw: Whether raw text is masked instead of sanitized text.
-        training: Settings; ``start`` may be the name of another recipe, whose folder the command line names.
+        training: Settings. ``start`` may be the name of another recipe; the command line then gives the folder that
+            this recipe wrote.
     """
 
     name: str

@@ -47,10 +47,10 @@ _BYTES = 4 << 20
 def return_large_blocks() -> None:
     """Make glibc return free blocks of 4 MiB and more to the system at once.
 
-    PyTorch takes memory on a processor from ``malloc``. Blocks of a size that changes with every batch (logits of the
-    masked places: 10 to 40 MB) leave holes that the next ones do not fit into, since glibc raises the limit from which
-    it maps blocks one by one up to 32 MiB: a pretraining grew by 200 MB a minute. Elsewhere than on glibc this does
-    nothing.
+    On CPUs PyTorch allocates memory by ``malloc``. By default glibc raises the size from which it maps blocks
+    separately, up to 32 MiB. The logits of masked positions have another size in every batch (10 to 40 MB), so freed
+    blocks leave holes into which later ones do not fit: without this call a pretraining grew by 200 MB per minute.
+    On systems without glibc the function does nothing.
     """
     if sys.platform.startswith("linux"):
         with suppress(OSError, AttributeError):
@@ -77,11 +77,11 @@ def pretrain(
 
     Args:
         settings: Settings of the training.
-        texts: Public raw texts, or texts of a sanitized corpus. Those are masked as they are, and the model predicts
-            the words of the release: nobody here has their originals.
-        channel: The mechanism that sanitizes raw texts; None for others.
+        texts: Public raw texts, or texts of a sanitized corpus. The texts of a sanitized corpus are masked without
+            sanitizing them again, and the model predicts their words, since the originals are not available.
+        channel: Mechanism that sanitizes raw texts; None for a sanitized corpus.
         options: Output folder and device of the run.
-        raw: Whether raw text is masked instead; a channel then only serves to measure.
+        raw: Whether to mask raw text without sanitizing it; ``channel`` is then used for measurements only.
         report: Called with progress.
 
     Returns:
@@ -89,17 +89,17 @@ def pretrain(
 
     Raises:
         DeviceError: The device does not exist.
-        CheckpointError: The start is not a masked language model or encoder of BERT's kind, or the output folder is not
+        CheckpointError: The start model is not a BERT encoder or masked language model, or the output folder is not
             empty.
         EncoderMismatch: The encoder is cased, while sanitized words are in lower case.
-        ResumeError: There is no unfinished run to resume, or it belongs to another run.
-        EmptyData: There is no text to train on, or none to hold out.
+        ResumeError: The folder has no unfinished run to resume, or one with other settings.
+        EmptyData: There is no training text, or no held-out text.
         OutputError: The folder cannot be written.
         KeyboardInterrupt: Ctrl-C was pressed; the run can be resumed.
 
     Privacy:
-        Raw texts must be public: the model memorizes some of them. A model of sanitized texts is post-processing of
-        their release.
+        Raw texts must be public: the model memorizes some of them. Training on sanitized texts reveals nothing
+        beyond their release (post-processing).
     """
     if settings.accumulate > settings.batch_size:
         raise SettingError("accumulate must be at most batch_size")

@@ -50,8 +50,8 @@ def compute_text_prior(tokens: Ids, inputs: int) -> Doubles:
 
     The result has shape ``(inputs,)``.
 
-    No outsider knows as much: a word that the text lacks is never guessed. Words in one piece and parts of words are
-    counted together.
+    No outsider knows as much: with this prior the attacker never guesses a word that is not in the text. Whole words
+    and WordPiece parts of words are counted together.
     """
     return np.bincount(tokens, minlength=inputs) / len(tokens)
 
@@ -68,7 +68,8 @@ LISTED = 10
 def rank_inputs(metric: WordMetric, inputs: Ids, outputs: Ids, report: Callable[[int, int], None]) -> Ids:
     """Rank each token's input id by its distance from the output.
 
-    The rank is the number of symbols that are nearer to the output. Equally near symbols count if their id is smaller.
+    The rank is the number of symbols that are nearer to the output. Among equally near symbols, those with a smaller
+    id count.
 
     Args:
         metric: Distances of the bundle.
@@ -77,7 +78,7 @@ def rank_inputs(metric: WordMetric, inputs: Ids, outputs: Ids, report: Callable[
         report: Called with finished outputs and the total.
 
     Returns:
-        Ranks from 0, shape ``(n,)``; the number of symbols for ``<unk>``.
+        Ranks from 0, shape ``(n,)``. The input ``<unk>`` has the number of symbols as its rank.
     """
     symbols = len(metric.rows) - 1
     unique, row_of = np.unique(outputs, return_inverse=True)
@@ -125,13 +126,15 @@ def attack_bayes(
     Args:
         channel: The mechanism.
         released: Texts and their outputs.
-        seed: Seed of the words drawn from the prior. Their outputs are drawn with the operating system's entropy.
+        seed: Seed of the random words that follow the prior. The mechanism's outputs for them use the operating
+            system's entropy.
         report: Called with finished outputs and the total.
-        draws: Number of words drawn from the prior to check the closed form.
+        draws: Number of random words in the simulation that checks the closed form.
 
     Returns:
-        Under the Zipf prior: ``closed_form``, ``simulated`` with its 95 % ``interval`` (Wilson), and ``on_text``.
-        ``text_prior`` holds closed form and accuracy on the text for an attacker who knows the text's frequencies.
+        Success rates under the Zipf prior: ``closed_form`` (exact), ``simulated`` on random words with its 95 %
+        ``interval`` (Wilson), and ``on_text`` (measured on the attacked texts). ``text_prior`` has ``closed_form``
+        and ``on_text`` for an attacker who knows the word frequencies of the attacked texts.
     """
 
     def step(stage: str, done: int, total: int) -> None:
@@ -182,23 +185,24 @@ def attack_repeated(
     report: Callable[[int, int], None],
     releases: tuple[int, ...] = RELEASES,
 ) -> dict[str, Any]:
-    """Measure how often an attacker guesses a token from several outputs of it.
+    """Measure how often an attacker who sees several outputs of one token guesses the token.
 
     Args:
         channel: The mechanism.
-        released: Texts whose tokens are released anew.
+        released: Texts whose tokens the mechanism randomizes again for this attack.
         sample: Indices of the attacked tokens.
-        unigrams: Priors by name, shape ``(inputs,)`` each.
+        unigrams: Priors by name (``zipf``, ``text``), shape ``(inputs,)`` each.
         report: Called with finished steps and the total.
-        releases: Numbers of outputs, ascending.
+        releases: How many outputs of a token the attacker sees; several numbers in ascending order.
 
     Returns:
-        By number of outputs: ``rate`` of right guesses with its ``interval`` (95 %, texts as clusters), the mean
-        ``largest_posterior``, and ``sensitive``, the same of words that are never kept. All are under the Zipf prior;
-        ``text_prior`` has them under the text's own frequencies.
+        For each number of outputs: ``rate`` of right guesses with its ``interval`` (95 %, texts as clusters), the
+        mean ``largest_posterior``, and ``sensitive``, the same figures for words that the mechanism never keeps. All
+        use the Zipf prior; ``text_prior`` has the same figures with the word frequencies of the attacked texts as
+        the prior.
 
     Privacy:
-        Releases every token of the sample as often as the largest number of outputs says.
+        Releases every token of the sample as many times as the largest number in ``releases``.
     """
     size = max(1, _CELLS // (channel.unknown_id + 1))
     chunks = [sample[start : start + size] for start in range(0, len(sample), size)]
@@ -239,9 +243,9 @@ def _guess_inputs(logs: Singles, prior: Doubles) -> tuple[Ids, Doubles]:
 def _iterate_log_likelihoods(
     channel: TokenRandomizer, released: ReleasedTexts, sample: Ids, releases: tuple[int, ...]
 ) -> Iterator[tuple[int, Singles]]:
-    """Yield each number of outputs with the log likelihoods of all inputs.
+    """Yield, for each number in ``releases``, that number and the log likelihoods of all inputs.
 
-    The array is updated in place between two yields.
+    The array has shape ``(sample, inputs)`` and is updated in place between two yields.
     """
     inputs, whole = released.inputs[sample], np.ones(len(sample), bool)
     logs = np.zeros((len(sample), channel.unknown_id + 1), np.float32)
@@ -254,7 +258,7 @@ def _iterate_log_likelihoods(
 
 
 def _add_log_likelihoods(logs: Singles, channel: TokenRandomizer, drawn: Ids) -> None:
-    """Add the log likelihoods of the tokens' outputs to ``logs``, in place."""
+    """Add the log likelihoods of all outputs of the tokens to ``logs``, in place."""
     outputs, row_of = np.unique(drawn, return_inverse=True)
     owners = np.repeat(np.arange(len(drawn)), drawn.shape[1])
     order = np.argsort(row_of.ravel(), kind="stable")

@@ -24,7 +24,7 @@ from textveil_training.token_randomizer import Ids
 
 
 def count_members(texts: Iterable[TemplateText]) -> dict[str, Counter[str]]:
-    """Count the hidden words of texts by type."""
+    """Count how often each hidden word occurs in texts, separately for each entity type."""
     counts: dict[str, Counter[str]] = {}
     for text in texts:
         for entity_type, word in zip(text.entity_types, text.originals, strict=True):
@@ -33,16 +33,17 @@ def count_members(texts: Iterable[TemplateText]) -> dict[str, Counter[str]]:
 
 
 def attack_frequent(released: TemplateRelease, counts: Mapping[str, Counter[str]], *, of_known: bool) -> dict[str, Any]:
-    """Guess the most frequent member of its type for every hidden word.
+    """Guess for every hidden word the most frequent word of its entity type.
 
     Args:
         released: The texts.
         counts: Hidden words by type, from ``count_members``.
-        of_known: Whether the counts are those of the attacker's own texts.
+        of_known: Whether ``counts`` come from the attacker's own texts; otherwise they come from the attacked texts.
 
     Returns:
-        ``top1`` and ``unchanged`` (what came out is the original) with standard errors, ``by_type`` the same for each
-        type with the number of its words, and ``counted_from``.
+        ``top1``, the rate of right guesses, and ``unchanged``, the rate of outputs that equal the original, with
+        standard errors; ``by_type``, the same for each entity type with the number of its words; and
+        ``counted_from``, the source of the counts.
     """
     guesses = {entity_type: members.most_common(1)[0][0] for entity_type, members in counts.items()}
     types, originals, outputs = map(np.array, zip(*released.list_hidden_words(), strict=True))
@@ -71,7 +72,7 @@ class HiddenWordInference:
         """Make one text for each sampled word, with that word replaced by [MASK].
 
         Args:
-            clean: Whether the raw texts are used; else the sanitized ones.
+            clean: Whether to use the raw texts; otherwise the sanitized ones.
         """
         released, reader = self._released, self._reader
         found: list[MaskedText] = []

@@ -85,12 +85,12 @@ _TARGETED = {"targeted_": 1.0, "targeted_context_free_": 0.0}
 
 
 class WordPrior:
-    """Converts logits over pieces to priors ``p(x | c)`` over the inputs of a bundle.
+    """Converts a language model's logits over WordPieces to priors over the inputs of a bundle.
 
     Args:
         channel: The mechanism with its bundle.
         reader: The masked language model.
-        unigram: Prior u over the inputs, shape ``(inputs,)``.
+        unigram: Prior over the inputs without context, shape ``(inputs,)``.
     """
 
     def __init__(self, channel: TokenRandomizer, reader: MaskedLMReader, unigram: Doubles) -> None:
@@ -109,7 +109,7 @@ class WordPrior:
         self._inputs = len(unigram)
 
     def __call__(self, logits: Tensor) -> Tensor:
-        """Map logits ``(n, vocabulary)`` to priors ``(n, inputs)``; each row sums to 1."""
+        """Convert logits ``(n, vocabulary)`` to priors ``(n, inputs)``; each row sums to 1."""
         pieces = logits.softmax(dim=1)
         found = torch.zeros(len(logits), self._inputs)
         found.index_add_(1, self._symbol, pieces[:, self._first] * self._share)
@@ -163,7 +163,7 @@ class ContextualBayes:
                         self._ranks[name, kind][numbers.numpy()] = _rank_truth(scores * self._never_kept, truth)
 
     def compute_result(self) -> dict[str, Any]:
-        """Return the rates under the Zipf prior; ``text_prior`` has those of the text's frequencies."""
+        """Return success rates with the Zipf prior, and under ``text_prior`` with the text's own."""
         return self._compute_rates(ZIPF) | {"text_prior": self._compute_rates(TEXT)}
 
     def _compute_rates(self, name: str) -> dict[str, Any]:
@@ -181,7 +181,7 @@ class ContextualBayes:
         return found | {"tuned_weights": chosen}
 
     def _tune_weights(self, name: str) -> tuple[Ids, list[float]]:
-        """Choose each half's context weight on the other half of the texts.
+        """Choose the context weight for each half of the texts on the other half.
 
         Returns the ranks under these weights, and the weights of both halves.
         """
@@ -196,9 +196,9 @@ class ContextualBayes:
 
 
 def _rank_truth(scores: Tensor, truth: Tensor) -> Ids:
-    """Count in each row the scores that are larger than the true input's.
+    """Count in each row the scores larger than the true input's.
 
-    Equal scores count if their index is smaller.
+    An equal score counts if its index is smaller.
     """
     own = scores.gather(1, truth[:, None])
     before = torch.arange(scores.shape[1]) < truth[:, None]

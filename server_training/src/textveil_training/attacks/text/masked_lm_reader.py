@@ -48,7 +48,7 @@ class MaskedLMReader:
     """A masked language model that predicts the tokens of a bundle.
 
     Args:
-        channel: The mechanism with its bundle, for tokens; None for hidden words of a template.
+        channel: The mechanism with its bundle, to attack tokens; None to attack the hidden words of a template.
         source: The model: ``minilm``, a folder, or the id of a model on a hub.
         max_tokens: Pieces at which a text is cut around the [MASK], [CLS] and [SEP] counted.
 
@@ -58,7 +58,7 @@ class MaskedLMReader:
 
     Raises:
         CheckpointError: The model cannot be loaded, or its head is not trained.
-        EncoderMismatch: The model is cased.
+        EncoderMismatch: The model distinguishes upper and lower case.
         SettingError: The model cannot read texts of that length.
     """
 
@@ -85,7 +85,7 @@ class MaskedLMReader:
         self.get_pieces = cache(self._compute_pieces)
 
     def _compute_pieces(self, text: str) -> Pieces:
-        """Return the model's pieces of a spelling or of a gap between tokens."""
+        """Return the model's WordPieces of a word or of a gap between tokens."""
         return tuple(self.tokenizer.split_into_pieces(text).pieces.tolist())
 
     def get_original_pieces(self, text: TokenizedText) -> list[Pieces]:
@@ -101,8 +101,8 @@ class MaskedLMReader:
         """Replace one token of a text by [MASK].
 
         Args:
-            text: The text, whose gaps stand between the tokens.
-            tokens: Pieces of each token.
+            text: The text, for its gaps between tokens.
+            tokens: WordPieces of each token.
             position: Position of the token to replace.
         """
         row: list[int] = []
@@ -126,7 +126,7 @@ class MaskedLMReader:
         Args:
             released: Texts and their outputs.
             sample: Indices of the tokens.
-            clean: Whether the raw texts are used; else the sanitized ones.
+            clean: Whether to use the raw texts; otherwise the sanitized ones.
         """
         found: list[MaskedText] = []
         of_text, tokens = -1, []

@@ -26,7 +26,7 @@ class ReleasedTexts:
         example: Index of the example that the text belongs to; tokens of one example are not independent.
         inputs: Input id of a token, the last id for ``<unk>``.
         outputs: Output id of a token.
-        sensitive: Whether the coin of common words never keeps a token.
+        sensitive: Whether a token is one that the mechanism never keeps (SanText+ keeps common words at random).
     """
 
     texts: tuple[TokenizedText, ...] = field(repr=False)

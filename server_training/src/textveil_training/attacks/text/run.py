@@ -45,10 +45,10 @@ _DEFINED: dict[str | None, tuple[str, ...]] = {
 def choose_attacks(
     settings: TextAttackSettings, subject: AttackedMechanism, known: int
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the attacks that a mechanism allows, and why it excludes the others.
+    """Return the attacks that a mechanism allows, and the reasons for skipping the others.
 
     Raises:
-        SettingError: An attack that was named by itself is excluded.
+        SettingError: An attack that the settings name explicitly is not defined for the mechanism.
     """
     skipped: dict[str, str] = {}
     if settings.model is None:
@@ -145,11 +145,13 @@ def attack_texts(
         save: Called with the result so far after each attack.
 
     Returns:
-        The ``result`` of a record: one part for each attack, ``unchanged``, and ``skipped`` with reasons.
+        The ``result`` of a run record: one entry for each attack, ``unchanged`` (the rate of outputs that equal the
+        original), and ``skipped``, the attacks that did not run with the reasons.
 
     Raises:
         EmptyData: No text has a token.
-        SettingError: An attack that was named by itself is not defined for the mode, or lacks what it needs.
+        SettingError: An attack that the settings name explicitly is not defined for the mode, or its input is
+            missing.
         CheckpointError, EncoderMismatch, DeviceError: The model cannot be used.
 
     Privacy:

@@ -57,7 +57,8 @@ def infer_attributes(
     """Train the attacker on the train split, tune it on dev, and rate it on test.
 
     Args:
-        observe: Gives what the attacker sees: drawn anew at every call for a release, the same for stored vectors.
+        observe: Returns the vectors that the attacker sees of a split. For a mechanism every call is a new release;
+            for stored vectors every call returns the same.
         present: Attributes of each text by split, shape (texts, attributes).
         settings: Network and training of the attacker.
     """
@@ -81,16 +82,18 @@ def infer_from_label(
 ) -> AttributeLeak:
     """Rate the attacker who sees only a class, released by a private randomizer of classes.
 
-    The attacker sees ``o`` with probability ``Q(o|yhat)`` and guesses with ``P(attribute | o)`` as
-    the train split has it, which no function of ``o`` can beat. Nothing is trained.
+    For a text of class ``yhat`` the attacker sees the class ``o`` with probability ``Q(o|yhat)``, and guesses by the
+    frequency of each attribute among train texts with this ``o``. No other guess from ``o`` is better. Nothing is
+    trained.
 
     Args:
         decisions: Classes to release, by split.
         present: Attributes of each text, as in ``infer_attributes``.
-        channel: ``Q(o|yhat)``, shape (classes, classes): ``channels.make_counts_randomizer`` for randomized response,
-            ``channels.fit_accuracy_randomizer`` for the most accurate release, the identity for none.
+        channel: Probabilities ``Q(o|yhat)`` of the randomizer, shape (classes, classes): from
+            ``make_counts_randomizer`` for randomized response, from ``fit_accuracy_randomizer`` for the most
+            accurate release, or the identity matrix for no randomization.
         draws: Number of releases of each dev and test text.
-        seed: Seed of the simulated releases, which protect nobody: a seeded generator is right.
+        seed: Seed of the simulated releases. They protect nobody's text, so a seeded generator is sufficient.
     """
     seen = channel[decisions["train"]]  # (texts, classes): how often each outcome is expected of each text
     common = present["train"].mean(axis=0)

@@ -41,8 +41,9 @@ def attack_checkpoint(
 ) -> dict[str, Any]:
     """Measure what released vectors reveal, compared with a label at the same epsilon.
 
-    The label is what the same vectors tell without noise (``fit_decisions``). A decision gives more away than the true
-    class does, since a model decides by who is named; and another model's decision gives away something else.
+    The label is the decision of a linear model on the same vectors without noise (``fit_decisions``). A decision
+    reveals more than the true class, since a model also reacts to the names in a text, and the decision of another
+    model would reveal something else.
 
     Args:
         model: Head and classifier.
@@ -51,11 +52,12 @@ def attack_checkpoint(
         task: Data with labels and attributes.
         level: Whole-text epsilon, a decimal string.
         settings: The attacker.
-        channels: How the label is released; ``make_label_randomizers`` if left out. They see the dev split alone.
+        channels: Randomizers of the label by name; by default those of ``make_label_randomizers``, which are fitted
+            to the dev split alone.
 
     Returns:
-        ``vectors``, and for each channel what that attacker finds, and the advantage of the first over it
-        (``over_label_response``, say).
+        The attacker's success on ``vectors``; for each randomizer the success of an attacker who sees only its
+        label; and the advantage of the vectors over that label, such as ``over_label_response``.
     """
     parameters, present = make_release_parameters(description, level), get_attributes(task)
     vectors = {name: _represent_copies(model, part) for name, part in features.items()}
@@ -78,7 +80,7 @@ def attack_checkpoint(
 
 
 def make_label_randomizers(confusion: Confusion, epsilon: float) -> dict[str, Floats]:
-    """Return randomized response over all classes and the most accurate pure randomizer."""
+    """Return two class randomizers: randomized response, and the most accurate one (pure)."""
     best = fit_accuracy_randomizer(confusion, epsilon)
     return {"label_response": make_counts_randomizer(len(confusion), epsilon), "label_channel": best}
 
@@ -93,8 +95,8 @@ def fit_decisions(
 ) -> dict[str, Decisions]:
     """Return the classes that a linear model predicts from noise-free vectors, by split.
 
-    A checkpoint's own classifier is trained for noise and, at a small epsilon, leans toward the larger classes: this
-    is a logistic regression on the train split's vectors before the noise.
+    The model is a logistic regression on the train split's vectors before the noise. The checkpoint's own classifier
+    is not used: it is trained for noise and, at a small epsilon, prefers the larger classes.
     """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression

@@ -16,14 +16,15 @@ def read_released_vectors(path: FilePath, texts: int) -> tuple[NDArray[np.float6
 
     Args:
         path: Lines of ``textveil encode --json``.
-        texts: How many lines there have to be.
+        texts: Required number of lines.
 
     Returns:
         Vectors, shape (texts, k), and the whole-text epsilon that all lines state.
 
     Raises:
-        InvalidJson: A line is not such an object, or states another dimension or epsilon than the first.
-        WrongColumnCount: There are more or fewer lines.
+        InvalidJson: A line is not an object as ``encode`` writes it, or its dimension or epsilon differs from the
+            first line's.
+        WrongColumnCount: The file has more or fewer lines than ``texts``.
         DataError: The file cannot be read or is empty.
     """
     vectors: list[list[float]] = []
@@ -54,7 +55,7 @@ def read_released_vectors(path: FilePath, texts: int) -> tuple[NDArray[np.float6
 def _parse_line(line: str) -> tuple[list[float] | None, float | None]:
     """Return vector and epsilon of a line, None for each that is missing.
 
-    No exception leaves this function, because it could hold the line.
+    It never raises: an exception could contain the private line.
     """
     try:
         row = json.loads(line)

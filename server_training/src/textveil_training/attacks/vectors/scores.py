@@ -20,16 +20,17 @@ _RESAMPLES = 400
 class AttributeLeak:
     """Success of one attacker on the texts of the test split.
 
-    ``F`` is ``2 tp / (2 tp + fp + fn)``. Over all attributes together (*micro*) it is that of all binary variables, as
-    Coavoux, Narayan and Cohen (2018) define it; ``privacy`` is 1 - F with every score cut at 1/2, the figure of their
-    tables and of Lyu, He and Li (2020). An attacker who is paid for F would not cut at 1/2, so the *tuned* figures cut
-    each attribute's scores where F was best on the dev split.
+    ``F`` is ``2 tp / (2 tp + fp + fn)``, with tp true positives, fp false positives and fn false negatives. *Micro*
+    F counts these over all attributes together, as Coavoux, Narayan and Cohen (2018) do. ``privacy`` is 1 - F with
+    the threshold 1/2 for every score, as in their tables and those of Lyu, He and Li (2020). For an attacker who
+    wants the largest F, 1/2 is not the best threshold: the *tuned* figures use for each attribute the threshold with
+    the best F on the dev split.
 
     Attributes:
-        f_half: Micro F at 1/2.
+        f_half: Micro F at the threshold 1/2.
         f_tuned: Mean over attributes of F at thresholds tuned on dev.
         auc: Mean over attributes of the area under the ROC curve.
-        accuracy: Mean over attributes of the share of right guesses at 1/2 (the X of demographics).
+        accuracy: Mean over attributes of the share of right guesses at the threshold 1/2.
         f_tuned_each: Tuned F of each attribute.
         auc_each: Area under the curve of each attribute.
         auc_standard_error: Standard error of ``auc`` over texts (DeLong, DeLong and Clarke-Pearson 1988).
@@ -48,12 +49,12 @@ class AttributeLeak:
 
     @property
     def privacy(self) -> float:
-        """1 - F, micro-averaged, at threshold 1/2: the published figure for entities."""
+        """``1 - f_half``, the privacy figure of Coavoux et al. (2018) for entities."""
         return 1 - self.f_half
 
     @property
     def demographic_privacy(self) -> float:
-        """1 - X, with X the accuracy: the published figure for demographics."""
+        """``1 - accuracy``, the privacy figure of Coavoux et al. (2018) for demographics."""
         return 1 - self.accuracy
 
     def to_dict(self) -> dict[str, Any]:
@@ -89,7 +90,7 @@ class AttackAdvantage:
     f_standard_error: float
 
     def is_significant(self, standard_errors: float = 3.0) -> bool:
-        """Return whether the first attacker is better in either figure by more than chance."""
+        """Return whether the first attacker is better in area or tuned F by more than chance."""
         return (
             self.auc > standard_errors * self.auc_standard_error
             or self.f_tuned > standard_errors * self.f_standard_error
@@ -100,12 +101,12 @@ def measure_leak(dev_scores: Floats, dev_present: Bits, scores: Floats, present:
     """Rate an attacker's scores against the true attributes.
 
     Args:
-        dev_scores: Scores from 0 to 1, higher where the attacker thinks the attribute is there; shape (draws, dev
-            texts, attributes). Thresholds are tuned on them.
+        dev_scores: Scores of the dev texts from 0 to 1, shape (draws, dev texts, attributes), to tune thresholds. A
+            high score means that the attacker expects the attribute.
         dev_present: The true attributes, shape (dev texts, attributes).
         scores: Scores of the test texts, shape (draws, texts, attributes).
-        present: The true attributes of the test texts, shape (texts, attributes). Every attribute is there in some
-            texts and not in others.
+        present: The true attributes of the test texts, shape (texts, attributes). At least one text must have each
+            attribute, and at least one must not.
     """
     half = np.full(present.shape[1], 0.5)
     tuned = np.array([_find_best_threshold(dev_scores[..., a], dev_present[:, a]) for a in range(present.shape[1])])
@@ -130,9 +131,11 @@ class _TextContributions:
     """Contribution of each text to an attacker's figures.
 
     Attributes:
-        counts: tp, fp, fn at tuned thresholds: shape (3, texts, attributes), means over draws.
-        placements: For a text with the attribute the share of texts without it that score lower, for one without the
-            share of those with it that score higher: shape (texts, attributes), means over draws.
+        counts: True positives, false positives and false negatives at tuned thresholds, means over draws, shape
+            (3, texts, attributes).
+        placements: Means over draws, shape (texts, attributes). For a text with the attribute: the share of texts
+            without it that have a lower score. For a text without it: the share of texts with it that have a higher
+            score.
         auc_each: Area under the curve of each attribute.
         present: The true attributes.
     """
@@ -181,7 +184,10 @@ def _count_outcomes(scores: Floats, present: Bits, thresholds: Floats) -> Floats
 
 
 def _compute_f(counts: Floats) -> Floats:
-    """Compute F from counts (tp, fp, fn on the first axis); 0 where all three are 0."""
+    """Compute F from true positives, false positives and false negatives (first axis).
+
+    F is 0 where all three are 0.
+    """
     tp, fp, fn = counts
     return np.divide(2 * tp, 2 * tp + fp + fn, out=np.zeros_like(tp), where=2 * tp + fp + fn > 0)
 

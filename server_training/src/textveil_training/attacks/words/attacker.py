@@ -50,12 +50,12 @@ class WordAttacker:
     """An attacker with raw texts, a trigram model, and one network for all releases.
 
     Args:
-        cut: Raw texts like those that are attacked.
-        prior: Public texts of the kind.
-        releases: Releases whose draws the network learns from, of one ``WordNumbers``.
-        vectors: Vectors of words, for the network to start from; None for random ones.
-        trigrams_alone: Whether no network is trained: then trigrams are all that reads the context.
-        report: Called with the learned parts and the total.
+        cut: Raw texts, split into segments, similar to those that are attacked.
+        prior: Public texts similar to the attacked ones, split into segments.
+        releases: Mechanisms whose outputs the network learns from; all use the same ``WordNumbers``.
+        vectors: Words with their initial vectors in the network; None for random vectors.
+        trigrams_alone: Whether to train no network, so that only trigrams use the context of a word.
+        report: Called with the number of trained parts and the total.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ Learned = Sequence[tuple[WordRelease, ReadElements, CandidateFinder]]
 
 
 def _plan_draws(releases: Learned, rows: int, passes: int) -> list[Callable[[], list[TrainingDraw]]]:
-    """Return functions that draw a batch of texts each, and every text once per pass."""
+    """Return functions that each randomize one batch of texts; each pass has every text once."""
     rng, texts = np.random.default_rng(), releases[0][1].documents
     orders = (np.array_split(rng.permutation(texts), -(-texts // _AT_ONCE)) for _ in range(passes))
     return [partial(_draw_texts, releases, rows, chosen) for order in orders for chosen in order]
@@ -136,7 +136,7 @@ def _report_draw(
 
 
 def _draw_texts(releases: Learned, rows: int, texts: Ints) -> list[TrainingDraw]:
-    """Draw outputs of some texts, each text by a release chosen at random."""
+    """Randomize texts, each by a mechanism chosen at random."""
     by = np.random.default_rng().integers(len(releases), size=len(texts))
     found: list[TrainingDraw] = []
     for number, (release, reading, considered) in enumerate(releases):
@@ -157,12 +157,12 @@ def _draw_candidates(
 
 
 def _list_sum_parts(scores: dict[str, Ints], found: Candidates) -> list[Ints]:
-    """Return the scores that the combined attack adds; the context-free score comes last."""
+    """Return the score arrays that the combined attack weights; the context-free one is last."""
     return [*scores.values(), found.likelihood + found.prior]
 
 
 def add_parts(parts: Sequence[Ints], weights: Ints) -> Ints:
-    """Return the weighted sum of log scores, -inf where there is no candidate."""
+    """Return the weighted sum of log score arrays; entries without a candidate are -inf."""
     total = sum(weight * np.maximum(part, -30) for weight, part in zip(weights.tolist(), parts, strict=True))
     return np.where(np.isneginf(parts[-1]), -np.inf, total)
 
@@ -174,7 +174,7 @@ def fit_weights(parts: Sequence[Ints], right: Bits) -> Ints:
 
     Args:
         parts: Logarithms, -inf where there is no candidate, shape ``(n, candidates)`` each.
-        right: Which candidate stood there, in the same shape; rows without one tell nothing.
+        right: True for the candidate that is the true word, in the same shape; rows without one are ignored.
     """
     usable = right.any(axis=1)
     none = torch.from_numpy(np.isneginf(parts[-1][usable]))
@@ -198,8 +198,8 @@ class WordTargets:
     """The segments of the attacked texts whose words the attacks try to name.
 
     Attributes:
-        document: Text of each segment.
-        words: Which segments are words or strings: the denominator of "all".
+        document: Index of the text of each segment.
+        words: Which segments are not gaps; these are all that the attacks try to name.
         content: Which of them are not function words.
         known: Which content words are in the vocabulary.
     """
@@ -217,7 +217,7 @@ class WordTargets:
         self.known = self.content & np.array([stem in vocabulary for stem in stems], dtype=bool)
 
     def mark_right(self, reading: ReadElements, guess: Ints) -> Bits:
-        """Return for each segment whether every element of it was guessed."""
+        """Return for each segment whether the attack guessed all of its elements."""
         found = np.ones(len(self.words), dtype=bool)
         np.logical_and.at(found, reading.segment, guess == reading.word)
         return found
@@ -229,20 +229,21 @@ class WordTargets:
 
     @property
     def masks(self) -> dict[str, Bits]:
-        """Boolean masks over segments, by the name of the share that each one defines."""
+        """Boolean masks over segments by name: ``words``, ``content`` and ``known``."""
         return {"words": self.words, "content": self.content, "known": self.known}
 
 
 def name_words(release: WordRelease, attacker: WordAttacker, target: ReadElements) -> dict[str, Ints]:
-    """Run all attacks on one release and return the word that each attack names.
+    """Randomize the texts once, run all attacks, and return the guesses of each attack.
 
     Args:
-        release: The release.
+        release: The mechanism.
         attacker: The attacker's texts and models.
-        target: The texts as the release reads them: what is hidden in them is drawn, and read no more.
+        target: The texts as the mechanism reads them. The attacks do not use their hidden words, only the outputs
+            for them.
 
     Returns:
-        By attack the word that it names for every element, ``unchanged`` for what came out.
+        By name of the attack, its guess for every element, as word numbers. ``unchanged`` guesses the output itself.
     """
     considered, weights = attacker.prepare_release(release)
     outputs, found = _draw_candidates(release, considered, target)
@@ -266,19 +267,19 @@ def attack_release(
     asked: WordTargets,
     function_words: frozenset[str],
 ) -> dict[str, Any]:
-    """Run all attacks on one release and return their success rates.
+    """Randomize the texts once, run all attacks, and return their success rates.
 
     Args:
-        release: The release.
+        release: The mechanism.
         attacker: The attacker's texts and models.
-        target: The texts as the release reads them.
-        asked: Segments whose words the attacks name.
+        target: The texts as the mechanism reads them.
+        asked: Segments that the attacks try to guess.
         function_words: Words that are not content words.
 
     Returns:
-        The shares of ``WordTargets`` by attack. ``unchanged`` is the guess that the output is the original,
-        ``closed_form`` context-free Bayes over the randomized content words of the known texts, and ``hidden`` the
-        share of hidden elements.
+        For each attack the shares of guessed segments (``WordTargets.compute_shares``). ``unchanged`` guesses that
+        the output is the original. ``closed_form`` is the exact success of context-free Bayes on the randomized
+        content words of the attacker's texts, and ``hidden`` the share of hidden elements.
     """
     guesses = name_words(release, attacker, target)
     result: dict[str, Any] = {name: asked.compute_shares(target, guess) for name, guess in guesses.items()}

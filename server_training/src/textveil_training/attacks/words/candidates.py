@@ -27,10 +27,11 @@ class Candidates:
     """Possible originals of each hidden element.
 
     Attributes:
-        places: The hidden elements of a reading, shape ``(n,)``.
-        words: Their candidates, most probable first, -1 for none, shape ``(n, COUNT)``.
-        likelihood: ``ln Pr[y | x]``, -inf for none, shape ``(n, COUNT)``.
-        prior: ``ln Pr[x]`` among words that are hidden in the same way, shape ``(n, COUNT)``.
+        places: Indices of the hidden elements, shape ``(n,)``.
+        words: Candidates of each hidden element as word numbers, the most probable first, padded with -1, shape
+            ``(n, COUNT)``.
+        likelihood: Log probability of the output given the candidate, -inf for padding, shape ``(n, COUNT)``.
+        prior: Log probability of the candidate among words that are hidden in the same way, shape ``(n, COUNT)``.
     """
 
     places: Ints
@@ -58,7 +59,7 @@ class CandidateFinder:
 
     Args:
         release: The release.
-        train: Raw texts that the attacker has, as this release reads them.
+        train: Raw texts of the attacker, as this mechanism reads them.
     """
 
     def __init__(self, release: WordRelease, train: ReadElements) -> None:
@@ -108,7 +109,7 @@ class CandidateFinder:
     def _find_by_output(self, lower: bool, outputs: Ints) -> tuple[Ints, ...]:
         """Return all outputs seen so far, ascending, with their candidates.
 
-        The candidates of an output are computed once and reused by later draws.
+        The candidates of an output are computed once and reused for later releases.
         """
         empty = np.zeros((0, min(COUNT, len(self._words))))
         so_far = self._known.get(lower, (np.zeros(0, dtype=int), empty.astype(int), empty, empty))
@@ -133,12 +134,14 @@ class CandidateFinder:
             return self._words[best], np.log(np.take_along_axis(given, best, 1)), np.log(self._prior[best])
 
     def compute_closed_form(self, content: NDArray[np.bool_]) -> float:
-        """Compute how often Bayes names a randomized content word in lower case.
+        """Compute exactly how often context-free Bayes guesses a randomized lower-case content word.
 
-        ``sum over y of prior(x) Pr[y | x]`` at the best x of each y, where that x is a content word, over their prior.
+        For each output y let x(y) be the most probable original. The result is the sum of
+        ``prior(x(y)) Pr[y | x(y)]`` over the outputs whose x(y) is a content word, divided by the prior of all
+        content words.
 
         Args:
-            content: Which numbers of words are content words.
+            content: True for the word numbers of content words.
         """
         mask = content[self._words]
         if self._release.channels is None:
@@ -154,10 +157,10 @@ class CandidateFinder:
 
 
 def _list_possible_outputs(channel: Randomizer) -> Ints:
-    """Return the symbols that can be released, words that SanText+ keeps included.
+    """Return the symbols that can be outputs, including the words that SanText+ keeps.
 
-    A kept word that the known texts lack has to stand among the originals: nothing else explains its output, and
-    logarithms of nothing but zeros leave the sums without weights.
+    All of them must be possible originals, also a kept word that the attacker's texts do not contain: otherwise its
+    output would have probability 0 under every original, and the weights of the combined attack could not be fitted.
     """
     kept = (
         np.flatnonzero(channel.keep_probabilities[: channel.symbol_count])

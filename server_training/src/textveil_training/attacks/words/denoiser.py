@@ -35,7 +35,7 @@ _RATE, _DECAY, _RISE, _MOST = 2e-3, 1e-2, 50, 1.0
 def read_vectors(path: Path) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield words with their vectors from a text file, plain or gzip.
 
-    Each line has a word and its numbers, separated by blanks.
+    Each line must have a word and the numbers of its vector, separated by blanks.
     """
     data = path.read_bytes()
     for line in (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8").splitlines():
@@ -63,12 +63,15 @@ class DenoiserInput:
 
     Attributes:
         document: Document of each element of the texts.
-        shown: Row in the vectors of each element that is visible, the last row for others, shape ``(elements,)``.
-        row_of: Row of each element among the hidden ones, -1 for visible ones, shape ``(elements,)``.
-        output: Row in the vectors of each hidden element's output, shape ``(n,)``.
-        words: Candidates, as rows in the vectors, shape ``(n, candidates)``.
-        logs: Logarithms of the probability of the output and of the prior, shape ``(n, candidates, 2)``.
-        there: Which entries of ``words`` are candidates.
+        shown: For each element its row in the table of word vectors; hidden elements have the last row; shape
+            ``(elements,)``.
+        row_of: Position of each element among the hidden ones, -1 for visible elements, shape ``(elements,)``.
+        output: For each hidden element the row of its output in the table of word vectors, shape ``(n,)``.
+        words: For each hidden element the rows of its candidates in the table of word vectors, shape
+            ``(n, candidates)``.
+        logs: Log probability of the output given the candidate, and log prior of the candidate, shape
+            ``(n, candidates, 2)``.
+        there: Which entries of ``words`` are candidates and not padding.
     """
 
     document: Tensor
@@ -81,7 +84,10 @@ class DenoiserInput:
 
     @classmethod
     def from_release(cls, reading: ReadElements, outputs: Ints, found: Candidates, rows: int) -> "DenoiserInput":
-        """Build the input of a release; words without a vector use the last row, like hidden ones."""
+        """Build the network's input from one release of texts.
+
+        A word without a vector gets the last row, like a hidden word.
+        """
 
         def row(words: Ints) -> Tensor:
             return torch.from_numpy(np.where((words < 0) | (words >= rows - 1), rows - 1, words))
@@ -105,7 +111,7 @@ class DenoiserInput:
         )
 
     def compute_posterior(self, rows: Tensor) -> Tensor:
-        """Return the context-free posterior of hidden elements, ``(len(rows), candidates)``."""
+        """Return each candidate's probability without context, ``(len(rows), candidates)``."""
         # An element without candidates is as unknown as can be.
         return self.logs[rows].sum(dim=2).masked_fill(~self.there[rows], -60).softmax(dim=1)
 
@@ -114,7 +120,7 @@ class Convolutions(nn.Module):
     """A residual stack of convolutions over elements.
 
     Args:
-        width: Size of the vectors that are read.
+        width: Size of the input vectors.
     """
 
     def __init__(self, width: int) -> None:
@@ -131,7 +137,7 @@ class Convolutions(nn.Module):
 
         Args:
             embedded: Vectors, shape ``(texts, length, width)``.
-            there: Which places are not padding, shape ``(texts, length)``.
+            there: False for padding, shape ``(texts, length)``.
         """
         states = self.first(embedded)
         for layer, norm in zip(self.layers, self.norms, strict=True):
@@ -144,7 +150,7 @@ class Denoiser(nn.Module):
     """A network that scores the candidates of hidden elements.
 
     Args:
-        vectors: Vectors of words, which are learned too; in the last row that of a hidden one.
+        vectors: Initial word vectors, which training changes; the last row stands for a hidden word.
     """
 
     def __init__(self, vectors: Tensor) -> None:
@@ -160,11 +166,11 @@ class Denoiser(nn.Module):
         self.drop = nn.Dropout(_DROP)
 
     def forward(self, seen: DenoiserInput, texts: Tensor) -> Tensor:
-        """Return scores of candidates, -inf for none, shape ``(hidden elements, candidates)``.
+        """Return scores of candidates, shape ``(hidden elements, candidates)``; -inf for padding.
 
         Args:
-            seen: A release.
-            texts: Numbers of elements, -1 for padding, shape ``(texts, length)``.
+            seen: One release of texts.
+            texts: Indices of the elements of each text in ``seen``, -1 for padding, shape ``(texts, length)``.
         """
         rows = torch.where(texts < 0, -1, seen.row_of[texts])
         at = rows >= 0
@@ -209,9 +215,10 @@ def train_denoiser(
 
     Args:
         network: The network, as it starts.
-        draws: Each makes draws of some texts, when their turn comes: of all of them they would not fit into memory.
+        draws: Functions that each return releases of some texts. They are called one after another, since all
+            releases together would not fit into memory.
         rate: The highest rate.
-        batch: Elements of a batch, padding among them.
+        batch: Number of elements in a batch, including padding.
     """
     torch.manual_seed(0)  # decides the order, and nothing of the draws
     optimizer = torch.optim.AdamW(network.parameters(), weight_decay=_DECAY, fused=True)
@@ -239,15 +246,15 @@ def train_denoiser(
 
 
 def make_batches(document: Tensor, hidden: Tensor, size: int, *, shuffled: bool = False) -> Iterator[Tensor]:
-    """Yield texts with hidden elements as element numbers, shape ``(texts, length)``.
+    """Yield batches of texts with hidden elements: element indices ``(texts, length)``.
 
-    Texts of a length go together. Long ones are cut.
+    A batch has texts of equal length. Long texts are cut into parts.
 
     Args:
         document: Document number of each element.
         hidden: Which elements are hidden.
-        size: Most elements, padding among them, but for a single text.
-        shuffled: Whether texts of a length are in random order.
+        size: Largest number of elements in a batch, including padding; a single text may have more.
+        shuffled: Whether texts of equal length are in random order.
     """
     lengths = torch.unique_consecutive(document, return_counts=True)[1].tolist()
     ends = np.cumsum(lengths).tolist()

@@ -16,7 +16,10 @@ Floats = NDArray[np.float64]
 
 
 def compute_posterior(model: TrigramModel, reading: ReadElements, found: Candidates) -> Floats:
-    """Compute ``ln Pr[x | all outputs of the text]`` of every candidate, ``(n, candidates)``."""
+    """Compute each candidate's log probability given all outputs of its text.
+
+    The result has shape ``(n, candidates)``.
+    """
     result = np.full(found.words.shape, -np.inf)
     row_of = np.full(len(reading.word), -1)
     row_of[found.places] = np.arange(len(found.places))
@@ -40,9 +43,10 @@ def compute_posterior(model: TrigramModel, reading: ReadElements, found: Candida
 
 
 class TrigramStep:
-    """``P(c | a b)`` for all options of three neighboring elements.
+    """Probabilities ``P(c | a b)`` for all candidates a, b, c of three neighboring elements.
 
-    It has the observed trigrams, and the share left to ``P(c | b)``.
+    Stored are the probabilities of observed trigrams, and for all others the factor by which ``P(c | b)`` is
+    multiplied.
     """
 
     def __init__(self, model: TrigramModel, first: Ints, second: Ints, third: Ints) -> None:

@@ -38,7 +38,10 @@ class NgramShares:
 
     @classmethod
     def from_counts(cls, keys: Ints, counts: Ints, words: int) -> "NgramShares":
-        """Discount counts; a key is its context times ``words``, plus the word."""
+        """Compute discounted shares from counts.
+
+        The key of an n-gram is the key of its context times ``words``, plus the number of its last word.
+        """
         taken = np.minimum(np.concatenate([[0], estimate_discounts(counts)])[np.minimum(counts, _ORDER)], counts)
         contexts, row = np.unique(keys // words, return_inverse=True)
         total = np.bincount(row, counts)
@@ -78,8 +81,8 @@ class TrigramModel:
     """Probabilities of the next element after two others, punctuation included.
 
     Args:
-        texts: Raw texts; two edges stand before each, and one behind it.
-        size: How many numbers of words there are. Words that come later, or that no text has, are one word.
+        texts: Raw texts as word numbers. Two edge markers are added before each text, and one after it.
+        size: Number of word numbers. Larger numbers, and words that no text has, count as one unknown word.
     """
 
     def __init__(self, texts: ReadElements, size: int) -> None:
@@ -105,20 +108,21 @@ class TrigramModel:
         self._one[single] += one.shares
 
     def map_words(self, words: Ints) -> Ints:
-        """Map word numbers to the model's own; numbers below 0 are the edge of a text."""
+        """Map word numbers to the model's own ids; numbers below 0 mean the edge of a text."""
         return self._row[np.where(words < 0, self._size, np.where(words < self._size, words, self._size + 1))]
 
     def predict_after_one(self, first: Ints, second: Ints) -> Floats:
-        """Return ``P(second | first)`` of own numbers, shape ``(len(first), len(second))``."""
+        """Return ``P(second | first)`` for the model's ids, shape ``(len(first), len(second))``."""
         left, _ = self._two.get_backoff_shares(first)
         return self._two.get_shares(first[:, None] * self.words + second) + left[:, None] * self._one[second]
 
     def predict_after_two(self, first: Ints, second: Ints, third: Ints) -> tuple[Floats, Ints, Ints, Floats]:
-        """Return the share that pairs leave to ``P(third | second)``, and the seen trigrams' shares.
+        """Return the parts from which ``P(third | first second)`` is computed.
 
         Returns:
-            Shares left, shape ``(len(first), len(second))``; the pairs that were seen, as indices of first and of
-            second; and the discounted shares of third after each of these, shape ``(pairs, len(third))``.
+            The factor of ``P(third | second)`` for each pair, shape ``(len(first), len(second))``; the observed
+            pairs, as indices into ``first`` and into ``second``; and the discounted shares of ``third`` after each
+            observed pair, shape ``(pairs, len(third))``.
         """
         pairs = first[:, None] * self.words + second
         left, seen = self._three.get_backoff_shares(pairs)

@@ -33,20 +33,20 @@ def attack_words(
     Args:
         release: The mechanism.
         texts: The texts that are attacked.
-        known: Raw texts of the attacker, of the same kind.
-        prior: Public texts of the kind. Of these and of known, those that share five words in a row with a text that
-            is attacked are left out.
+        known: Raw texts of the attacker, similar to the attacked ones.
+        prior: Public texts similar to the attacked ones. Texts in ``prior`` and ``known`` that share five
+            consecutive words with an attacked text are left out.
         function_words: Words that are not content words.
         vocabulary: Words that the mechanism knows.
-        vectors: Vectors of words, for the network to start from; None for random ones.
+        vectors: Words with their initial vectors in the network; None for random vectors.
         draws: Number of releases of the texts.
         report: Called with finished steps and the total.
 
     Returns:
-        By what is named (``words``, ``content``, those of them that are ``known``) the mean rate of each attack with
-        its standard error by text and, under ``deviations``, its standard deviation over draws; ``unchanged`` for what
-        came out as it was. ``known_texts`` and ``prior_texts``: how many the attacker has, how many of how many
-        ``words``, and how many were ``left_out``.
+        For ``words`` (all words), ``content`` (content words) and ``known`` (content words of the vocabulary): the
+        mean success rate of each attack with its standard error over texts and, under ``deviations``, its standard
+        deviation over releases. ``unchanged`` is the guess that the output is the original. ``known_texts`` and
+        ``prior_texts`` have the number of ``texts``, of their ``words``, and of the texts ``left_out``.
 
     Raises:
         EmptyData: Fewer than ``FEWEST_KNOWN`` known texts are left.

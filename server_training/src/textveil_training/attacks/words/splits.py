@@ -16,7 +16,7 @@ _START = 3
 
 
 def choose_held_out_rows(cut: SegmentedTexts, count: int, seed: int = 1) -> Ints:
-    """Choose rows to hold out among the longer half of the texts; the same rows every time."""
+    """Choose rows to hold out among the longer half of the texts; equal seeds give equal rows."""
     lengths = np.array([len(segments_) for segments_ in cut])
     long = np.flatnonzero(lengths >= np.quantile(lengths, 0.5))
     rows = np.random.default_rng(seed).choice(long, min(count, len(long) // 2), replace=False)
@@ -24,9 +24,9 @@ def choose_held_out_rows(cut: SegmentedTexts, count: int, seed: int = 1) -> Ints
 
 
 def find_near_texts(cut: SegmentedTexts, others: SegmentedTexts) -> NDArray[np.bool_]:
-    """Find texts that share five words in a row with another text, or are part of one.
+    """Find texts that share five consecutive words with another text, or are contained in one.
 
-    Returns a boolean array, true for each text of ``cut`` that is near one of ``others``.
+    Returns a boolean array, true for each text of ``cut`` for which ``others`` has such a text.
     """
     seen: set[tuple[str, ...]] = set()
     for text in map(_fold_text, others):
@@ -41,7 +41,10 @@ def find_near_texts(cut: SegmentedTexts, others: SegmentedTexts) -> NDArray[np.b
 
 
 def exclude_near_texts(cut: SegmentedTexts, attacked: SegmentedTexts) -> tuple[SegmentedTexts, dict[str, int]]:
-    """Drop texts that are near an attacked one, and count texts, words and dropped texts."""
+    """Drop texts that ``find_near_texts`` finds near an attacked one.
+
+    Returns the remaining texts, and the numbers of remaining texts, of their words, and of dropped texts.
+    """
     close = find_near_texts(cut, attacked)
     kept = [text for text, is_close in zip(cut, close.tolist(), strict=True) if not is_close]
     return kept, {"texts": len(kept), "words": sum(map(len, map(_fold_text, kept))), "left_out": int(close.sum())}
@@ -55,7 +58,7 @@ def _fold_text(text: list[str]) -> list[str]:
 def drop_contained_rows(cut: SegmentedTexts, rows: Ints) -> Ints:
     """Return the rows whose text is not part of another row's text.
 
-    A contained phrase would count the words of a sentence twice.
+    A text that is part of another one would count the words of that one twice.
     """
     words = {row: [part.lower() for part in cut[row] if not part.isspace()] for row in rows.tolist()}
     seen: dict[tuple[str, ...], list[str]] = {}

@@ -23,7 +23,7 @@ NOTHING = -1
 
 
 class WordNumbers:
-    """Numbers for strings; every word that is read or drawn has one."""
+    """Assigns a number to every word that occurs in a text or an output."""
 
     def __init__(self) -> None:
         self.ids: dict[str, int] = {}
@@ -39,18 +39,18 @@ class WordNumbers:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadElements:
-    """Elements of some documents, arrays of shape ``(elements,)``.
+    """Words and punctuation marks (*elements*) of documents, as arrays ``(elements,)``.
 
     Attributes:
         document: Document number of each element.
         segment: Number of its segment among all segments of all documents: the same for every mechanism.
-        role: MARK, KEPT, SURROGATE or RANDOMIZED.
-        index: Input id of a drawn element, index of a kind.
-        word: Folded word of the text.
-        whole_words: Whether it is a word in one piece.
-        lower: Whether its output would be written in lower case: it decides which words may come out. Where draws are
-            consistent, all slots of its word do.
-        documents: How many documents there are.
+        role: MARK (punctuation), KEPT, SURROGATE or RANDOMIZED.
+        index: Input id of a randomized element, or entity type index of a surrogate; -1 for others.
+        word: Number of the original word in lower case.
+        whole_words: Whether the element is a whole word, not a part of one.
+        lower: Whether the output would be written in lower case, which limits the words that can be outputs. If
+            equal words of a document share an output, all places of the word must be in lower case for this limit.
+        documents: Number of documents.
     """
 
     document: Ints
@@ -81,17 +81,19 @@ class WordRelease:
     """A mechanism with its options, on arrays of words.
 
     Attributes:
-        words: Numbers of strings.
-        list_elements: Returns role, index, word, wholeness and lower case of a segment's elements; the second
-            argument is whether it starts a sentence.
-        starts_sentence: Maps the gap before a segment (None for the first one) to whether it starts a sentence.
-        draw_words: Draws printed words for inputs, given their wholeness and whether they are for lower case only.
-        printed: Number of every printed word; symbols of the vocabulary first.
-        symbols: How many symbols there are.
-        channels: The output distribution of drawn words, with a capital and in lower case, or ``None``.
-        rule: Releases of one rule read text alike.
-        consistent: Whether equal words of a document share a draw.
-        draw_surrogates: Draws printed words for surrogates.
+        words: Numbers of words.
+        list_elements: Returns role, index, word, ``whole_words`` and ``lower`` (see ``ReadElements``) of a segment's
+            elements. The second argument: whether the segment starts a sentence.
+        starts_sentence: Returns for the gap before a segment (None for the first segment) whether the segment starts
+            a sentence.
+        draw_words: Draws output words for input ids, given ``whole_words`` and whether only lower-case words may be
+            outputs.
+        printed: Word number of every symbol of the vocabulary.
+        symbols: Number of symbols.
+        channels: The output distributions of randomized words, with a capital and in lower case, or ``None``.
+        rule: Name of the rule that reads texts. Mechanisms with equal rules read every text in the same way.
+        consistent: Whether equal words of a document have the same output.
+        draw_surrogates: Draws surrogates for entity type indices.
     """
 
     words: WordNumbers
@@ -149,7 +151,7 @@ class WordRelease:
         return outputs
 
     def find_lower_case(self, reading: ReadElements, places: Ints) -> Ints:
-        """Return for each randomized element whether its draw serves lower-case slots only."""
+        """Return for each randomized element whether its output is used in lower-case places only."""
         _, copies = self._find_distinct(reading, places)
         return find_lower_alone(reading.lower[places], copies)[copies]
 
@@ -173,7 +175,12 @@ class WordRelease:
 
 
 def find_lower_alone(lower: Ints, copies: Ints) -> Ints:
-    """Return which draws serve lower-case slots only."""
+    """Return which outputs are used in lower-case places only.
+
+    Args:
+        lower: Whether each place is in lower case.
+        copies: Index of the output that each place receives.
+    """
     return np.bincount(copies, weights=~lower) == 0
 
 
@@ -220,7 +227,7 @@ def make_word_release(words: WordNumbers, plan: SanitizingPlan) -> WordRelease:
 
 
 def make_constant_release(release: WordRelease, output: int) -> WordRelease:
-    """Return a release that writes one fixed output for everything that is hidden."""
+    """Return a mechanism that writes one fixed output for every hidden word."""
     return WordRelease(
         words=release.words,
         list_elements=release.list_elements,
@@ -235,7 +242,7 @@ def make_constant_release(release: WordRelease, output: int) -> WordRelease:
 
 
 def make_raw_release(release: WordRelease) -> WordRelease:
-    """Return a release that keeps every word, for comparison."""
+    """Return a mechanism that keeps every word, for comparison."""
 
     def elements(segment: str, starts: bool) -> list[ReadElement]:
         return [(KEPT, -1, word, whole, True) for _, _, word, whole, _ in release.list_elements(segment, starts)]
