@@ -69,7 +69,6 @@ __getattr__: AttributeGetter = make_lazy_getattr(
     "options",
     "statement",
     "segmentation",
-    "wordpiece",
     "sanitizer",
     "skeleton",
     "guarantees",
