@@ -15,8 +15,8 @@ from small_ledger import entry
 from textveil import Ledger, Sanitizer, TextLabelEncoder
 from textveil.errors import CryptoUnavailable, KeyFileError, OptionError
 from textveil.ledger import SpendOutcome, serialize_options, serialize_request
+from textveil.ledger.keys import LedgerTags
 from textveil.ledger.release_sources import make_cache_keys
-from textveil.ledger.tags import LedgerTags
 from textveil.mechanisms import entropy
 from textveil.storage.cryptography import compute_tag
 from textveil.text.options import Options
@@ -197,7 +197,7 @@ def test_stored_outputs_need_their_key(small: Sanitizer, memo: Ledger, path: Pat
     (tmp_path / "other").chmod(0o600)
     with pytest.raises(
         KeyFileError,
-        match=r"^the key of the memo: another key encrypts the stored outputs: give that key, or delete them",
+        match=r"^the key of the replay cache: another key encrypts the stored outputs: give that key, or delete them",
     ):
         Ledger(path, replay_cache_key=tmp_path / "other")
     (tmp_path / "memo.key").unlink()
