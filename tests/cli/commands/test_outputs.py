@@ -167,10 +167,10 @@ def test_files_that_are_to_be_made_are_one_whatever_their_case(here: HERE, place
 
 def test_inputs_bundles_and_other_outputs_stay(here: HERE, place: Path) -> None:
     for way, target, role in (
-        ("text", "bundle/manifest.json", "--output is in the folder of the bundle"),
-        ("text", "bundle/sub/../new.txt", "--output is in the folder of the bundle"),
-        ("index", "index/new", "--output is in the folder of the bundle"),
-        ("quarantine", "bundle/bad", "--rejected-rows is in the folder of the bundle"),
+        ("text", "bundle/manifest.json", "--output is inside the folder of the bundle: choose another folder"),
+        ("text", "bundle/sub/../new.txt", "--output is inside the folder of the bundle: choose another folder"),
+        ("index", "index/new", "--output is inside the folder of the bundle: choose another folder"),
+        ("quarantine", "bundle/bad", "--rejected-rows is inside the folder of the bundle: choose another folder"),
         ("quarantine", "in.csv", "--rejected-rows is also an input ('in.csv'): name another file"),
         ("quarantine", "out.csv", "--rejected-rows is also --output ('out.csv'): name another file"),
         ("receipt", "in.txt", "--receipt is also an input ('in.txt'): name another file"),

@@ -22,7 +22,10 @@ def test_without_its_key_a_ledger_is_refused_and_no_key_is_made(ledger: Ledger, 
     for spoil, message in [
         (lambda: write(content[:-1]), r"a key file must have 32 bytes"),
         (lambda: write(content + b"x"), r"a key file must have 32 bytes"),
-        (lambda: write(bytes(32)), r"this is the key of another ledger"),
+        (
+            lambda: write(bytes(32)),
+            r"this is the key of another ledger: give the key that was created with this ledger",
+        ),
         (lambda: write(content, 0o640), r"other users can read it: run chmod 600 on it"),
         (key.unlink, r"no readable file there"),
     ]:

@@ -218,7 +218,7 @@ def test_a_stored_output_that_was_altered_or_moved_is_refused(small: Sanitizer, 
         with sqlite3.connect(memo.path) as other:
             other.execute(f"UPDATE releases SET output = {change} WHERE number = 1")
         other.close()
-        with pytest.raises(KeyFileError, match=r"^a stored output cannot be read"):
+        with pytest.raises(KeyFileError, match=r"^a stored output cannot be decrypted"):
             memo.sanitize_batch(small, ["doctor", "nurse"])
 
 
@@ -227,7 +227,7 @@ def test_the_key_of_the_memo_is_not_beside_the_ledger(path: Path, where: str) ->
     (path.parent / "below").mkdir()
     (path.parent.parent / "link").symlink_to(path.parent)
     place = path.parent.parent / where if where.startswith("link") else path.parent / where
-    with pytest.raises(KeyFileError, match=r"not in the ledger's folder"):
+    with pytest.raises(KeyFileError, match=r"must be outside the ledger's folder"):
         Ledger(path, replay_cache_key=place)
     assert not place.exists()
     assert not path.exists()
