@@ -13,8 +13,8 @@ from textveil import Sanitizer
 from textveil.bundle.defaults import DEFAULT_BUNDLE
 from textveil.bundle.defaults import DEFAULT_BUNDLE_ID as DEFAULT_IDENTITY
 from textveil.bundle.layout import MANIFEST, MECHANISM_FILE
+from textveil.mechanisms.staircase import compute_output_role
 from textveil.mechanisms.staircase.staircase import Staircase
-from textveil.mechanisms.staircase.tables import compute_output_role
 from textveil.text import Options
 from textveil.text.staircase_plans import StaircasePlanFactory
 from textveil.verify import verify_text

@@ -122,7 +122,7 @@ def test_nor_where_no_ledger_is_named(here: HERE, place: Path, way: str, target:
     [("text", "memo"), ("text", "receiver"), *((way, "books/named") for way in [*WAYS, *WITHOUT_A_LEDGER])],
 )
 def test_a_key_is_never_an_output(here: HERE, place: Path, way: str, target: str) -> None:
-    message = "a key file is there, or another|is also --ledger-key|is also --receipt-key"
+    message = "this file may be a key|is also --ledger-key|is also --receipt-key"
     assert any(part in refused(here, place, (WAYS | WITHOUT_A_LEDGER)[way], target) for part in message.split("|"))
 
 
@@ -167,10 +167,10 @@ def test_files_that_are_to_be_made_are_one_whatever_their_case(here: HERE, place
 
 def test_inputs_bundles_and_other_outputs_stay(here: HERE, place: Path) -> None:
     for way, target, role in (
-        ("text", "bundle/manifest.json", "--output is in the folder of the bundle"),
-        ("text", "bundle/sub/../new.txt", "--output is in the folder of the bundle"),
-        ("index", "index/new", "--output is in the folder of the bundle"),
-        ("quarantine", "bundle/bad", "--rejected-rows is in the folder of the bundle"),
+        ("text", "bundle/manifest.json", "--output is inside the folder of the bundle: choose another folder"),
+        ("text", "bundle/sub/../new.txt", "--output is inside the folder of the bundle: choose another folder"),
+        ("index", "index/new", "--output is inside the folder of the bundle: choose another folder"),
+        ("quarantine", "bundle/bad", "--rejected-rows is inside the folder of the bundle: choose another folder"),
         ("quarantine", "in.csv", "--rejected-rows is also an input ('in.csv'): name another file"),
         ("quarantine", "out.csv", "--rejected-rows is also --output ('out.csv'): name another file"),
         ("receipt", "in.txt", "--receipt is also an input ('in.txt'): name another file"),
@@ -206,7 +206,7 @@ def test_the_library_never_replaces_a_ledger_or_a_key(place: Path) -> None:
         with pytest.raises(OutputError, match=r"nothing was written$"), open_atomic_bytes(Path(target)):
             raise AssertionError
     with (
-        pytest.raises(OutputError, match=r"a (ledger|key file) is there"),
+        pytest.raises(OutputError, match=r"this file (is a ledger|may be a key)"),
         open_atomic_folder(Path("books"), replace=True),
     ):
         raise AssertionError
@@ -225,7 +225,7 @@ def test_a_key_is_no_file_of_its_ledger_and_no_other_key(place: Path) -> None:
             with pytest.raises(KeyFileError, match=r"two are the same$"):
                 use("books/ledger", key=key)
     for key in ("in.txt", "bundle/manifest.json", "books/other"):
-        with pytest.raises(KeyFileError, match=r"a key file has 32 bytes$"):
+        with pytest.raises(KeyFileError, match=r"a key file must have 32 bytes$"):
             Ledger.rotate("books/ledger", key=key)
     for key in ("books/named", "memo"):
         with pytest.raises(

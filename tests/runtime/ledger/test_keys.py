@@ -20,9 +20,12 @@ def test_without_its_key_a_ledger_is_refused_and_no_key_is_made(ledger: Ledger, 
         key.chmod(mode)
 
     for spoil, message in [
-        (lambda: write(content[:-1]), r"a key file has 32 bytes"),
-        (lambda: write(content + b"x"), r"a key file has 32 bytes"),
-        (lambda: write(bytes(32)), r"this is the key of another ledger"),
+        (lambda: write(content[:-1]), r"a key file must have 32 bytes"),
+        (lambda: write(content + b"x"), r"a key file must have 32 bytes"),
+        (
+            lambda: write(bytes(32)),
+            r"this is the key of another ledger: give the key that was created with this ledger",
+        ),
         (lambda: write(content, 0o640), r"other users can read it: run chmod 600 on it"),
         (key.unlink, r"no readable file there"),
     ]:
@@ -49,7 +52,7 @@ def test_a_pipe_is_no_key(path: Path, tmp_path: Path) -> None:
     if not hasattr(os, "mkfifo"):
         pytest.skip("this system has no named pipes")
     os.mkfifo(tmp_path / "pipe", 0o600)
-    with pytest.raises(KeyFileError, match=r"a key file has 32 bytes$"):
+    with pytest.raises(KeyFileError, match=r"a key file must have 32 bytes$"):
         Ledger(path, key=tmp_path / "pipe")
 
 

@@ -15,8 +15,8 @@ from small_ledger import entry
 from textveil import Ledger, Sanitizer, TextLabelEncoder
 from textveil.errors import CryptoUnavailable, KeyFileError, OptionError
 from textveil.ledger import SpendOutcome, serialize_options, serialize_request
+from textveil.ledger.keys import LedgerTags
 from textveil.ledger.release_sources import make_cache_keys
-from textveil.ledger.tags import LedgerTags
 from textveil.mechanisms import entropy
 from textveil.storage.cryptography import compute_tag
 from textveil.text.options import Options
@@ -197,7 +197,7 @@ def test_stored_outputs_need_their_key(small: Sanitizer, memo: Ledger, path: Pat
     (tmp_path / "other").chmod(0o600)
     with pytest.raises(
         KeyFileError,
-        match=r"^the key of the memo: another key encrypts the stored outputs: give that key, or delete them",
+        match=r"^the key of the replay cache: another key encrypts the stored outputs: give that key, or delete them",
     ):
         Ledger(path, replay_cache_key=tmp_path / "other")
     (tmp_path / "memo.key").unlink()
@@ -218,7 +218,7 @@ def test_a_stored_output_that_was_altered_or_moved_is_refused(small: Sanitizer, 
         with sqlite3.connect(memo.path) as other:
             other.execute(f"UPDATE releases SET output = {change} WHERE number = 1")
         other.close()
-        with pytest.raises(KeyFileError, match=r"^a stored output cannot be read"):
+        with pytest.raises(KeyFileError, match=r"^a stored output cannot be decrypted"):
             memo.sanitize_batch(small, ["doctor", "nurse"])
 
 
@@ -227,7 +227,7 @@ def test_the_key_of_the_memo_is_not_beside_the_ledger(path: Path, where: str) ->
     (path.parent / "below").mkdir()
     (path.parent.parent / "link").symlink_to(path.parent)
     place = path.parent.parent / where if where.startswith("link") else path.parent / where
-    with pytest.raises(KeyFileError, match=r"not in the ledger's folder"):
+    with pytest.raises(KeyFileError, match=r"must be outside the ledger's folder"):
         Ledger(path, replay_cache_key=place)
     assert not place.exists()
     assert not path.exists()

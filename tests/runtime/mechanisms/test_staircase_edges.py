@@ -24,7 +24,7 @@ from textveil.mechanisms.staircase.staircase import (
     compute_realized_ratio,
 )
 
-DRAWING = ("integer_sampling", "staircase.staircase", "staircase.tables")
+DRAWING = ("integer_sampling", "staircase.staircase")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from textveil.storage.keys import read_key
 from textveil.storage.protected_paths import get_file_id, list_sqlite_files, make_key_path
 
 #: Names of the keys in error messages.
-DEVICE_KEY, REPLAY_CACHE_KEY = "the key of the ledger", "the key of the memo"
+DEVICE_KEY, REPLAY_CACHE_KEY = "the key of the ledger", "the key of the replay cache"
 
 
 def get_key_path(ledger: Path, key: str | Path | None) -> Path:
