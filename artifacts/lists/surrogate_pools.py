@@ -123,7 +123,7 @@ def _by_hand(spelled: dict[str, float], kinds: dict[str, dict[str, str]]) -> dic
     peoples += src.by_hand("people-pool")[0]
     peoples.sort(key=lambda n: (-spelled.get(n.title(), 0.0), n))
     states = [str(state["name"]) for state in src.geonames("us_states.json")]
-    return {
+    pools: dict[str, list[str]] = {
         "country": [name.title() for name in lands] + src.phrases("country-two")[0],
         "the-country": src.phrases("the-country")[0],
         "state": [name for name in states if src.fold(name) in kinds["state"] and name != "District of Columbia"],
@@ -136,6 +136,7 @@ def _by_hand(spelled: dict[str, float], kinds: dict[str, dict[str, str]]) -> dic
         "unit": "room unit suite apartment floor box building office".split(),
         "particle": ["de", "van", "von", "la"],
     }
+    return pools
 
 
 def pools(common: words.Common, kinds: dict[str, dict[str, str]]) -> dict[str, list[str]]:
