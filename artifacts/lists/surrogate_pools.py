@@ -123,20 +123,19 @@ def _by_hand(spelled: dict[str, float], kinds: dict[str, dict[str, str]]) -> dic
     peoples += src.by_hand("people-pool")[0]
     peoples.sort(key=lambda n: (-spelled.get(n.title(), 0.0), n))
     states = [str(state["name"]) for state in src.geonames("us_states.json")]
-    pools: dict[str, list[str]] = {
+    return {
         "country": [name.title() for name in lands] + src.phrases("country-two")[0],
         "the-country": src.phrases("the-country")[0],
         "state": [name for name in states if src.fold(name) in kinds["state"] and name != "District of Columbia"],
         "group": [name.title() for name in peoples],
         "title": src.by_hand("titles")[0],
-        "office": "President Governor Mayor Senator Judge Director Chairman Minister Secretary Commissioner".split(),
+        "office": str.split("President Governor Mayor Senator Judge Director Chairman Minister Secretary Commissioner"),
         "month": [name.title() for name in src.by_hand("month")[0]] + ["March", "May"],
         "weekday": [name.title() for name in src.by_hand("weekday")[0]],
         "number-word": [n for n in src.by_hand("number-word")[0] if n not in src.by_hand("number-word-shown")[0]],
-        "unit": "room unit suite apartment floor box building office".split(),
+        "unit": str.split("room unit suite apartment floor box building office"),
         "particle": ["de", "van", "von", "la"],
     }
-    return pools
 
 
 def pools(common: words.Common, kinds: dict[str, dict[str, str]]) -> dict[str, list[str]]:
