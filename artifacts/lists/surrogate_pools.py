@@ -130,11 +130,11 @@ def _by_hand(spelled: dict[str, float], kinds: dict[str, dict[str, str]]) -> dic
         "state": [name for name in states if src.fold(name) in kinds["state"] and name != "District of Columbia"],
         "group": [name.title() for name in peoples],
         "title": src.by_hand("titles")[0],
-        "office": "President Governor Mayor Senator Judge Director Chairman Minister Secretary Commissioner".split(),
+        "office": str.split("President Governor Mayor Senator Judge Director Chairman Minister Secretary Commissioner"),
         "month": [name.title() for name in src.by_hand("month")[0]] + ["March", "May"],
         "weekday": [name.title() for name in src.by_hand("weekday")[0]],
         "number-word": [n for n in src.by_hand("number-word")[0] if n not in src.by_hand("number-word-shown")[0]],
-        "unit": "room unit suite apartment floor box building office".split(),
+        "unit": str.split("room unit suite apartment floor box building office"),
         "particle": ["de", "van", "von", "la"],
     }
 

@@ -48,7 +48,8 @@ BUNDLES: dict[str, Callable[[Path], Path]] = {
     "vectors": write_encoder,
 }
 #: Kinds of one sort are read alike.
-OTHER_KINDS = {f"template.{name}.txt" for name in KINDS} - {"shape.email.txt", "entity.weekday.txt"}
+OTHER_KINDS = {f"{sort}.{name}.txt" for name in KINDS for sort in ("entity", "shape")}
+OTHER_KINDS -= {"shape.email.txt", "entity.weekday.txt"}
 
 
 def different_words(count: int) -> Iterator[str]:

@@ -12,7 +12,7 @@ template_lists = load_script("artifacts/lists/template_lists.py")
 sources = load_script("artifacts/lists/sources.py")
 
 LISTS, BUILDER = ROOT / "artifacts" / "english-v4", ROOT / "artifacts" / "lists"
-BY_LIST = "weekday month ordinal number-word country group given-name family-name city organization".split()
+BY_LIST = str.split("weekday month ordinal number-word country group given-name family-name city organization")
 #: The kinds by shape in their order, with the shape of their outputs.
 SHAPES = {
     "email": r"[a-z.]+@example\.(com|net|org)",

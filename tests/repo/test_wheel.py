@@ -109,7 +109,7 @@ def test_the_wheel_holds_the_bundle_once(dist: Callable[[str], Path], names: lis
     expected = sorted(f"{BUNDLE}/{path.name}" for path in artifact.iterdir())
     assert sorted(name for name in names if name.startswith("textveil/bundle/builtin/")) == expected
     parts = ("manifest.json", "mechanism.json", "characters.json", "vocabulary.tsv")
-    for part in (*parts, "staircase.safetensors", "function-words.txt", "entity.given-name.txt"):
+    for part in (*parts, "staircase.safetensors", "function-words.txt", "entity.given.txt"):
         assert sum(name.endswith(part) for name in names) == 1
     with zipfile.ZipFile(dist("wheel")) as wheel:
         for name in expected:
