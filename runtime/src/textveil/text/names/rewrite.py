@@ -9,9 +9,11 @@ counts only beside its neighbors (``7 chairs``), or where the reply repeats the 
 
 import hmac
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import cast
+
+import regex
 
 from textveil.bundle.rules import english_rules
 from textveil.text.inflections import SurrogatePair, find_word_before
@@ -47,6 +49,7 @@ _DATE_TYPES = frozenset((("day", "month", "year"), ("month", "day", "year"), ("d
 _FIRST_DATE_TYPES = frozenset(kinds[0] for kinds in _DATE_TYPES)
 _DATE_GAPS = frozenset((" ", ", ", ". "))
 _WORD_AFTER = re.compile(r"[%\u20ac]|-?\w[\w'\u2019]+| ?[^\W\d_][\w'\u2019]{3,}|\.? [^\W\d_]\w+")
+_LETTERS = regex.compile(r"\p{L}+")
 _BLANK, _END_MARKS = frozenset(("", " ", "\n")), frozenset(".,;:!?")
 _SIGNS = frozenset("$\u20ac\u00a3\u00a5#")
 #: The length up to which words are no context, and the number of characters that are read after a mention.
@@ -292,12 +295,16 @@ def write_with_pairs(elements: Iterable[RewrittenElement]) -> tuple[str, list[Su
     written: list[str] = []
     pairs: list[SurrogatePair] = []
     known_pairs, spellings, quoted_count = set[SurrogatePair](), dict[str, str](), 0
+    short_forms: dict[str, set[str]] = {}
     left, window, start, is_start, is_end = iter(elements), list[RewrittenElement](), 0, True, False
     while not is_end:
         if written:  # a first window is short work
             check_work()
         more = [*islice(left, _WINDOW)]
         written.append("".join(piece.output for piece in more))
+        for piece in more:
+            for pair in _iterate_short_forms(piece):
+                short_forms.setdefault(pair.output.lower(), set()).add(piece.output.lower())
         window += more
         is_end = len(more) < _WINDOW
         stop = len(window) if is_end else max(start, len(window) - _ELEMENTS_AFTER)
@@ -312,7 +319,35 @@ def write_with_pairs(elements: Iterable[RewrittenElement]) -> tuple[str, list[Su
             pairs.append(pair)
         past = max(0, stop - _ELEMENTS_BEFORE)
         window, start, is_start = window[past:], stop - past, is_start and not past
-    return "".join(written), pairs
+    text = "".join(written)
+    return text, [*pairs, *_find_kept_short_forms(text, short_forms)]
+
+
+def _iterate_short_forms(element: RewrittenElement) -> Iterator[SurrogatePair]:
+    """Yield the pairs of the short forms of an organization; none for any other element."""
+    if len(element.parts) == 1 and element.mention is not None:
+        part = element.mention.parts[0]
+        if part.entity_type == "organization":
+            yield from _iterate_organization_pairs(element.parts[0].split(), part.text.split())
+
+
+def _find_kept_short_forms(text: str, short_forms: Mapping[str, Collection[str]]) -> Iterator[SurrogatePair]:
+    """Yield a pair of each short form of an organization that the text also has as a word of its own.
+
+    Its original is the word itself, so the word has two originals: a reply may mean either.
+    """
+    kept = set[str]()
+    for word in _LETTERS.finditer(text) if short_forms else ():
+        folded = word[0].lower()
+        if folded not in short_forms or folded in kept:
+            continue
+        start, end = word.span()
+        if not any(
+            whole in (text[start : start + len(whole)].lower(), text[max(0, end - len(whole)) : end].lower())
+            for whole in short_forms[folded]
+        ):
+            kept.add(folded)
+            yield SurrogatePair(word[0], word[0])
 
 
 def find_pairs(
@@ -351,6 +386,9 @@ def find_pairs(
         date = next(_iterate_date_pairs(elements, index), None) if mention.entity_type in _FIRST_DATE_TYPES else None
         is_weak = False
         is_other = _has_other_spelling(element, spellings) or mention.name_text != mention.span.text
+        if len(element.parts) > 1 and len(spellings) < _MAX_SPELLINGS:  # a reply may mention one name of several
+            for output, part in zip(element.parts, mention.parts, strict=True):
+                spellings.setdefault(output.lower(), part.text)
         for output, part in zip(element.parts, mention.parts, strict=True):
             weak = part.entity_type in _WEAK_TYPES or (part.entity_type == "month" and output.lower() in _WORD_MONTHS)
             if weak or (len(output) == 1 and output.isdigit()):  # 7 March is the date, not a 7 in context
