@@ -10,7 +10,7 @@ import pytest
 from textveil import Conversation, Sanitizer
 from textveil.errors import RestoredNotJson, TextveilError
 from textveil.text.inflections import SurrogatePair
-from textveil.text.names import rewrite
+from textveil.text.names.entity_types import find_kept_short_forms
 from textveil.text.reply_matcher import StreamRestorer
 from textveil.text.restore import Restorer
 from textveil.text.restore_policy import SkipReason
@@ -201,7 +201,7 @@ def test_a_word_of_the_text_that_is_a_short_form_of_an_organization_has_two_orig
     text: str, kept: list[str]
 ) -> None:
     wholes = {"global": {"global heritage"}, "heritage": {"global heritage"}}
-    pairs = [*rewrite._find_kept_short_forms(text, wholes)]
+    pairs = [*find_kept_short_forms(text, wholes)]
     assert pairs == [SurrogatePair(word, word) for word in kept]
     restored = Restorer([("Global Heritage", "Zorbex Quantel"), ("Global", "Zorbex"), *pairs]).restore(text)
     if kept[:1] == ["GLOBAL"]:

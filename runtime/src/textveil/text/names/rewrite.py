@@ -9,11 +9,9 @@ counts only beside its neighbors (``7 chairs``), or where the reply repeats the 
 
 import hmac
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import cast
-
-import regex
 
 from textveil.bundle.rules import english_rules
 from textveil.text.inflections import SurrogatePair, find_word_before
@@ -23,6 +21,9 @@ from textveil.text.names.entity_types import (
     EntityMention,
     MentionPart,
     RewrittenElement,
+    find_kept_short_forms,
+    iterate_organization_pairs,
+    iterate_short_forms,
 )
 from textveil.text.names.guarantee import ReplacementStyle
 from textveil.text.names.read import ReadText
@@ -49,7 +50,6 @@ _DATE_TYPES = frozenset((("day", "month", "year"), ("month", "day", "year"), ("d
 _FIRST_DATE_TYPES = frozenset(kinds[0] for kinds in _DATE_TYPES)
 _DATE_GAPS = frozenset((" ", ", ", ". "))
 _WORD_AFTER = re.compile(r"[%\u20ac]|-?\w[\w'\u2019]+| ?[^\W\d_][\w'\u2019]{3,}|\.? [^\W\d_]\w+")
-_LETTERS = regex.compile(r"\p{L}+")
 _BLANK, _END_MARKS = frozenset(("", " ", "\n")), frozenset(".,;:!?")
 _SIGNS = frozenset("$\u20ac\u00a3\u00a5#")
 #: The length up to which words are no context, and the number of characters that are read after a mention.
@@ -303,7 +303,7 @@ def write_with_pairs(elements: Iterable[RewrittenElement]) -> tuple[str, list[Su
         more = [*islice(left, _WINDOW)]
         written.append("".join(piece.output for piece in more))
         for piece in more:
-            for pair in _iterate_short_forms(piece):
+            for pair in iterate_short_forms(piece):
                 short_forms.setdefault(pair.output.lower(), set()).add(piece.output.lower())
         window += more
         is_end = len(more) < _WINDOW
@@ -320,34 +320,7 @@ def write_with_pairs(elements: Iterable[RewrittenElement]) -> tuple[str, list[Su
         past = max(0, stop - _ELEMENTS_BEFORE)
         window, start, is_start = window[past:], stop - past, is_start and not past
     text = "".join(written)
-    return text, [*pairs, *_find_kept_short_forms(text, short_forms)]
-
-
-def _iterate_short_forms(element: RewrittenElement) -> Iterator[SurrogatePair]:
-    """Yield the pairs of the short forms of an organization; none for any other element."""
-    if len(element.parts) == 1 and element.mention is not None:
-        part = element.mention.parts[0]
-        if part.entity_type == "organization":
-            yield from _iterate_organization_pairs(element.parts[0].split(), part.text.split())
-
-
-def _find_kept_short_forms(text: str, short_forms: Mapping[str, Collection[str]]) -> Iterator[SurrogatePair]:
-    """Yield a pair of each short form of an organization that the text also has as a word of its own.
-
-    Its original is the word itself, so the word has two originals: a reply may mean either.
-    """
-    kept = set[str]()
-    for word in _LETTERS.finditer(text) if short_forms else ():
-        folded = word[0].lower()
-        if folded not in short_forms or folded in kept:
-            continue
-        start, end = word.span()
-        if not any(
-            whole in (text[start : start + len(whole)].lower(), text[max(0, end - len(whole)) : end].lower())
-            for whole in short_forms[folded]
-        ):
-            kept.add(folded)
-            yield SurrogatePair(word[0], word[0])
+    return text, [*pairs, *find_kept_short_forms(text, short_forms)]
 
 
 def find_pairs(
@@ -408,7 +381,7 @@ def find_pairs(
                 elif part.entity_type == "account":  # a JSON number has no leading zeros
                     yield SurrogatePair(output.lstrip("0"), part.text)
                 elif part.entity_type == "organization":
-                    yield from _iterate_organization_pairs(output.split(), part.text.split())
+                    yield from iterate_organization_pairs(output.split(), part.text.split())
                 elif part.entity_type == "number" and output.endswith("0") and "." in output:
                     yield SurrogatePair(output.rstrip("0").rstrip("."), part.text)
         if date is not None:
@@ -469,17 +442,6 @@ def _find_tag_pairs(output: str, mention: EntityMention) -> Iterator[SurrogatePa
         yield SurrogatePair(output[1:-1], mention.name_text)
         if output[1] == "-":
             yield SurrogatePair(output[2:-1], mention.name_text[1:])
-
-
-def _iterate_organization_pairs(output: Sequence[str], original: Sequence[str]) -> Iterator[SurrogatePair]:
-    """Yield pairs of the first and the last words of an organization.
-
-    An unlisted person may have this type, and replies may use one of the names.
-    """
-    if len(output) > 1 and len(original) > 1:
-        yield SurrogatePair(output[0], original[0])
-        if len(output) == len(original):
-            yield SurrogatePair(output[-1], original[-1])
 
 
 def _iterate_year_pairs(output: str, original: str) -> Iterator[SurrogatePair]:
