@@ -95,7 +95,7 @@ export const characters: {
       >
     >;
   readonly marks: Words<"punctuation"> & Readonly<Record<"hard" | "sentence_ends" | "soft" | "trimmed", string>>;
-  readonly patterns: Readonly<Record<"emoticon" | "entity" | "entity_name", string>>;
+  readonly patterns: Readonly<Record<"emoticon" | "redirection" | "entity" | "entity_name", string>>;
   readonly tables: Words<"digits" | "symbols" | "word_characters">;
 };
 

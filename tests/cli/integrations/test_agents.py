@@ -209,7 +209,7 @@ def test_the_model_gets_surrogates_and_the_user_the_words(
 def test_json_in_a_text_keeps_surrogates(tools: list[Any], called: list[tuple[str, str]]) -> None:
     reply = agent_of(Model(seen=[]), tools).invoke(user(SAID), thread(1))["messages"][-1]
     assert reply.text.startswith('Answer: {"owner": "' + dict(called)["post"])
-    assert {reason for _, reason in reply.response_metadata["textveil"]["skipped"]} == {"json"}
+    assert {stays["reason"] for stays in reply.response_metadata["textveil"]["not_restored"]} == {"json"}
 
 
 def test_a_reply_says_what_stayed(tools: list[Any], called: list[tuple[str, str]]) -> None:
@@ -267,8 +267,8 @@ def test_a_structured_reply_of_the_provider_is_json(streams: bool, parts: bool) 
         else:
             said = agent.invoke(user(SAID), thread(1))
         assert (said["structured_response"].name == "Zorblaxia Novak") is expected
-        skipped = said["messages"][-1].response_metadata["textveil"]["skipped"]
-        assert [reason for _, reason in skipped] == ([] if expected else ["json"])
+        stays = said["messages"][-1].response_metadata["textveil"]["not_restored"]
+        assert [one["reason"] for one in stays] == ([] if expected else ["json"])
         assert "Novak" not in str(model.seen)
 
 
@@ -292,7 +292,7 @@ def test_the_words_of_the_user_come_in_running_text_alone(reply: str, option: di
             agent = agent_of(model, middleware=ConversationMiddleware(sanitizer(), **given))
             assert ("Novak" in WAYS[way](agent).removeprefix(SAID)) is bool(given)
             told = agent.get_state(thread(1)).values["messages"][-1].response_metadata["textveil"]
-            assert {why for _, why in told["skipped"]} == (set() if given else {reason})
+            assert {stays["reason"] for stays in told["not_restored"]} == (set() if given else {reason})
 
 
 class Tracer(BaseCallbackHandler):

@@ -155,8 +155,8 @@ def test_replies_are_restored_in_running_text_alone(reply: str, option: dict[str
             talk = ConversationRunnable(RunnableGenerator(write), Conversation(**given))
             for found in (talk.invoke(HELLO), sum_of(talk.stream(HELLO))):
                 assert ("Zorblaxia Novak" in found.text) is bool(given)
-                skipped = found.response_metadata["textveil"]["skipped"]
-                assert [why for _, why in skipped] == ([] if given else [reason])
+                stays = found.response_metadata["textveil"]["not_restored"]
+                assert [one["reason"] for one in stays] == ([] if given else [reason])
 
 
 def sum_of(chunks: Any) -> Any:
@@ -173,7 +173,7 @@ def test_no_place_is_spread_over_two_parts() -> None:
     talk = ConversationRunnable(RunnableGenerator(write), Conversation())
     for found in (talk.invoke(HELLO), sum_of(talk.stream(HELLO))):
         assert "Novak" not in found.text
-        assert [why for _, why in found.response_metadata["textveil"]["skipped"]] == ["link"]
+        assert [one["reason"] for one in found.response_metadata["textveil"]["not_restored"]] == ["link"]
 
 
 #: Opens a place that a surrogate closes, in a part in which nothing is restored; and what opens none.
@@ -229,7 +229,7 @@ def test_no_part_begins_a_place_for_the_next_text(place: str, opens: str) -> Non
                 ConversationRunnable(write_parts(UNREAD[place](opens), on, content), Conversation()).stream(HELLO)
             )
             assert "Novak" not in str(found.content)
-            assert len(found.response_metadata["textveil"]["skipped"]) == 1
+            assert len(found.response_metadata["textveil"]["not_restored"]) == 1
         model = write_parts(UNREAD[place](OPENS_NOTHING), "So {} is here.", content)
         found = sum_of(ConversationRunnable(model, Conversation()).stream(HELLO))
         assert "So Zorblaxia Novak is here." in found.text

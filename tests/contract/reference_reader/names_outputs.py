@@ -12,7 +12,7 @@ WHOLES = {"0": 1, "1": 9, "2": 90, "3": 900, "4": 7900, "5": 90_000, "7": 9 * 10
 FIXED = {
     "year": 80, "year-range": 700, "season": 80,
     "day": 28, "age": 72, "date": 26880, "ordinal": 98, "decade": 8, "initial": 19,
-    "letter": 21, "phone": 40000, "card": 10**9, "ssn": 989901, "account": 10**8, "iban": 10**10, "ip": 762,
+    "letter": 18, "phone": 40000, "card": 10**9, "ssn": 989901, "account": 10**8, "iban": 10**10, "ip": 762,
     "postcode": 99_000, "mac": 256, "path": 9000, "file": 9000, "hash": 2**32, "key": 10**8, "id": 2_600_000,
     "symbol": len(SPARE), "keycap": 10, "other": 1,
 }  # fmt: skip
@@ -90,7 +90,7 @@ def member(pools: dict[str, list[str]], kind: str, layout: str, i: int, case: st
 def spelled(pools: dict[str, list[str]], kind: str, layout: str) -> list[list[str]]:
     """Return the possible words of each element of a number in words, or of spelled letters."""
     if kind == "spelled-letters":
-        return [list("bcdefghjklmnpqrtvwxyz")] * int(layout)
+        return [list("bcefghjklnpqrvwxyz")] * int(layout)
     return [{**SPELLED, "w": pools["number-word"][:20]}[of] for of in layout]
 
 
@@ -218,7 +218,7 @@ MADE: dict[str, Any] = {
     "ordinal": lambda i: ordinal(2 + i),
     "decade": lambda i: f"{1930 + 10 * i}s",
     "initial": lambda i: "BCDEFGHJKLMNOPRSTVW"[i],
-    "letter": lambda i: "bcdefghjklmnpqrtvwxyz"[i],
+    "letter": lambda i: "bcefghjklnpqrvwxyz"[i],
     "phone": lambda i: f"{201 + 2 * (i // 100)}-555-01{i % 100:02}",
     "card": card,
     "ssn": lambda i: f"000-{1 + i // 9999:02}-{1 + i % 9999:04}",

@@ -1,6 +1,7 @@
 """The mode `names`, pass 2: what is shown, and what is one slot (docs/names-rule.md, "Pass 2: slots")."""
 
 import itertools
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -55,7 +56,7 @@ class Text:
         self.shown = 0
         self.hidden: set[int] = set()
         self.free = 0  # the first word behind the last slot
-        self.counted = 0  # the last number of a list that is kept
+        self.counted: tuple[int, ...] = ()  # the last number of a list that is kept
 
     def lines(self) -> list[range]:
         """Return the words of each line."""
@@ -356,7 +357,17 @@ class Text:
             return self.slot("day" if day else word.kind, i, i + 1, layout="" if day else word.layout), False
         end = self.numbers_end(i)
         alone = end == i + 1
+        if alone and self.is_first_year(i):
+            return self.slot("year-range", i, i + 2, layout=self.gaps[i + 1]), True
         return self.slot(word.kind if alone else "several", i, end, layout=word.layout if alone else ""), True
+
+    def is_first_year(self, i: int) -> bool:
+        """Whether a year is the first of a range with blanks."""
+        if i + 1 not in self.line or self.gaps[i + 1] not in (" - ", " \u2013 ") or self.words[i + 1].cls != "digits":
+            return False
+        if self.is_beside_month(i + 1) or self.numbers_end(i + 1) != i + 2:
+            return False
+        return {self.words[i].kind, self.words[i + 1].kind} == {"year"}
 
     def numbers_end(self, i: int) -> int:
         """Where the numbers end that are one slot with that at a place."""
@@ -390,13 +401,23 @@ class Text:
     def counts_on(self, i: int) -> bool:
         """Whether a number is that of the next entry of a list, or of the first."""
         word, behind = self.words[i], self.gaps[i + 1]
-        if word.cls != "digits" or len(word.text) > 2 or word.text not in ("1", str(self.counted + 1)):
+        parts = [part for part in word.text.split(".") if re.fullmatch("[1-9][0-9]?", part)]
+        numbers = tuple(map(int, parts))
+        if ".".join(parts) != word.text or len(parts) > 4 or word.kind not in ("number", "digits"):
             return False
+        if len(parts) == 1:
+            fits = numbers[0] in (1, 1 + (self.counted[0] if self.counted else 0))
+        else:
+            lower = 1 + (self.counted[len(parts) - 1] if len(self.counted) >= len(parts) else 0)
+            fits = numbers == (*self.counted[: len(parts) - 1], lower)
         before = self.gaps[i].rstrip("#*>_( \t\xa0")
         stops = behind[:1] in (".", ")") and bool(set(behind) & set(" \t\xa0\r\n"))
-        if not stops or (before and before[-1] not in BREAKS) or self.numbers_end(i) != i + 1:
+        stops = stops or (len(parts) > 1 and behind[:1] in set(" \t\xa0\r\n"))
+        if not (fits and stops) or (before and before[-1] not in BREAKS):
             return False
-        self.counted = int(word.text)
+        if word.cls == "digits" and self.numbers_end(i) != i + 1:
+            return False
+        self.counted = numbers
         return True
 
     def is_beside_month(self, i: int) -> bool:

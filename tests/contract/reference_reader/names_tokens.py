@@ -26,9 +26,11 @@ INSIDE = set("-‐‑‒–—―…!+*\"“”«»()[]{}‘’'")
 SIGNS = set("$+<=>^`|~€£¥")
 EYES = re.compile(r"[:;=]['’]?-?([\])}|/*(\[{]+|D+|[PpOo])")
 CODE = set('()[]{}=<>;,|&*!"`')
-FORMAT = r"(?:%[-+#0]?(?:\.[0-9])?[A-Za-z](?![A-Za-z0-9])|\{(?::[<>^+-]?(?:\.[0-9])?[A-Za-z%]?)?\})"
-FORMATS = re.compile(f"([!-/:-@[-`{{-~]*?{FORMAT}){{1,4}}[!-/:-@[-`{{-~]*")
-SIGNED = re.compile(r"<3|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]")
+WIDTH = r"(?:(?:0[1-9]|1[0-9]|[1-9](?=[.][0-9])|[1-9](?=[G-Zg-z])|[1235](?=d))?(?:[.][0-9])?)"
+FORMAT = rf"(?:%[-+#0]?{WIDTH}[A-Za-z](?![A-Za-z0-9])|{{(?::[<>^+-]?{WIDTH}[A-Za-z%]?)?}})"
+BESIDE = r"(?:\\[nrt]|[!-/:-@[-`{-~])*"
+FORMATS = re.compile(f"({BESIDE}?{FORMAT}){{1,4}}{BESIDE}")
+SIGNED = re.compile(r"<3|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]|[012&]?>>?(&[012]|/dev/null)[;)]?")
 
 
 def gap(text: str) -> list[Token]:
@@ -100,7 +102,7 @@ class Tokens(Words):
         if len(pieces) > 1:
             tokens = [sequence_of(piece) if i % 2 else self.solid(piece) for i, piece in enumerate(pieces) if piece]
             return [token for found in tokens for token in found]
-        if len(part) <= 40 and FORMATS.fullmatch(part):
+        if is_format(part):
             return gap(part)
         start, end = 0, len(part)
         while start < len(part) and (size := self.mark_at(part, start)):
@@ -160,10 +162,23 @@ class Tokens(Words):
                 core = parts[2]
             return found + self.solid(core)
         if pieces := cut_code(core):
-            return [token for piece in pieces for token in self.solid(piece)]
+            return [token for piece in self.methods(pieces) for token in self.solid(piece)]
         if any(map(is_digit, core)):
             return self.with_digits(core)
         return self.joined(core) or [string(core)]
+
+    def methods(self, pieces: list[str]) -> Iterator[str]:
+        """The pieces of code, cut before the common name of a method."""
+        for place, piece in enumerate(pieces):
+            calls = place + 1 < len(pieces) and pieces[place + 1][:1] == "("
+            words = piece.split(".")
+            if calls and len(words) > 1 and all(words) and re.fullmatch("[A-Za-z.]+[.][a-z]+", piece):
+                last, whole = self.word(words[-1]), self.solid(piece)
+                shown = len(last) == 1 and last[0].cls == "shown" and not last[0].bits
+                if shown and [token.kind for token in whole] == ["key"]:
+                    yield from (".".join(words[:-1]), ".", words[-1])
+                    continue
+            yield piece
 
     def separated(self, core: str) -> tuple[str, str, str] | None:
         """Words, a separator, and what is behind it; nothing if the core does not begin so."""
@@ -228,6 +243,11 @@ def sequence_of(text: str) -> list[Token]:
     return [Token("alone", text, text, kind=kind, layout=layout)] if kind else gap(text)
 
 
+def is_format(part: str) -> bool:
+    """Whether a part is of conversions of format strings and marks."""
+    return len(part) <= 40 and FORMATS.fullmatch(part) is not None
+
+
 def cut_code(core: str) -> list[str]:
     """Return the pieces of a core and the code marks between them; nothing if it is one string."""
     pieces, place, after = [""], 0, False
@@ -238,7 +258,9 @@ def cut_code(core: str) -> list[str]:
             after = not after
         pieces[-1] += core[place : place + max(1, size)]
         place += max(1, size)
-    if not set(core) & set('()[]{}=<>"`') or any(set(piece) & set("@＠\\/") for piece in pieces[::2]):
+    if not set(core) & set('()[]{}=<>"`') or any(
+        set(piece) & set("@＠\\/") and not is_format(piece) for piece in pieces[::2]
+    ):
         return []
     kind, last = kind_of(core)[0], pieces[-1]
     if kind in ("url", "email") or (kind == "file" and (len(last) < 2 or after or kind_of(last)[0] != "file")):

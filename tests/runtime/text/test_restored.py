@@ -10,6 +10,7 @@ import pytest
 from textveil import Conversation, Sanitizer
 from textveil.errors import RestoredNotJson, TextveilError
 from textveil.text.inflections import SurrogatePair
+from textveil.text.names.entity_types import find_kept_short_forms
 from textveil.text.reply_matcher import StreamRestorer
 from textveil.text.restore import Restorer
 from textveil.text.restore_policy import SkipReason
@@ -189,6 +190,41 @@ def test_a_letter_of_mathematics_is_never_silently_another_letter() -> None:
     restored = restorer.restore("Take [letter 1] as it is.")
     assert (restored, restored.report.count_reasons()) == ("Take [letter 1] as it is.", {SkipReason.AMBIGUOUS: 1})
     assert Restorer([("[person 1]", "O\u2019Neil"), ("[person 1]", "O'NEIL")]).restore("[person 1]") == "O\u2019Neil"
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("GLOBAL HERITAGE met us", []),
+        ("We met Global Heritage and global Fund", ["global"]),
+        ("GLOBAL FUND met Old Heritage", ["GLOBAL", "Heritage"]),
+        ("Globally, heritages", []),
+    ],
+)
+def test_a_word_of_the_text_that_is_a_short_form_of_an_organization_has_two_originals(
+    text: str, kept: list[str]
+) -> None:
+    wholes = {"global": {"global heritage"}, "heritage": {"global heritage"}}
+    pairs = [*find_kept_short_forms(text, wholes)]
+    assert pairs == [SurrogatePair(word, word) for word in kept]
+    restored = Restorer([("Global Heritage", "Zorbex Quantel"), ("Global", "Zorbex"), *pairs]).restore(text)
+    if kept[:1] == ["GLOBAL"]:
+        assert ("GLOBAL", SkipReason.AMBIGUOUS) in restored.report.not_restored
+        assert "GLOBAL FUND" in restored
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "LoginPage loginPage = new LoginPage(page); loginPage.open();",
+        "If 'a' is plus, 'b' is minus, 'c' is times and 'd' is over, which letter is it?",
+    ],
+)
+def test_no_echo_differs_in_silence(text: str) -> None:
+    for _ in range(30):
+        conversation = Conversation(Sanitizer.load(), style="surrogate", restore_places="all")
+        found = conversation.incoming(conversation.outgoing_text(text))
+        assert found.reply == text or found.report.not_restored
 
 
 def test_a_mapping_from_a_file_reports_ambiguous_surrogates() -> None:

@@ -28,8 +28,9 @@ try:
 except ImportError as error:
     raise ExtraMissing.from_extra("langchain", "langchain-core") from error
 
-#: Attributes of ``RestoredReply`` in ``response_metadata["textveil"]``; ``skipped`` has pairs of surrogate and reason.
-_NOT_RESTORED_NAMES = ("not_restored_words", "ambiguous", "tools", "skipped")
+#: Fields of ``response_metadata["textveil"]``: those of ``textveil restore --json``, and the tools whose arguments keep
+#: surrogates.
+_REPORT_NAMES = ("restored", "not_restored", "unknown_numbers", "tools")
 #: Settings of a model with stop sequences.
 _STOPS = ("stop", "stop_sequences")
 #: Types of parts with tool calls, which LangChain also has outside the content.
@@ -105,7 +106,7 @@ def restore_reply(conversation: Conversation, reply: BaseMessage) -> AIMessage:
     result = conversation.incoming(message)
     (message,) = convert_to_messages([result.reply])
     attributes = {name: getattr(reply, name) for name in ("id", "name", "usage_metadata", "invalid_tool_calls")}
-    metadata = {**reply.response_metadata, "textveil": _list_not_restored(result)}
+    metadata = {**reply.response_metadata, "textveil": _list_report(result)}
     return message.model_copy(update={**attributes, "response_metadata": metadata})  # pyright: ignore[reportReturnType]
 
 
@@ -120,10 +121,9 @@ def _claim_reply(conversation: Conversation, reply: BaseMessage) -> None:
     conversation.claim_reply([*results, *parts])
 
 
-def _list_not_restored(result: RestoredReply) -> dict[str, list[Any]]:
-    """Return the surrogates that were not restored, in types that any serializer of messages supports."""
-    listed: dict[str, list[Any]] = {name: list(getattr(result, name)) for name in _NOT_RESTORED_NAMES}
-    return listed | {"skipped": [[written, reason.value] for written, reason in result.skipped]}
+def _list_report(result: RestoredReply) -> dict[str, list[Any]]:
+    """Return the report on a reply in types that any serializer of messages supports."""
+    return {**result.report.to_dict(), "tools": [*result.tools]}
 
 
 class ChunkedReplyRestorer:
@@ -148,7 +148,7 @@ class ChunkedReplyRestorer:
         self._newest_place: Any = None
         self._begun_places: set[Any] = set()
         self._id: str | None = None
-        self._not_restored: dict[str, list[Any]] = {name: [] for name in _NOT_RESTORED_NAMES}
+        self._report: dict[str, list[Any]] = {name: [] for name in _REPORT_NAMES}
 
     def feed(self, chunk: BaseMessage) -> AIMessageChunk:
         """Return the restorable part of the reply after a chunk.
@@ -185,13 +185,13 @@ class ChunkedReplyRestorer:
         calls = self._calls + AIMessageChunk(content="", chunk_position="last")
         both = {"tool_calls": calls.tool_calls, "invalid_tool_calls": calls.invalid_tool_calls}
         whole = restore_reply(self._conversation, AIMessage(content=calls.content, **both))
-        self._not_restored["tools"] = whole.response_metadata["textveil"]["tools"]
+        self._report["tools"] = whole.response_metadata["textveil"]["tools"]
         return AIMessageChunk(
             content=content,
             id=self._id,
             tool_calls=whole.tool_calls,
             invalid_tool_calls=calls.invalid_tool_calls,
-            response_metadata={"textveil": self._not_restored},
+            response_metadata={"textveil": self._report},
             chunk_position="last",
         )
 
@@ -241,8 +241,8 @@ class ChunkedReplyRestorer:
         rest = stream.close()
         self._view.end_text(stream)
         assert stream.result is not None
-        for name, entries in _list_not_restored(stream.result).items():
-            self._not_restored[name] += entries
+        for name, entries in _list_report(stream.result).items():
+            self._report[name] += entries
         return rest
 
 

@@ -124,7 +124,7 @@ def make_server(
                 f"write_file: nothing restored in a {path.suffix[:16] or 'file without suffix'!a}: only in "
                 f"{', '.join(sorted(_PLAIN_SUFFIXES))}; --restore-places all restores in every file"
             )
-        if result.skipped:
+        if result.report.not_restored:
             report(f"write_file: {describe_restore_report(result.report)}")
         return "written"  # counts of restored surrogates can reveal which originals are equal
 

@@ -33,6 +33,27 @@ def test_code_keeps_its_marks(sanitizer: Sanitizer, text: str, kept: tuple[str, 
         at = out.index(part, at) + len(part)
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        'print("%02d:%02d" % (1, 2))', 'printf("%d\\n", total);', 'printf("%5.2f%%\\n", total);', "run 2>&1 | sort",
+        "echo no >&2", "echo no 2>/dev/null;", "xs_1.pop(); xs.add(3)",
+    ],
+)  # fmt: skip
+def test_conversions_redirections_and_methods_stay(sanitizer: Sanitizer, code: str) -> None:
+    for result in sanitizer.sanitize_batch([code] * 20, protect="names"):
+        for kept in re.findall(r"%0?[0-9.]*[df]|\\\\n|[0-9]?>&[0-9]|2>/dev/null|\.add\(", code):
+            assert kept in result.text, result.text
+        assert result.restore(result.text, restore_places="all") == code
+
+
+@pytest.mark.parametrize("text", ["%4A%6F%61", "%6F%6E", "%41nna", "2>&kov4cs", "kovacs.novak(3)", "kovacs.rose(3)"])
+def test_codes_of_letters_and_names_before_brackets_do_not_stay(sanitizer: Sanitizer, text: str) -> None:
+    for result in sanitizer.sanitize_batch([f"See {text}"] * 20, protect="names"):
+        for part in re.findall("%[46].|[a-z]+4?[a-z]+", text):
+            assert part not in result.text, result.text
+
+
 CODE = {
     "Python": 'def load_x(a_1, *args, **kw):\n    return f"{a_1!r:>10}" if a_1 != 3 else [x ** 2 for x in args]',
     "JavaScript": "const f_1 = (a_1, b) => a_1 === b ? `${a_1}px` : { ...b, k: [1, 2] };",

@@ -45,6 +45,9 @@ SHAPES = [
     ("from 10:30-11:45 or 7–9pm", r"from (?:0[1-9]|1[0-2]):[0-5][05]-(?:0[1-9]|1[0-2]):[0-5][05] or 1?\d–1?\d[ap]m"),
     ("1. see it\n2. go\n3) come\n", r"1\. see it\n2\. go\n3\) come\n"),
     ("## 1. What\n\n**2.** It\n> 3. He", r"## 1\. What\n\n\*\*2\.\*\* It\n> 3\. He"),
+    ("he worked 2021 - 2023 there", r"he worked (?:19|20)\d\d - (?:19|20)\d\d there"),
+    ("1. see\n1.1 go\n1.2) come\n1.2.1 stay", r"1\. see\n1\.1 go\n1\.2\) come\n1\.2\.1 stay"),
+    ("1. see\n2. run\n2.1. eat", r"1\. see\n2\. run\n2\.1\. eat"),
     ("Dear Ms. Novak", r"Dear Ms\. [\w' -]+"),
     ("Mr. and Mrs. Novak", r"Mr\. and Ms\. [\w' -]+"),
     ("DR. NOVAK", r"(?:DR|PROF|MX)\. [\w' -]+"),
@@ -55,6 +58,23 @@ SHAPES = [
 def test_the_shape_stays(sanitizer: Sanitizer, text: str, shape: str) -> None:
     for draft in drafts(sanitizer, text):
         assert re.fullmatch(shape, draft), draft
+
+
+@pytest.mark.parametrize("text", ["2021 - 2023", "2008 \u2013 2019"])
+def test_a_range_of_years_with_blanks_is_one_slot_whose_years_stay_in_order(sanitizer: Sanitizer, text: str) -> None:
+    for draft in drafts(sanitizer, text):
+        first, last = map(int, re.split(" [-\u2013] ", draft))
+        assert first < last, draft
+    result = sanitizer.sanitize(f"from {text} on", protect="names")
+    assert result.restore(f"From {result.text[5:-3]} on.") == f"From {text} on."
+
+
+@pytest.mark.parametrize(
+    "text", ["2.1 go", "1. see\n1.3 go", "1. see\n2.1 go", "1. see\n\nit is 1.1 now", "1. see\n1.01 go"]
+)
+def test_a_nested_number_that_goes_on_with_no_list_is_replaced(sanitizer: Sanitizer, text: str) -> None:
+    number = re.findall(r"\d\.\d+", text)[-1]
+    assert any(number not in draft for draft in drafts(sanitizer, text))
 
 
 @pytest.mark.parametrize("text", ["5/5", "4/5", "9-3", "50-50", "100/999", "12–13"])

@@ -18,6 +18,11 @@ import {
 import { DIGITS, type NamesToken } from "./tokens.js";
 
 const { gaps: data } = characters;
+const ASCII_DIGITS = /^[0-9]+$/;
+/** Number of a nested list item: `2.1`. */
+const NESTED_NUMBER = /^[1-9][0-9]?(?:\.[1-9][0-9]?){1,3}$/;
+/** Gaps between two years of a range. */
+const YEAR_JOINS: ReadonlySet<string> = new Set([" - ", " \u2013 "]);
 
 /** Words of some lines, the gap before each and the gap at the end, and the range of words of the present line. */
 export interface TokenLine {
@@ -49,22 +54,38 @@ export function findNumber(line: TokenLine, index: number): NumberRange {
     return { entityType: isDay ? "day" : entityType, layout: isDay ? "" : layout, stop: index + 1 };
   }
   const stop = findDigitsEnd(line, index);
+  if (stop === index + 1 && beginsYearRange(line, index))
+    return { entityType: "year-range", layout: getGap(line, stop), stop: stop + 1 };
   return stop === index + 1 ? { entityType, layout, stop } : { entityType: DIGIT_GROUP, layout: "", stop };
 }
 
 /**
- * Return the number of a list item at the beginning of the line; 0 if there is none. A list goes on with the number
- * after the last one, or begins with 1.
+ * Return the number of a list item at the beginning of the line, such as `[2, 1]` for `2.1`; empty without one. A list
+ * goes on with the number after the last one, or begins with 1; a nested list goes on at any level, or begins with 1
+ * below the last number.
  */
-export function findListNumber(line: TokenLine, last: number): number {
+export function findListNumber(line: TokenLine, last: readonly number[]): readonly number[] {
   const index = line.start;
-  const { tokenClass, text } = getWord(line, index);
-  if (tokenClass !== DIGITS || text.length > 2 || (text !== "1" && text !== String(last + 1))) return 0;
+  const { tokenClass, entityType, text } = getWord(line, index);
+  const isPlain = tokenClass === DIGITS && ASCII_DIGITS.test(text);
+  if (isPlain) {
+    if (text.length > 2 || (text !== "1" && text !== String((last[0] ?? 0) + 1))) return [];
+  } else if ((entityType !== "number" && entityType !== "digits") || !NESTED_NUMBER.test(text)) {
+    return [];
+  }
   const before = getGap(line, index).replace(LIST_NUMBER_PREFIX, "");
   const gap = getGap(line, index + 1);
-  if (!/^[.)]/.test(gap) || !LIST_NUMBER_BLANKS.test(gap) || !(before === "" || LINE_BREAK.test(before.slice(-1))))
-    return 0;
-  return findDigitsEnd(line, index) > index + 1 ? 0 : Number(text);
+  const isMarked = /^[.)]/.test(gap) || (!isPlain && LIST_NUMBER_BLANKS.test(gap.charAt(0)));
+  if (!isMarked || !LIST_NUMBER_BLANKS.test(gap) || !(before === "" || LINE_BREAK.test(before.slice(-1)))) return [];
+  if (tokenClass === DIGITS && findDigitsEnd(line, index) > index + 1) return [];
+  const found = text.split(".").map(Number);
+  return isPlain || followsInList(found, last) ? found : [];
+}
+
+/** Return whether a nested number is the next one on its level, or the first one below the last number. */
+function followsInList(found: readonly number[], last: readonly number[]): boolean {
+  const level = found.length - 1;
+  return found.every((number, at) => (at < level ? number === last[at] : number === (last[at] ?? 0) + 1));
 }
 
 /** Return the gap before digits, without signs that may belong to them. */
@@ -75,6 +96,18 @@ export function getGapBeforeDigits(line: TokenLine, index: number): string {
 /** Return whether a sign or an opening bracket before the number at an index may belong to it. */
 export function mayHaveSign(line: TokenLine, index: number): boolean {
   return !isBesideMonth(line, index) && isSeparateNumber(line, index);
+}
+
+/**
+ * Return whether a year and the next word, a year too, form a range: `2021 - 2023`. The types are read only of tokens
+ * that join no other digits: then they are public.
+ */
+function beginsYearRange(line: TokenLine, index: number): boolean {
+  const after = index + 1;
+  if (after >= line.end || !YEAR_JOINS.has(getGap(line, after)) || getWord(line, after).tokenClass !== DIGITS)
+    return false;
+  if (isBesideMonth(line, after) || findDigitsEnd(line, after) > after + 1) return false;
+  return getWord(line, index).entityType === "year" && getWord(line, after).entityType === "year";
 }
 
 function isBesideMonth(line: TokenLine, index: number): boolean {

@@ -43,6 +43,13 @@ const CONTEXT_CHARACTERS = 40;
 export function* iteratePairs(elements: readonly RewrittenElement[]): Generator<SurrogatePair> {
   const spellings = new Map<string, string>();
   const knownPairs = new Set<string>();
+  const shortForms = new Map<string, Set<string>>();
+  for (const element of elements) {
+    for (const { output } of iterateShortForms(element)) {
+      const wholes = shortForms.get(output.toLowerCase()) ?? new Set();
+      shortForms.set(output.toLowerCase(), wholes.add(element.output.toLowerCase()));
+    }
+  }
   for (const pair of iterateAllPairs(elements, spellings)) {
     if (pair.after !== undefined) {
       const entry = JSON.stringify([pair.output, pair.original, pair.weak, pair.before, pair.after]);
@@ -50,6 +57,41 @@ export function* iteratePairs(elements: readonly RewrittenElement[]): Generator<
       knownPairs.add(entry);
     }
     yield pair;
+  }
+  yield* iterateKeptShortForms(elements, shortForms);
+}
+
+/** Yield the pairs of the short forms of an organization; none for any other element. */
+function* iterateShortForms({ parts, mention }: RewrittenElement): Generator<SurrogatePair> {
+  const part = mention?.parts[0];
+  const [output, ...others] = parts;
+  if (output !== undefined && others.length === 0 && part?.entityType === "organization")
+    yield* iterateOrganizationPairs(output.split(/\s+/), part.text.split(/\s+/));
+}
+
+/**
+ * Yield a pair of each short form of an organization that the text also has as a word of its own. Its original is the
+ * word itself, so the word has two originals: a reply may mean either.
+ */
+function* iterateKeptShortForms(
+  elements: readonly RewrittenElement[],
+  shortForms: ReadonlyMap<string, ReadonlySet<string>>,
+): Generator<SurrogatePair> {
+  if (shortForms.size === 0) return;
+  const text = elements.map(({ output }) => output).join("");
+  const kept = new Set<string>();
+  for (const { 0: word, index } of text.matchAll(/\p{L}+/gu)) {
+    const folded = word.toLowerCase();
+    const wholes = shortForms.get(folded);
+    if (wholes === undefined || kept.has(folded)) continue;
+    const end = index + word.length;
+    const isInside = [...wholes].some(({ length }) => {
+      const [behind, before] = [text.slice(index, index + length), text.slice(Math.max(0, end - length), end)];
+      return wholes.has(behind.toLowerCase()) || wholes.has(before.toLowerCase());
+    });
+    if (isInside) continue;
+    kept.add(folded);
+    yield { output: word, original: word };
   }
 }
 
@@ -72,6 +114,12 @@ function* iterateAllPairs(
     }
     const date = makeDatePair(elements, index);
     let isWeak = false;
+    if (parts.length > 1 && spellings.size < MAX_SPELLINGS) {
+      for (const [number, output] of parts.entries()) {
+        const key = output.toLowerCase();
+        spellings.set(key, spellings.get(key) ?? mention.parts[number]?.text ?? "");
+      }
+    }
     for (const [number, output] of parts.entries()) {
       const part = mention.parts[number];
       if (part === undefined) continue;

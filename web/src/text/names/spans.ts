@@ -61,7 +61,7 @@ export class SpanFinder implements TokenLine {
   #afterLastSpan = 0;
   #hasCapitals = false;
   /** Last kept number of a list. */
-  #lastListNumber = 0;
+  #lastListNumber: readonly number[] = [];
   readonly #hidden: Uint8Array;
   /** Range of words that begin no part of an address. */
   #plainStart = 0;
@@ -471,7 +471,7 @@ export class SpanFinder implements TokenLine {
   /** Return whether the first word of the line is the next number of a list, or 1, which is kept. */
   #continuesList(): boolean {
     const number = findListNumber(this, this.#lastListNumber);
-    if (number > 0) this.#lastListNumber = number;
-    return number > 0;
+    if (number.length > 0) this.#lastListNumber = number;
+    return number.length > 0;
   }
 }

@@ -35,8 +35,9 @@ import {
   REPLACED,
 } from "./tokens.js";
 
-const { emoticon, entity, entity_name: entityName } = data.patterns;
-const EMOTICONS = new RegExp(`^(?:${emoticon})$`);
+const { emoticon, redirection, entity, entity_name: entityName } = data.patterns;
+/** Emoticons, and redirections of a shell: `2>&1`. */
+const MARK_CHUNK = new RegExp(`^(?:${emoticon}|${redirection})$`);
 const ENTITIES = new RegExp(`${entity}|${entityName}`, "g");
 const BARE_ENTITY = /^[a-z]/;
 const NUMERIC_ENTITY = /#[0-9]+;/;
@@ -48,10 +49,19 @@ const JOINER = /^(?:[-\u2010-\u2015\u2026,;:!?/+*"“”«»()[\]{}\u2018\u2019'
 const WORD_INNER_MARKS = new Set("-\u2010\u2011\u2012\u2013\u2014\u2015\u2026!+*\"“”«»()[]{}\u2018\u2019'");
 const CODE_MARKS = /((?:<\/|\/>|[()[\]{}=<>;,|&*!"`])+)/;
 const BRACKETS = /[()[\]{}=<>"`]/;
+/** A method and what it belongs to, as letters with dots. */
+const METHOD = /^([A-Za-z]+(?:\.[A-Za-z]+)*)\.([a-z]+)$/;
 const WHOLE_CHUNK_MARKS = /[@\uff20\\/]/;
 const MAX_FORMATS_LENGTH = 40;
-const FORMATS =
-  /^(?:[!-/:-@[-`{-~]*?(?:%[-+#0]?(?:\.[0-9])?[A-Za-z](?![A-Za-z0-9])|\{(?::[<>^+-]?(?:\.[0-9])?[A-Za-z%]?)?\})){1,4}[!-/:-@[-`{-~]*$/;
+/** Width of a conversion: no width and letter are the code of a letter in an address, as in `%4A`. */
+const WIDTH = "(?:0[1-9]|1[0-9]|[1-9](?=\\.[0-9]|[G-Zg-z])|[1235](?=d))?(?:\\.[0-9])?";
+const BESIDE_FORMAT = "(?:[!-/:-@[-`{-~]|(?<=\\\\)[nrt])*";
+/** Conversions of format strings, with marks and blanks as escapes only. */
+const FORMATS = new RegExp(
+  `^(?:${BESIDE_FORMAT}?(?:%[-+#0]?${WIDTH}[A-Za-z](?![A-Za-z0-9])|\\{(?::[<>^+-]?${WIDTH}[A-Za-z%]?)?\\})){1,4}` +
+    `${BESIDE_FORMAT}$`,
+);
+const isFormat = (part: string): boolean => part.length <= MAX_FORMATS_LENGTH && FORMATS.test(part);
 const SHORT_NUMBER = /^[0-9]{1,4}$/;
 const ASCII_LETTERS = /^[A-Za-z]+$/;
 /** Tokenizer of chunks, the texts between blanks, with the lists of a bundle and the options of a call. */
@@ -100,7 +110,7 @@ export class ChunkTokenizer {
   tokenizeChunk(chunk: string): NamesToken[] {
     if (ASCII_LETTERS.test(chunk) || this.characters.allMatch(chunk, L))
       if (!isLong(chunk)) return this.lexicon.classifyWord(chunk);
-    if (EMOTICONS.test(chunk)) return makeGapToken(chunk);
+    if (MARK_CHUNK.test(chunk)) return makeGapToken(chunk);
     const loneClitic = this.#loneClitic.exec(chunk);
     const [, text = "", tail = ""] = loneClitic ?? [];
     if (loneClitic !== null && !this.lexicon.isDenied(text.slice(1))) {
@@ -159,7 +169,7 @@ export class ChunkTokenizer {
         );
       }
     }
-    if (part.length <= MAX_FORMATS_LENGTH && FORMATS.test(part)) return makeGapToken(part);
+    if (isFormat(part)) return makeGapToken(part);
     const codePoints = new CodePoints(part);
     let start = 0;
     for (let length = this.#measureMarkAt(codePoints, 0); length > 0; length = this.#measureMarkAt(codePoints, start))
@@ -288,7 +298,7 @@ export class ChunkTokenizer {
 
   #tokenizeUnseparated(core: string): NamesToken[] {
     const parts = this.#splitAtCodeMarks(core);
-    if (parts !== undefined) return parts.flatMap((part) => this.#tokenizeWithoutEntities(part));
+    if (parts !== undefined) return this.#splitMethods(parts).flatMap((part) => this.#tokenizeWithoutEntities(part));
     if (this.#hasDigit(core)) return this.#tokenizeWithDigits(core);
     return this.#tokenizeJoinedWords(core) ?? [this.#makeStringToken(core)];
   }
@@ -297,12 +307,29 @@ export class ChunkTokenizer {
   #splitAtCodeMarks(core: string): string[] | undefined {
     if (!BRACKETS.test(core)) return undefined;
     const parts = core.split(CODE_MARKS);
-    if (parts.some((part, index) => index % 2 === 0 && WHOLE_CHUNK_MARKS.test(part))) return undefined;
+    if (parts.some((part, index) => index % 2 === 0 && WHOLE_CHUNK_MARKS.test(part) && !isFormat(part)))
+      return undefined;
     const entityType = classifyString(core, this.characters, this.#rules)[0];
     const last = parts[parts.length - 1] ?? "";
     const isFile =
       entityType === "file" && (last.length < 2 || classifyString(last, this.characters, this.#rules)[0] !== "file");
     return isFile || entityType === "url" || entityType === "email" ? undefined : parts;
+  }
+
+  /**
+   * Return the parts of code, with the name of a method alone if it is a common word: `add` of `xs.add(`. Only the form
+   * of what stands before its dot affects the decision.
+   */
+  #splitMethods(parts: readonly string[]): string[] {
+    return parts.flatMap((part, index) => {
+      const method = parts[index + 1]?.startsWith("(") ? METHOD.exec(part) : null;
+      if (method === null) return [part];
+      const [, owner = "", name = ""] = method;
+      const [token, ...others] = this.#tokenizeWithoutEntities(part);
+      if (token?.entityType !== "key" || others.length > 0) return [part];
+      const [word, ...rest] = this.lexicon.classifyWord(name);
+      return word?.tokenClass === KEPT && word.flags === 0 && rest.length === 0 ? [owner, ".", name] : [part];
+    });
   }
 
   /** Return the tokens of words and separators in turn; `undefined` if the core does not begin with them. */

@@ -29,6 +29,10 @@ _OPENS_BRACKET, _CLOSES_BRACKET = " (", frozenset((")", ") "))
 #: For the number of a list item: characters that may precede it on its line, blanks that may follow its mark, and the
 #: largest number of digits.
 _LIST_NUMBER_PREFIX, _BLANKS, _MAX_LIST_DIGITS = _GAPS["before_listed"], frozenset(_GAPS["blanks_listed"]), 2
+#: Number of a nested list item: ``2.1``.
+_NESTED_NUMBER = re.compile(r"([1-9][0-9]?)((?:\.[1-9][0-9]?){1,3})")
+#: Gaps between two years of a range.
+_YEAR_JOINS = frozenset((" - ", " \u2013 "))
 #: Decimal marks.
 _MARKS = frozenset(".,")
 #: Patterns of English.
@@ -108,29 +112,46 @@ def find_number(words: Sequence[NamesToken], gaps: Sequence[str], index: int, st
             return NumberRange("day", "", index + 1)
         return NumberRange(token.entity_type, token.layout, index + 1)
     stop = _find_digits_end(words, gaps, index, start, end)
+    if stop == index + 1 and _begins_year_range(words, gaps, index, start, end):
+        return NumberRange("year-range", gaps[stop], stop + 1)
     entity_type = token.entity_type if stop == index + 1 else DIGIT_GROUP
     return NumberRange(entity_type, token.layout, stop)
 
 
-def find_list_number(words: Sequence[NamesToken], gaps: Sequence[str], index: int, end: int, last: int) -> int:
-    """Return the number of the list item that a line begins with; 0 if it begins with none.
+def find_list_number(
+    words: Sequence[NamesToken], gaps: Sequence[str], index: int, end: int, last: Sequence[int]
+) -> tuple[int, ...]:
+    """Return the number of a list item at the beginning of a line, such as ``(2, 1)`` for ``2.1``; empty without one.
 
     Args:
         words: Words of some lines.
         gaps: The gap before each word, and the gap at the end.
-        index: Index of the first word of the line, of the class ``DIGITS``.
+        index: Index of the first word of the line, a number.
         end: Index after the last word of the line.
-        last: The number of the previous list item. A list continues with the next number, or begins with 1.
+        last: The last number of a list that was kept. A list continues with the next number, or begins with 1; a nested
+            list continues at any level, or begins with 1 below the last number.
     """
-    number, gap = words[index].text, gaps[index + 1]
-    if number not in ("1", str(last + 1)) or len(number) > _MAX_LIST_DIGITS:
-        return 0
+    token, gap = words[index], gaps[index + 1]
+    number, is_plain = token.text, token.token_class == DIGITS and token.text.isdigit()
+    if is_plain:
+        if number not in ("1", str(1 + (last[0] if last else 0))) or len(number) > _MAX_LIST_DIGITS:
+            return ()
+    elif token.entity_type not in ("number", "digits") or _NESTED_NUMBER.fullmatch(number) is None:
+        return ()
     before = gaps[index].rstrip(_LIST_NUMBER_PREFIX)
-    if gap[:1] not in (".", ")") or _BLANKS.isdisjoint(gap) or before[-1:] not in _LINE_BREAKS | {""}:
-        return 0
-    if _find_digits_end(words, gaps, index, index, end) > index + 1:
-        return 0
-    return int(number)
+    is_marked = gap[:1] in (".", ")") or (not is_plain and gap[:1] in _BLANKS)
+    if not is_marked or _BLANKS.isdisjoint(gap) or before[-1:] not in _LINE_BREAKS | {""}:
+        return ()
+    if token.token_class == DIGITS and _find_digits_end(words, gaps, index, index, end) > index + 1:
+        return ()
+    found = tuple(map(int, number.split(".")))
+    return found if is_plain or _follows_in_list(found, last) else ()
+
+
+def _follows_in_list(number: Sequence[int], last: Sequence[int]) -> bool:
+    """Return whether a nested number is the next one on its level, or the first one below the last number."""
+    level = len(number) - 1
+    return number[:level] == last[:level] and number[level] == 1 + (last[level] if len(last) > level else 0)
 
 
 def get_gap_before_digits(gaps: Sequence[str], index: int) -> str:
@@ -141,6 +162,19 @@ def get_gap_before_digits(gaps: Sequence[str], index: int) -> str:
 def may_have_sign(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
     """Return whether a sign or opening bracket before the number at ``index`` may belong to it."""
     return not _is_beside_month(words, gaps, index, start, end) and _is_separate_number(words, gaps, index, start)
+
+
+def _begins_year_range(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
+    """Return whether a year and the next word, a year too, form a range: ``2021 - 2023``.
+
+    The types are read only of tokens that join no other digits: then they are public.
+    """
+    after = index + 1
+    if after >= end or gaps[after] not in _YEAR_JOINS or words[after].token_class != DIGITS:
+        return False
+    if _is_beside_month(words, gaps, after, start, end) or _find_digits_end(words, gaps, after, start, end) > after + 1:
+        return False
+    return words[index].entity_type == words[after].entity_type == "year"
 
 
 def _is_beside_month(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:

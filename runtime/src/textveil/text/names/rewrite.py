@@ -21,6 +21,9 @@ from textveil.text.names.entity_types import (
     EntityMention,
     MentionPart,
     RewrittenElement,
+    find_kept_short_forms,
+    iterate_organization_pairs,
+    iterate_short_forms,
 )
 from textveil.text.names.guarantee import ReplacementStyle
 from textveil.text.names.read import ReadText
@@ -296,12 +299,16 @@ def write_with_pairs(elements: Iterable[RewrittenElement]) -> tuple[str, list[Su
     written: list[str] = []
     pairs: list[SurrogatePair] = []
     known_pairs, spellings, quoted_count = set[SurrogatePair](), dict[str, str](), 0
+    short_forms: dict[str, set[str]] = {}
     left, window, start, is_start, is_end = iter(elements), list[RewrittenElement](), 0, True, False
     while not is_end:
         if written:  # a first window is short work
             check_work()
         more = [*islice(left, _WINDOW)]
         written.append("".join(piece.output for piece in more))
+        for piece in more:
+            for pair in iterate_short_forms(piece):
+                short_forms.setdefault(pair.output.lower(), set()).add(piece.output.lower())
         window += more
         is_end = len(more) < _WINDOW
         stop = len(window) if is_end else max(start, len(window) - _ELEMENTS_AFTER)
@@ -316,7 +323,8 @@ def write_with_pairs(elements: Iterable[RewrittenElement]) -> tuple[str, list[Su
             pairs.append(pair)
         past = max(0, stop - _ELEMENTS_BEFORE)
         window, start, is_start = window[past:], stop - past, is_start and not past
-    return "".join(written), pairs
+    text = "".join(written)
+    return text, [*pairs, *find_kept_short_forms(text, short_forms)]
 
 
 def find_pairs(
@@ -355,6 +363,9 @@ def find_pairs(
         date = next(_iterate_date_pairs(elements, index), None) if mention.entity_type in _FIRST_DATE_TYPES else None
         is_weak = False
         is_other = _has_other_spelling(element, spellings) or mention.name_text != mention.span.text
+        if len(element.parts) > 1 and len(spellings) < _MAX_SPELLINGS:  # a reply may mention one name of several
+            for output, part in zip(element.parts, mention.parts, strict=True):
+                spellings.setdefault(output.lower(), part.text)
         for output, part in zip(element.parts, mention.parts, strict=True):
             weak = part.entity_type in _WEAK_TYPES or (part.entity_type == "month" and output.lower() in _WORD_MONTHS)
             if weak or (len(output) == 1 and output.isdigit()):  # 7 March is the date, not a 7 in context
@@ -374,7 +385,7 @@ def find_pairs(
                 elif part.entity_type == "account":  # a JSON number has no leading zeros
                     yield SurrogatePair(output.lstrip("0"), part.text)
                 elif part.entity_type == "organization":
-                    yield from _iterate_organization_pairs(output.split(), part.text.split())
+                    yield from iterate_organization_pairs(output.split(), part.text.split())
                 elif part.entity_type == "number" and output.endswith("0") and "." in output:
                     yield SurrogatePair(output.rstrip("0").rstrip("."), part.text)
         if date is not None:
@@ -435,17 +446,6 @@ def _find_tag_pairs(output: str, mention: EntityMention) -> Iterator[SurrogatePa
         yield SurrogatePair(output[1:-1], mention.name_text)
         if output[1] == "-":
             yield SurrogatePair(output[2:-1], mention.name_text[1:])
-
-
-def _iterate_organization_pairs(output: Sequence[str], original: Sequence[str]) -> Iterator[SurrogatePair]:
-    """Yield pairs of the first words and of the last words of an organization.
-
-    A person who is on no list may have this type, and replies may use one of the names alone.
-    """
-    if len(output) > 1 and len(original) > 1:
-        yield SurrogatePair(output[0], original[0])
-        if len(output) == len(original):
-            yield SurrogatePair(output[-1], original[-1])
 
 
 def _iterate_year_pairs(output: str, original: str) -> Iterator[SurrogatePair]:

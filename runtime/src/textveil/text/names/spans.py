@@ -89,7 +89,7 @@ class SpanFinder:
         self._spellings, self._special_indices = list[str](), array("I")
         self._first_word = self._after_last_span = 0  # first word of these lines, and first word after the last span
         self._kept: list[str] = []  # text of earlier lines since the last span
-        self._last_list_number = 0  # last list number that was kept
+        self._last_list_number: tuple[int, ...] = ()  # last list number that was kept
         self.kept_count: int = 0
 
     def iterate_blocks(self) -> Iterator[list[TextElement]]:
@@ -148,7 +148,7 @@ class SpanFinder:
             token = words[index]
             if (
                 index == start
-                and token.token_class == DIGITS
+                and (token.token_class == DIGITS or token.entity_type == "number")
                 and (number := numbers.find_list_number(words, gaps, index, end, self._last_list_number))
             ):
                 self._last_list_number = number

@@ -6,7 +6,8 @@ replaced as a whole, so that the output does not reveal where its parts end.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from string import punctuation
 
 import regex
@@ -34,7 +35,8 @@ from textveil.text.segmentation import LOWER, MAX_WORD_LENGTH, TITLE, UPPER, fin
 from textveil.work_limits import STEPS_PER_CHECK, check_work
 
 _PATTERNS = load_data(CHARACTERS)["patterns"]
-_EMOTICON = re.compile(_PATTERNS["emoticon"])
+#: Emoticons, and redirections of a shell: ``2>&1``.
+_MARK_CHUNK = re.compile(f"{_PATTERNS['emoticon']}|{_PATTERNS['redirection']}")
 _BLANK = regex.compile(r"\p{White_Space}")
 _BLANKS_OR_CHUNK = regex.compile(r"\p{White_Space}++|\P{White_Space}++")
 #: HTML entities, and what is left of them without ``&`` and ``;``. Of numeric entities only those of marks are kept,
@@ -62,12 +64,20 @@ _SEPARATORS = frozenset("=,;|:")
 #: of ``_CODE_MARKS``.
 _BRACKETS = frozenset('()[]{}=<>"`')
 _CODE_MARKS = re.compile(r"((?:</|/>|[()\[\]{}=<>;,|&*!\"`])+)")
+#: A method and what it belongs to, as letters with dots.
+_METHOD = re.compile(r"([A-Za-z]+(?:\.[A-Za-z]+)*)\.([a-z]+)")
 #: A chunk with one of these marks is not cut at code marks, since it is an address or a path.
 _WHOLE_CHUNK_MARKS = frozenset("@\uff20\\/")
-#: Fields of format strings: ``%s``, ``{:.2f}``. The decision does not depend on the letter of a field.
-_FORMAT = r"(?:%[-+#0]?(?:\.[0-9])?[A-Za-z](?![A-Za-z0-9])|\{(?::[<>^+-]?(?:\.[0-9])?[A-Za-z%]?)\})"
+#: Width of a conversion: ``%02d``, ``%5.2f``. No width and letter are the code of a letter in an address (``%4A``).
+_WIDTH = r"(?:0[1-9]|1[0-9]|[1-9](?=\.[0-9]|[G-Zg-z])|[1235](?=d))"
+#: Conversions of format strings, with marks and blanks as escapes only: ``%s,``, ``{:.2f}``, ``%d\\n``. The letter of a
+#: conversion affects no decision.
+_FORMAT = (
+    rf"(?:%[-+#0]?{_WIDTH}?(?:\.[0-9])?[A-Za-z](?![A-Za-z0-9])|\{{(?::[<>^+-]?{_WIDTH}?(?:\.[0-9])?[A-Za-z%]?)?\}})"
+)
 _MAX_FORMATS_LENGTH = 40
-_FORMATS = re.compile(rf"(?:[!-/:-@\[-`{{-~]*?{_FORMAT}){{1,4}}[!-/:-@\[-`{{-~]*")
+_BESIDE_FORMAT = r"(?:[!-/:-@\[-`{-~]|(?<=\\)[nrt])*"
+_FORMATS = re.compile(rf"(?:{_BESIDE_FORMAT}?{_FORMAT}){{1,4}}{_BESIDE_FORMAT}")
 _AMPERSAND_WORDS = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:&\p{L}[\p{L}\p{M}]*+)+")
 
 
@@ -112,7 +122,7 @@ class ChunkTokenizer:
         return self._tokenize_with_entities(chunk)
 
     def _tokenize_with_entities(self, chunk: str) -> Sequence[NamesToken]:
-        if _EMOTICON.fullmatch(chunk):
+        if _MARK_CHUNK.fullmatch(chunk):
             return (make_gap_token(chunk),)
         if (clitic := self._lone_clitic.fullmatch(chunk)) and not self.lexicon.is_denied(clitic[1][1:]):
             return (NamesToken(KEPT, clitic[1], fold_word(clitic[1])), *map(make_gap_token, clitic[2] and (clitic[2],)))
@@ -141,7 +151,7 @@ class ChunkTokenizer:
                 for piece in pieces
                 for token in ((piece,) if type(piece) is NamesToken else self._tokenize_without_entities(piece))
             ]
-        if ("%" in chunk or "{" in chunk) and len(chunk) <= _MAX_FORMATS_LENGTH and _FORMATS.fullmatch(chunk):
+        if _is_format(chunk):
             return (make_gap_token(chunk),)
         core = chunk.rstrip(PLAIN_MARKS)
         if core.isalpha() and len(core) <= MAX_WORD_LENGTH:
@@ -197,7 +207,9 @@ class ChunkTokenizer:
             if not _SEPARATORS.isdisjoint(core) and _SEPARATED.fullmatch(core):
                 return self._tokenize_separated(core)
             if (pieces := _split_at_code_marks(core, self._patterns)) is not None:
-                return [token for piece in pieces for token in self._tokenize_without_entities(piece)]
+                return [
+                    token for piece in self._split_methods(pieces) for token in self._tokenize_without_entities(piece)
+                ]
             if any(map(str.isdigit, core)):
                 return self._tokenize_with_digits(core)
             if len(_SLASHES.findall(core)) < 2 and (pieces := _split_words_and_marks(core)) is not None:
@@ -261,6 +273,26 @@ class ChunkTokenizer:
             return [token for tokens in read for token in (make_gap_token("-"), *tokens)][1:]
         return (_make_string_token(core, self._patterns),)
 
+    def _split_methods(self, pieces: Sequence[str]) -> Iterator[str]:
+        """Yield the pieces of code, with the name of a method alone if it is a common word: ``add`` of ``xs.add(``.
+
+        Only the form of what stands before its dot affects the decision.
+        """
+        for piece, following in pairwise([*pieces, ""]):
+            method = _METHOD.fullmatch(piece) if following[:1] == "(" else None
+            if method is not None and self._is_key(piece) and self._is_plainly_kept(method[2]):
+                yield from (method[1], ".", method[2])
+            else:
+                yield piece
+
+    def _is_key(self, piece: str) -> bool:
+        tokens = self._tokenize_without_entities(piece)
+        return len(tokens) == 1 and tokens[0].entity_type == "key"
+
+    def _is_plainly_kept(self, word: str) -> bool:
+        tokens = self.lexicon.classify_word(word)
+        return len(tokens) == 1 and tokens[0].token_class == KEPT and not tokens[0].flags
+
     def _make_number_token(self, digits: str) -> NamesToken:
         return make_number_token(digits, *classify_string(digits, self._patterns))
 
@@ -307,17 +339,23 @@ def _count_prefix_marks(chunk: str, start: int) -> int:
 def _split_at_code_marks(core: str, patterns: Patterns) -> list[str] | None:
     """Cut a chunk of source code at its marks.
 
-    The decision depends only on the marks, and on which parts are addresses or files. The result is ``None`` if the
-    chunk has no marks of source code, or is an address, a path or a file.
+    The decision depends only on the marks, and on which parts are addresses, files or conversions. The result is
+    ``None`` if the chunk has no marks of source code, or is an address, a path or a file.
     """
     if _BRACKETS.isdisjoint(core):
         return None
     pieces = _CODE_MARKS.split(core)
-    if any(not _WHOLE_CHUNK_MARKS.isdisjoint(p) for p in pieces[::2]):
+    if any(not (_WHOLE_CHUNK_MARKS.isdisjoint(piece) or _is_format(piece)) for piece in pieces[::2]):
         return None
     entity_type = classify_string(core, patterns)[0]
     is_file = entity_type == "file" and (len(pieces[-1]) < 2 or classify_string(pieces[-1], patterns)[0] != "file")
     return None if is_file or entity_type in ("url", "email") else [piece for piece in pieces if piece]
+
+
+def _is_format(chunk: str) -> bool:
+    """Return whether a chunk consists of conversions of format strings and marks."""
+    may_match = ("%" in chunk or "{" in chunk) and len(chunk) <= _MAX_FORMATS_LENGTH
+    return may_match and _FORMATS.fullmatch(chunk) is not None
 
 
 def _split_at_emoji(chunk: str) -> list[str | NamesToken]:
