@@ -152,7 +152,7 @@ class _ReleaseTally:
         write((json.dumps(release.to_dict(), ensure_ascii=False) if as_json else release.line) + "\n")
 
     def print_notes(self, quiet: bool) -> None:
-        """Print notes for the owner of this device, separate from the privacy statement."""
+        """Print private notes for the owner of this device, such as the number of skipped inputs."""
         remarks: list[str] = []
         if self.truncated:
             remarks.append(f"{self.truncated:,} truncated to the model's maximum length")

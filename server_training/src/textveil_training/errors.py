@@ -35,7 +35,7 @@ class DataError(TextveilError):
 
     Attributes:
         location: File and line of the fault, or None if no file had been opened yet.
-        reason: The message without them.
+        reason: The message without file and line.
 
     Example:
         >>> str(DataError("the row has no label", FileLocation("train.tsv", 3)))
@@ -204,7 +204,8 @@ class LossError(TrainingError):
 class StaircaseUnsupported(TrainingError):
     """The staircase mechanism cannot be applied to single words.
 
-    Its bundle decides from the text which words are randomized. A corpus of ``sanitize-corpus`` has its releases.
+    With this mechanism the text around a word decides whether the word is randomized. To train on its outputs, write
+    a corpus with ``sanitize-corpus``.
     """
 
     code = "training-staircase"

@@ -25,7 +25,8 @@ Floats = NDArray[np.float64]
 def fit_accuracy_randomizer(confusion: ArrayLike, epsilon: float) -> Floats:
     """Solve the linear program of ``accuracy``; it is private up to the solver's tolerance.
 
-    Two-sided bounds by ``lo`` are ``2 n^2`` rows in place of ``n^3`` for all pairs of inputs, for the same optimum.
+    The program bounds each probability from both sides by a variable per output (``lo``). This needs ``2 n^2``
+    constraints instead of ``n^3`` for all pairs of inputs, and has the same optimum.
 
     Args:
         confusion: Counts or shares by true class (row) and decision without noise (column), shape ``(n, n)``.
@@ -72,14 +73,14 @@ def make_counts_randomizer(classes: int, epsilon: float) -> Floats:
 
 
 def compute_recalls(confusion: ArrayLike, randomizer: ArrayLike) -> Floats:
-    """Compute how often each class is released as itself: exact expectations over the draw.
+    """Compute the exact probability that a text of each class gets its own class as output.
 
     Args:
         confusion: Counts by true class (row) and decision without noise (column), shape ``(n, n)``.
-        randomizer: ``Pr[y|x]``, shape ``(n, n)``.
+        randomizer: Probability of each output (column) for each decision (row), shape ``(n, n)``.
 
     Returns:
-        Shape ``(n,)``; NaN for a class without texts.
+        Probabilities, shape ``(n,)``; NaN for a class without texts.
     """
     counts = np.asarray(confusion, dtype=np.float64)
     with np.errstate(invalid="ignore"):
@@ -87,16 +88,17 @@ def compute_recalls(confusion: ArrayLike, randomizer: ArrayLike) -> Floats:
 
 
 def compute_label_probabilities(confusion: ArrayLike, randomizer: ArrayLike) -> Floats:
-    """Estimate ``P(label | index)`` from a calibration split.
+    """Estimate the probability of each label given a released index, from a calibration split.
 
-    One text of each class and decision is added.
+    One text of each class and decision is added to the counts.
 
     Args:
         confusion: Counts by true class (row) and decision without noise (column), shape ``(n, n)``.
-        randomizer: ``Pr[y|x]``, shape ``(n, n)``.
+        randomizer: Probability of each output (column) for each decision (row), shape ``(n, n)``.
 
     Returns:
-        Shape ``(indices, labels)``; rows sum to 1. An index that is never released has the prior.
+        Probabilities, shape ``(indices, labels)``; rows sum to 1. The row of an index that is never released has the
+        shares of the labels.
     """
     counts = np.asarray(confusion, dtype=np.float64) + 1 / len(np.asarray(confusion))
     joint = (counts @ np.asarray(randomizer)).T
@@ -105,12 +107,12 @@ def compute_label_probabilities(confusion: ArrayLike, randomizer: ArrayLike) -> 
 
 
 def compute_joint_shares(confusion: ArrayLike) -> Floats:
-    """Compute ``P(yhat, y)`` from a confusion matrix with a row for each true class.
+    """Compute the joint shares of decision (row) and true class (column) of a confusion matrix.
 
-    The result is transposed and sums to 1.
+    The given matrix has a row for each true class. The result is its transpose, scaled to the sum 1.
 
     Raises:
-        InvalidRandomizer: The matrix is not square, or holds a negative or no positive number.
+        InvalidRandomizer: The matrix is not square, has a negative number, or has no positive number.
     """
     counts = np.asarray(confusion, dtype=np.float64)
     if counts.ndim != 2 or counts.shape[0] != counts.shape[1]:

@@ -29,9 +29,9 @@ class TokenizedText:
 
     Attributes:
         inputs: Input id of each token, the last id for ``<unk>``, shape ``(n,)``.
-        whole_words: Whether each token is a word in one piece, shape ``(n,)``.
-        spellings: Spelling of each token in the text, in lower case; unknown words too.
-        gaps: Strings before each token and after the last one, which pass through unchanged: ``n + 1`` of them.
+        whole_words: Whether each token is a whole word, not a part of one, shape ``(n,)``.
+        spellings: Spelling of each token in the text, in lower case, also of unknown words.
+        gaps: The ``n + 1`` strings before each token and after the last one, which are never changed.
     """
 
     inputs: Ids = field(repr=False)
@@ -46,16 +46,16 @@ class TokenRandomizer:
     Args:
         bundle: Folder of a bundle; `artifacts/english-santext` if left out.
         pins: Expected identity and signer of the bundle.
-        options: Options as in ``Sanitizer.sanitize``. Without a mechanism it is the one of SanText that the bundle uses
-            by default: the staircase does not work token by token.
+        options: Options as in ``Sanitizer.sanitize``. If they name no mechanism, the bundle's default SanText
+            mechanism is used, since the staircase mechanism does not work token by token.
 
     Attributes:
         bundle: The opened bundle.
-        plan: Rule, mechanism and terms that the options resolve to; ``plan.terms`` is what a statement says.
+        plan: Rule, mechanism and privacy terms that the options select.
 
     Raises:
         BundleError, OptionError: As ``Sanitizer.load`` and ``Sanitizer.sanitize``.
-        StaircaseUnsupported: The staircase is asked for, or the bundle has nothing else.
+        StaircaseUnsupported: The options name the staircase mechanism, or the bundle has no other.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class TokenRandomizer:
         )
 
     def randomize_texts(self, texts: Sequence[TokenizedText]) -> list[Ids]:
-        """Draw output ids for texts, with the distribution of ``Sanitizer.sanitize``.
+        """Randomize texts with the distribution of ``Sanitizer.sanitize``; return the output ids.
 
         Privacy:
             A release of every text.
@@ -118,11 +118,11 @@ class TokenRandomizer:
         return np.split(outputs, np.cumsum([len(text.inputs) for text in texts])[:-1])
 
     def randomize_ids(self, inputs: Ids, whole: NDArray[np.bool_]) -> Ids:
-        """Draw output ids for tokens, in order.
+        """Randomize tokens and return the output ids, in the same order.
 
         Args:
             inputs: Input ids, shape ``(n,)``.
-            whole: Whether each is a word in one piece, shape ``(n,)``.
+            whole: Whether each token is a whole word, not a part of one, shape ``(n,)``.
 
         Privacy:
             A release of every token.
@@ -133,7 +133,7 @@ class TokenRandomizer:
 
     @property
     def has_distribution(self) -> bool:
-        """Whether the exact distribution is known; ``fbdd`` only draws."""
+        """Whether the exact output distribution is available; for ``fbdd`` it is not."""
         return self.plan.terms.mechanism != "fbdd"
 
     @cached_property
@@ -144,7 +144,7 @@ class TokenRandomizer:
 
     @property
     def release_terms(self) -> dict[str, Any]:
-        """Mechanism and privacy promise as plain values, for a run record."""
+        """Mechanism and privacy guarantee as plain values, for a run record."""
         return describe_release_terms(self.plan.terms, self.bundle)
 
     def spell_token(self, token: int) -> str:

@@ -168,7 +168,7 @@ class Tokens(Words):
         return self.joined(core) or [string(core)]
 
     def methods(self, pieces: list[str]) -> Iterator[str]:
-        """The pieces of code, cut before the common name of a method."""
+        """Return the pieces of code, cut before the common name of a method."""
         for place, piece in enumerate(pieces):
             calls = place + 1 < len(pieces) and pieces[place + 1][:1] == "("
             words = piece.split(".")

@@ -85,10 +85,10 @@ class LabelDecision:
     """The server's decision about one released vector or index.
 
     Attributes:
-        label: For a vector, the label with the highest score; for an index, the index's own label.
-        scores: Score of every label, summing to 1. Scores of a vector rank the labels but are not probabilities: a
-            classifier that is trained for its expected error drives them to 0 and 1, far beyond the certainty that the
-            epsilon allows.
+        label: For a vector, the label with the highest score; for an index, the label with this index.
+        scores: Score of every label; the sum is 1. The scores of a vector rank the labels but are not probabilities:
+            a classifier trained for its expected error has scores close to 0 and 1, which claim far more certainty
+            than the epsilon allows.
 
     Example:
         >>> decision = LabelDecision("Sports", {"Business": 0.25, "Sports": 0.75})

@@ -63,9 +63,9 @@ class CountEstimate:
     def interval(self) -> tuple[float, float] | None:
         """Return ``count`` plus or minus two standard errors, clipped to ``[0, texts]``.
 
-        Return ``None`` if the interval is wider than ``texts`` or lies outside ``[0, texts]``. An interval outside is
-        evidence against the assumption of the estimate: that texts of a label resemble the held-out texts of that
-        label.
+        The result is ``None`` if the interval is wider than ``texts`` or lies outside ``[0, texts]``. An interval
+        outside is evidence that the assumption of the estimate is wrong: texts of a label must resemble the held-out
+        texts of that label.
         """
         half_width = _INTERVAL_ERRORS * self.standard_error
         if 2 * half_width > self.texts or self.count + half_width < 0 or self.count - half_width > self.texts:
@@ -198,11 +198,11 @@ def count_true_labels(held_out: HeldOutCounts | None, histograms: Sequence[Mecha
 def compute_right_inverse(rows: Floats) -> Floats | None:
     """Return ``W`` with ``R W = I``, or ``None`` if rounding errors would dominate every ``W``.
 
-    With more columns than rows, ``W`` is the solution of weighted least squares, each column weighted by its mean: the
-    estimates then sum to the number of texts, as with a square matrix.
+    If ``R`` has more columns than rows, ``W`` is the solution of weighted least squares, in which the weight of a
+    column is its mean. The estimates then add up to the number of texts, as they do for a square matrix.
 
     Args:
-        rows: ``R``, one distribution a row, shape ``(n, indices)``.
+        rows: Matrix ``R`` with one distribution per row, shape ``(n, indices)``.
 
     Returns:
         Shape ``(indices, n)``.

@@ -114,9 +114,9 @@ class IndexServer:
     def classify_index(self, received: ReceivedIndex) -> LabelDecision:
         """Return the label of an index, and the probability of each label.
 
-        The label is that of the index itself. The probabilities are ``P(label | index)`` on the texts that fitted the
-        randomizer, if the bundle has them; else 1 for the index's own label. On texts with other shares of the labels
-        the true probabilities differ.
+        The label is the one with this index. The probabilities are ``P(label | index)``, measured on the calibration
+        texts of the randomizer, if the bundle has them; otherwise the label of the index has the probability 1. If
+        the shares of the labels differ from those of the calibration texts, so do the true probabilities.
         """
         staircase, labels = received.staircase, self.bundle.labels
         table = self._probabilities.get(_format_table_name(staircase))
@@ -127,8 +127,8 @@ class IndexServer:
     def count_texts(self, received: Iterable[ReceivedIndex]) -> AggregateCounts:
         """Estimate the number of texts per class label and per true label.
 
-        Lines of several epsilons and randomizers may be mixed. Where an estimate is not possible, ``refused`` gives the
-        reason.
+        Lines of several epsilons and randomizers may be mixed. If an estimate is not possible, the ``refusal`` of
+        its ``CountEstimates`` has the reason.
 
         Raises:
             ReleaseError: There is no line.

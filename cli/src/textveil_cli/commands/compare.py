@@ -80,7 +80,7 @@ def _open_bundles(folders: list[Path], expected_bundle: ExpectedBundle) -> tuple
     hash, at least one of the bundles must match it. If they have a signer, it must have signed each bundle.
 
     Raises:
-        IdentityMismatch: No bundle has the expected content hash.
+        ContentHashMismatch: No bundle has the expected content hash.
         OptionError: Two bundles are of the same type.
     """
     bundles: dict[type, Any] = {}

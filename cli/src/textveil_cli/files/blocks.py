@@ -66,7 +66,7 @@ NO_TEXTS = RewrittenDocuments([], [])
 
 
 class DocumentGroup(NamedTuple):
-    """Documents of a row, or of rows with one key, that are released together or not at all.
+    """Documents of one row, or of rows with the same document key; all are released, or none.
 
     Attributes:
         privacy_units: Privacy units in which each document spends epsilon: "" for a row without one, ``None`` for the
@@ -128,7 +128,7 @@ class TableRow:
 class RejectedRow:
     """A rejected row: its position, the reason, its bytes, and the class of its error.
 
-    It is as private as the file.
+    It contains text of the file, so it is as private as the file.
     """
 
     number: int
@@ -139,14 +139,15 @@ class RejectedRow:
 
 
 class RowLayout(Protocol):
-    """Layout of one file, which splits its lines into rows."""
+    """Splits the lines of one file into rows."""
 
     separator: bytes
 
     def split_rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[TableRow | RejectedRow]:
         """Yield the rows of some lines, line ends included.
 
-        A row without its last line waits for the next call, unless ``last`` is true.
+        If the last row is not complete, it is yielded by the next call, together with the next lines. With ``last``
+        no further lines follow.
         """
         ...
 
@@ -160,7 +161,7 @@ class RowLayout(Protocol):
 
 
 def encode_long_text(text: str, encode: Callable[[str], bytes], enclosing: bytes) -> bytes:
-    """Encode a long text in parts: encoding it at once would hold it twice more in memory.
+    """Encode a long text in parts: encoding it at once would need memory for two more copies.
 
     Args:
         text: The text.
@@ -219,8 +220,8 @@ class TextBlock:
         Rows with a withheld text become rejected rows.
 
         Returns:
-            One byte string; for a block with a text of at least ``LONG_TEXT`` characters one for each cell, since
-            joining would hold the text twice more.
+            One byte string. If a text has at least ``LONG_TEXT`` characters, one byte string for each cell, since
+            joining them would need memory for two more copies of the text.
         """
         texts = cast(
             list[str], rewritten.texts if rewritten.is_complete else self._reject_withheld_rows(rewritten.texts)
@@ -339,7 +340,7 @@ def _collect_results(texts: Iterable[Sequence[str]], results: Sequence[Any]) -> 
 
 
 def split_lines(chunks: Iterable[bytes], max_bytes: int, name: str) -> Iterator[tuple[list[bytes], bool]]:
-    """Yield the lines that have arrived, with their ends, and whether they are the last.
+    """Yield lists of complete lines with their line ends, and for each whether it is the last.
 
     Args:
         chunks: Bytes as they arrive.
@@ -426,7 +427,7 @@ def _split_last_document(
 ) -> tuple[list[TableRow], list[TableRow]]:
     """Split off the rows of the last document, which the next lines may continue.
 
-    Rows of a document that appeared before, with another one between, are rejected.
+    Rows of a document are rejected if earlier rows of it are separated from them by another document.
 
     Returns:
         The rows before the last document, and the rows of the last one.

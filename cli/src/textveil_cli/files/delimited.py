@@ -17,10 +17,10 @@ _LINE_ENDS = (b"", b"\n", b"\r\n")
 
 
 class DelimitedLayout:
-    """Layout of one delimited file, which splits its lines into rows.
+    """Splits the lines of a CSV or TSV file into rows.
 
-    A cell in quotes may hold delimiters and line ends, and a quote in it is doubled. A quote inside a cell that does
-    not begin with one is an ordinary character. Blank lines are copied.
+    A cell in quotes may contain delimiters and line ends, and a quote in it is doubled. In a cell that does not
+    begin with a quote, quotes are ordinary characters. Blank lines are copied.
 
     Args:
         selection: Columns, header, delimiter and encoding.
@@ -91,7 +91,7 @@ class DelimitedLayout:
     def encode_cell(self, text: str) -> bytes:
         """Return the bytes of a cell, in quotes only if its new text needs them.
 
-        Text that the file's encoding lacks becomes ``?``.
+        Characters that the file's encoding does not have become ``?``.
         """
         needs_quotes = not text or self._quoting_pattern.search(text) is not None
         if len(text) >= LONG_TEXT:
@@ -99,7 +99,7 @@ class DelimitedLayout:
         return b'"%b"' % self._escape_quotes(text) if needs_quotes else text.encode(self._codec, "replace")
 
     def _escape_quotes(self, text: str) -> bytes:
-        """Return the bytes between the two quotes of a cell."""
+        """Return the bytes of a text as they are written between the quotes of a cell."""
         return text.replace('"', '""').encode(self._codec, "replace")  # a word that an old encoding lacks becomes "?"
 
     def _split_line(self, content: bytes) -> list[bytes] | None:
@@ -115,10 +115,10 @@ class DelimitedLayout:
         return cells if is_complete else None
 
     def _split_quoted_row(self, raw: bytes, quoted_row: "_QuotedRow") -> str | None:
-        """Split a record with quotes into cells, from its last position.
+        """Split a row with quotes into cells, continuing at the position reached before.
 
         Returns:
-            A description of the error in the record, or ``None``.
+            A description of the error in the row, or ``None``.
         """
         quoted_row.is_open = False
         position = quoted_row.position
@@ -273,7 +273,7 @@ _BARE_RETURN_ERROR = "a carriage return outside quotes"
 
 
 class _QuotedRow:
-    """A row with quotes, possibly over many lines; the code scans each byte once.
+    """A row with quotes that may extend over many lines; each byte is scanned once.
 
     Attributes:
         lines: Lines so far; empty between two rows.

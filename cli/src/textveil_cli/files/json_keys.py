@@ -98,7 +98,7 @@ class KeyParser:
         has_leaf: Whether the line had a leaf, possibly null.
 
     Raises:
-        Unfit: The line has too many values.
+        RowMismatch: The line has too many values.
     """
 
     def __init__(self, text: str, without: frozenset[str], *, only: bool, allow_missing: bool) -> None:
@@ -114,7 +114,7 @@ class KeyParser:
         """Parse the line, which must be one value and nothing else.
 
         Raises:
-            Unfit: The line does not have the structure of the keys.
+            RowMismatch: The line does not have the structure of the keys.
             ValueError: The line is not JSON.
         """
         self._root = tree
@@ -244,7 +244,7 @@ def reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     The object names the document or the privacy unit of a row.
 
     Raises:
-        Unfit: A key appears twice.
+        RowMismatch: A key appears twice.
     """
     unique_pairs = dict(pairs)
     if len(unique_pairs) < len(pairs):
@@ -277,7 +277,7 @@ def get_document_key(row: Any, path: tuple[str | None, ...]) -> str:
     """Return the value of a document key as JSON, so that a number never equals a text.
 
     Raises:
-        Unfit: The row lacks the key.
+        RowMismatch: The row lacks the key.
     """
     try:
         return json.dumps(_get_value(row, path))

@@ -24,7 +24,7 @@ _NOT_JSON_REASON = "not a complete JSON object"
 
 
 class JsonLinesLayout:
-    """Layout of one file of JSON objects, one object a line.
+    """Splits a JSON lines file (one JSON object per line) into rows.
 
     Args:
         selection: Keys, and whether a row may lack one.

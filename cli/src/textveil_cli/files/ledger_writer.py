@@ -41,7 +41,7 @@ class BlockLedger:
 
     Attributes:
         documents: Number of documents that spent epsilon, each counted once whatever the number of its privacy units.
-        released_before: Number of these that equal an earlier released document.
+        released_before: Number of those documents that equal an earlier released one.
     """
 
     def __init__(
@@ -105,7 +105,10 @@ class BlockLedger:
     def _make_entries(
         self, group: DocumentGroup, requests: Iterator[bytes], token_counts: list[int | WithheldDocument]
     ) -> list[SpendEntry] | WithheldDocument:
-        """Return the ledger entries of a group, one per document and unit, or why none exist."""
+        """Return the ledger entries of a group, one for each document and privacy unit.
+
+        If the group must be withheld, the result is the reason instead.
+        """
         group_requests = [*islice(requests, group.documents)]
         if "" in group.privacy_units:
             return NO_PRIVACY_UNIT

@@ -192,7 +192,7 @@ class ParquetTable:
     def open_batch_writer(self, file: BinaryIO) -> Iterator[Any]:
         """Yield a function that writes batches with the input's columns, types and compression.
 
-        Metadata is copied too, unless columns are left out: it may describe them.
+        Metadata is copied too, unless the output omits columns: the metadata may describe them.
         """
         pyarrow, parquet = _import_pyarrow()
         schema = self.schema
@@ -255,7 +255,7 @@ class ParquetTable:
         return max(1, min(_BATCH_ROWS, _BATCH_BYTES * self.rows // max(1, size)))
 
     def _refuse_long_pages(self) -> None:
-        """Refuse texts that are too long by the file's metadata, before reading them."""
+        """Refuse texts that are too long according to the file's metadata, before reading them."""
         metadata = self._file.metadata
         names = set(self._selection.columns)
         for number in self._selected_groups:

@@ -54,7 +54,7 @@ CopiedColumnsCheck = Callable[[Sequence[str]], None]
 
 
 class FinishedFileRecorder(Protocol):
-    """Receiver of finished files, such as the run manifest."""
+    """Protocol of objects that record finished files, such as the run manifest."""
 
     def add_file(self, source: SourceFile, status: os.stat_result, size: int, counts: RunCounts) -> None:
         """Add a file whose output of ``size`` bytes is about to be renamed into place."""
@@ -62,7 +62,7 @@ class FinishedFileRecorder(Protocol):
 
 
 class ReceiptSink(Protocol):
-    """Receiver of the output bytes and document counts of a receipt."""
+    """Protocol of objects that collect output bytes and token counts for a receipt."""
 
     def update(self, part: bytes) -> None:
         """Add bytes of the output."""
@@ -168,14 +168,14 @@ def sanitize_files(
         sources: The files and the paths of their outputs.
         selection: Format, columns and documents.
         block_sanitizer: Rewrites the texts.
-        manifest: The run manifest of the output folder, if any.
+        manifest: The run manifest of the output folder, or ``None``.
         rejected_rows: File of rejected rows; without it the first rejected row is an error.
         report: Receives the progress of the run.
         check_texts: Receives the first texts of each file.
         check_copied_columns: Receives the names of the copied columns of each file.
         block_ledger: Spends the epsilon of every block before it is written; without it no ledger is involved.
         receipt: Receives the written bytes, for a receipt.
-        layout: Constructor of the layout, where it is not the one of the selection's format.
+        layout: Constructor of the ``RowLayout``; by default that of the selection's format.
 
     Raises:
         TextveilError: A file cannot be read or written, or is malformed.

@@ -8,7 +8,7 @@ from textveil_cli.files.blocks import RejectedRow, TableRow
 
 
 class LinesLayout:
-    """Layout of one file of plain text: each line, or the whole file, is a row.
+    """Splits a plain text file into rows: each line, or the whole file, is a row.
 
     Args:
         selection: Whether a document is a line or the file.

@@ -29,7 +29,7 @@ _FIRST_BYTES = f'{{"version": {MANIFEST_VERSION}, "settings_hash": "'.encode()
 def hash_settings(
     selection: ColumnSelection, terms: PrivacyTerms, options: Options, privacy_unit: str | None = None
 ) -> str:
-    """Return a hash of everything that the output of a file depends on.
+    """Return a hash of all settings on which the output of a file depends.
 
     Args:
         selection: Format, columns and documents.
@@ -101,8 +101,8 @@ class RunManifest:
         """Return the counts of a finished file, ``None`` for other files.
 
         Raises:
-            FileChanged: The file has changed since: rewriting it again would be a second release of its unchanged
-                parts.
+            FileChanged: The file has changed after it was finished. Rewriting it again would be a second release of
+                its unchanged parts.
             ResumeError: The existing output was not written by this run, or was modified.
         """
         if not os.path.lexists(target):

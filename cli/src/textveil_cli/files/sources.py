@@ -232,19 +232,20 @@ def check_output_ending(
     can_pack: bool = False,
     into_folder: bool = False,
 ) -> None:
-    """Check the name of an output.
+    """Check that the ending of an output's name fits its content.
 
-    A name without a known ending fits, and so does the ending of the inputs.
+    A name without a known ending fits. So does a name with the same ending as the inputs.
 
     Args:
         output: The file; ``None`` is standard output.
         formats: Formats of the output's content, the best name first.
         inputs: Paths of the inputs; an option may have set their format against their names.
-        can_pack: Whether the output is packed if its name has the ending of a packed file.
+        can_pack: Whether the output is compressed if its name has the ending of a compressed file.
         into_folder: Whether the output is a folder of files, created if missing.
 
     Raises:
-        OptionError: The ending is that of another format, of a packed file, or for a new folder that of any file.
+        OptionError: The ending is that of another format, that of a compressed file although ``can_pack`` is false,
+            or, for a new folder, that of any file.
     """
     if output is None:
         return
@@ -289,7 +290,7 @@ class InputStream:
     Args:
         descriptor: Its descriptor.
         name: Name of the file in errors.
-        packed: The ending of a packed file, or "".
+        packed: The ending of a compressed file, such as ``.gz``, or "".
     """
 
     def __init__(self, descriptor: int, name: str, packed: str) -> None:
@@ -299,7 +300,7 @@ class InputStream:
         self.bytes_read = 0
 
     def read_chunks(self) -> Iterator[bytes]:
-        """Yield the bytes of the file, unpacked, as they arrive.
+        """Yield the decompressed bytes of the file as they arrive.
 
         Raises:
             InputError: The file cannot be read, or is damaged.
@@ -400,7 +401,7 @@ def get_file_version(status: os.stat_result) -> list[int]:
 
 
 def get_packed_ending(path: str) -> str:
-    """Return the ending of a packed file, "" for others."""
+    """Return the ending of a compressed file (``.gz``, ``.zst``), "" for others."""
     return next((ending for ending in PACKED_ENDINGS if path.lower().endswith(ending)), "")
 
 
@@ -421,9 +422,9 @@ def open_stream(path: Path | None, name: str) -> Iterator[InputStream]:
 
 @contextmanager
 def open_packer(file: BinaryIO, packed: str) -> Iterator[BinaryIO]:
-    """Yield a file that packs all written bytes into ``file``.
+    """Yield a file that compresses all written bytes into ``file``.
 
-    The packed file contains neither its own name nor the time.
+    The compressed file contains neither its own name nor the time.
 
     Raises:
         ExtraMissing: zstandard is not installed.

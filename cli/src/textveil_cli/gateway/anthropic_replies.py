@@ -11,7 +11,7 @@ from textveil_cli.gateway.sse import ServerSentEvent
 
 
 class AnthropicReplyRestorer(ApiReplyRestorer):
-    """Restorer of replies of Anthropic's messages."""
+    """Restores originals in replies of Anthropic's Messages API."""
 
     def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
         super().__init__(exchange, tools)
@@ -30,12 +30,16 @@ class AnthropicReplyRestorer(ApiReplyRestorer):
         return reply
 
     def _restore_stop_sequence(self, reply: dict[str, Any]) -> None:
-        """Restore the stop sequence of a reply, which is a text of the request."""
+        """Restore the stop sequence in a reply: it repeats a text of the request."""
         if isinstance(reply.get("stop_sequence"), str):
             reply["stop_sequence"] = self._restore_value(reply["stop_sequence"], False)
 
     def restore_event(self, event: ServerSentEvent) -> Iterator[ServerSentEvent]:
-        """Yield an event with its text restored; the held-back rest of a block precedes its end."""
+        """Yield an event with its text restored.
+
+        Text of a block that was held back, since it could continue as a surrogate, is yielded before the end of the
+        block.
+        """
         data = event.data
         event_type, index = data.get("type"), make_index_key(data.get("index", 0))
         block, delta = data.get("content_block"), data.get("delta")
@@ -69,7 +73,10 @@ class AnthropicReplyRestorer(ApiReplyRestorer):
         yield event
 
     def _track_rest(self, index: Any, data: dict[str, Any]) -> None:
-        """Track the values of an event that pass unchanged and that a client may display."""
+        """Track the values of an event that are not changed and that a client may display.
+
+        No surrogate is restored where such a value may have begun a link.
+        """
         rest = dict(data)
         for name in ("content_block", "delta"):
             part = data.get(name)
@@ -81,7 +88,7 @@ class AnthropicReplyRestorer(ApiReplyRestorer):
         self._track_unchanged(rest)
 
     def end_stream(self) -> Iterator[ServerSentEvent]:
-        """Yield the held-back text of blocks that have not ended."""
+        """Yield the text still held back of blocks whose end did not arrive."""
         for index in list(self._calls):
             yield from self._end_block(index)
         self.restored_messages = [[{"role": "assistant", "content": self._restored_blocks}]]

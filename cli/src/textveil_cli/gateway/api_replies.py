@@ -30,8 +30,8 @@ class ApiReplyRestorer:
 
     Attributes:
         restored_messages: The restored reply, as messages that the client may send again; one list for each choice.
-        counts: Numbers of restored surrogates and of those not restored; ``unshared_results`` counts tool results that
-            were sent without the mapping.
+        counts: Numbers of restored surrogates and of surrogates not restored; ``unshared_results`` is the number of
+            tool results that were sent with unlinked surrogates.
         reason_counts: Number of surrogates not restored, by the reason.
         reply_ids: Ids of the reply that later requests may refer to.
     """
@@ -55,7 +55,7 @@ class ApiReplyRestorer:
     def claim_reply(self, reply: dict[str, Any]) -> dict[str, Any]:
         """Return a reply or an event in which every message has the role of the model.
 
-        Results of tools that the upstream wrote into it do not share the mapping.
+        Results of tools that the upstream wrote into the reply get unlinked surrogates later.
 
         Raises:
             Refusal: The reply has an item of a type that no API has, or is nested too deeply.
@@ -71,7 +71,7 @@ class ApiReplyRestorer:
             self.counts["unclear_calls"] = count
 
     def restore_whole(self, reply: dict[str, Any]) -> dict[str, Any]:
-        """Return a whole reply, restored."""
+        """Restore a whole (not streamed) reply."""
         return reply
 
     def restore_event(self, event: ServerSentEvent) -> Iterator[ServerSentEvent]:
@@ -103,14 +103,14 @@ class ApiReplyRestorer:
         self.reason_counts.update(reason.value for _, reason in result.skipped)
 
     def _get_group(self, place: Any) -> Any:
-        """Return the group of a text: clients may join the texts of one group.
+        """Return the key of the group of texts that a client may display as one text.
 
-        The default is one group for the whole reply.
+        By default all texts of the reply are one group.
         """
         return None
 
     def _get_view(self, group: Any = None) -> ReplyView:
-        """Return the view that follows the joined texts of a group."""
+        """Return the tracker of the displayed text of a group."""
         if group not in self._views:
             self._views[group] = view = self._exchange.make_reply_view()
             if self._common_view.has_effect:  # a construct began in a value outside all texts
@@ -118,15 +118,16 @@ class ApiReplyRestorer:
         return self._views[group]
 
     def _track_unchanged(self, value: Any) -> None:
-        """Track a value that passes unchanged and that a client may display beside any of the texts."""
+        """Track a value that is not changed and that a client may display beside any of the texts."""
         for text in find_displayed_texts(value):
             for view in (self._common_view, *self._views.values()):
                 view.pass_text(text)
 
     def _refuse_late_text(self, place: Any) -> None:
-        """Raise ``Refusal`` if a text continues after the next one has begun.
+        """Raise ``Refusal`` if a text continues after the next text of its group has begun.
 
-        The surrogates of the next text are restored already, and the continuation could begin a link around them.
+        The surrogates of the next text are already restored. The continuation could begin a link in front of them,
+        which would send the originals to the host of the link.
         """
         if place in self._begun_texts and self._newest_by_group[self._get_group(place)] != place:
             raise make_upstream_refusal("continued a text after the next text had begun")
@@ -141,7 +142,7 @@ class ApiReplyRestorer:
         return self._streams[place].feed(delta) if delta else ""
 
     def _close_text(self, place: Any) -> tuple[str, str, str]:
-        """End a text; return its held-back rest, the restored text and the model's original."""
+        """End a text; return the part held back, the whole restored text, and the model's own text."""
         stream = self._streams.pop(place, None)
         if stream is None:
             return "", "", ""
@@ -158,7 +159,7 @@ def list_objects(value: Any) -> list[dict[str, Any]]:
 
 
 def list_other_values(value: Any) -> list[Any]:
-    """Return the entries of a list that are no objects; any other value as the only entry."""
+    """Return the entries of a list that are not objects; a value that is no list is one entry."""
     return [entry for entry in value if not isinstance(entry, dict)] if isinstance(value, list) else [value]
 
 
@@ -188,5 +189,5 @@ def parse_object(text: str) -> Any:
 
 
 def make_index_key(number: Any) -> Any:
-    """Return an index by which clients count; for any other value a text that represents it."""
+    """Return a hashable key for an index: the number itself, or the text of any other value."""
     return number if type(number) is int else repr(number)

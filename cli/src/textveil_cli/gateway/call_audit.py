@@ -32,7 +32,8 @@ class CallAudit:
 
     Attributes:
         unclear_count: Number of times that the arguments of a call were ambiguous.
-        has_ended_part: Whether an event ended the reply, or a part of it, since the last ``count_unrecorded``.
+        has_ended_part: Whether an event has ended the reply, or a part of it, since the last call of
+            ``count_unrecorded``.
     """
 
     def __init__(self, exchange: Conversation) -> None:
@@ -72,7 +73,9 @@ class CallAudit:
             self.has_ended_part = True
 
     def count_unrecorded(self, *, is_end: bool = False) -> None:
-        """Count the arguments that the record of the reply lacks; the reply must be recorded first.
+        """Count the tool arguments that are not in the conversation's record of the reply.
+
+        Call this method after the reply was recorded.
 
         Args:
             is_end: Whether the reply has ended, even without an event that ends it.
@@ -107,9 +110,10 @@ class CallAudit:
         self._exchange.exclude_tool_results()
 
     def _add_arguments(self, call: str, value: Any) -> None:
-        """Record arguments of a call; arguments that are equal as JSON are one value.
+        """Record the arguments of a call; arguments that are equal as JSON are one value.
 
-        At most two values are recorded, since two end the sharing of the mapping for the rest of the conversation.
+        At most two values per call are recorded: after two different ones, all later tool results of the
+        conversation get unlinked surrogates.
         """
         known = self._arguments_by_call.setdefault(call, [])
         if len(known) > 1:
@@ -122,7 +126,7 @@ class CallAudit:
             known.append(value)
 
     def _add_name(self, call: str | None, name: str) -> None:
-        """Record the tool name of a call; a call without an id never shares the mapping."""
+        """Record the tool name of a call; results of a call without an id get unlinked surrogates."""
         if call is not None:
             self._names_by_call.setdefault(call, {})[name] = None
 

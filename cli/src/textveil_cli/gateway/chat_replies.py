@@ -24,7 +24,7 @@ _DETAILS_FIELD = "reasoning_details"
 
 
 class ChatReplyRestorer(ApiReplyRestorer):
-    """Restorer of replies of OpenAI's chat completions."""
+    """Restores originals in replies of OpenAI's Chat Completions API."""
 
     _last_chunk: Mapping[str, Any] = {}
 
@@ -34,7 +34,7 @@ class ChatReplyRestorer(ApiReplyRestorer):
         self._ended_texts: dict[Any, tuple[str, str]] = {}
 
     def _get_group(self, place: Any) -> Any:
-        """Return the choice of an answer, or a group for a thought alone.
+        """Return the index of the choice for an answer, and a separate group for each thought.
 
         Clients display a thought before the answer or apart from it.
         """
@@ -55,7 +55,7 @@ class ChatReplyRestorer(ApiReplyRestorer):
     def restore_event(self, event: ServerSentEvent) -> Iterator[ServerSentEvent]:
         """Yield a chunk with the texts of its choices restored.
 
-        The last chunk of a choice also has the held-back rest of its texts.
+        The last chunk of a choice also has the text that was held back.
         """
         self._last_chunk = event.data
         self._track_unchanged([*list_other_values(event.data.get("choices")), drop_fields(event.data, "choices")])
@@ -71,7 +71,7 @@ class ChatReplyRestorer(ApiReplyRestorer):
         yield event
 
     def end_stream(self) -> Iterator[ServerSentEvent]:
-        """Yield chunks with the held-back text of unfinished choices."""
+        """Yield chunks with the text still held back of choices whose end did not arrive."""
         for index in {place[0]: None for place in (*self._streams, *self._calls)}:
             delta: dict[str, Any] = {}
             self._finish_choice(index, delta)
@@ -106,7 +106,7 @@ class ChatReplyRestorer(ApiReplyRestorer):
                     part["arguments"] = ""
 
     def _start_text(self, index: Any, name: str, text: str, restored: dict[str, str]) -> None:
-        """End the texts before a new text, and add their held-back rest to ``restored``."""
+        """End the texts before a new text, and add the text that they held back to ``restored``."""
         place = (index, name)
         if name in _ANSWER_FIELDS:
             for other in (*_THOUGHT_FIELDS, *_ANSWER_FIELDS):
@@ -119,7 +119,7 @@ class ChatReplyRestorer(ApiReplyRestorer):
             self._get_view(index).pass_text(text)
 
     def _end_text(self, place: Any) -> str:
-        """End a text that may continue later; return its held-back rest."""
+        """End a text that may continue later; return the part of it that was held back."""
         rest, restored, written = self._close_text(place)
         earlier = self._ended_texts.get(place, ("", ""))
         self._ended_texts[place] = earlier[0] + restored, earlier[1] + written
@@ -151,5 +151,8 @@ class ChatReplyRestorer(ApiReplyRestorer):
 
 
 def _parse_choice_index(value: Any) -> int | None:
-    """Return an index as a number, 0 if missing; ``None`` if clients may differ on its value."""
+    """Return the index of a choice as a number.
+
+    A missing index is 0. The result is ``None`` for a value that clients may read differently.
+    """
     return 0 if value is None else value if type(value) is int else None

@@ -16,7 +16,7 @@ _SIGNED_TYPES = ("thinking", "redacted_thinking", "reasoning")
 
 
 class ConversationHasher:
-    """Factory of the hashes that identify conversations.
+    """Makes the keyed hashes that identify clients and conversations.
 
     Args:
         key: Key of all hashes.
@@ -32,10 +32,12 @@ class ConversationHasher:
         return self._hash(b"client", *credentials)
 
     def hash_messages(self, previous: bytes, messages: Sequence[Any]) -> list[bytes]:
-        """Return a chained hash of the messages up to each message, which identifies the conversation.
+        """Return for each message the hash of all messages up to it.
+
+        Such a hash identifies the conversation of a later request.
 
         Args:
-            previous: The hash of the messages before them; for the first messages that of the client.
+            previous: Hash of the earlier messages; for the first messages the hash of the client.
             messages: The messages.
         """
         hashes, last = [], previous
@@ -51,13 +53,13 @@ class ConversationHasher:
         """Return the hash of a conversation up to each of the given replies.
 
         Args:
-            previous: The last hash of the messages before them, or that of the client.
-            replies: Each as messages that the client may send again; an empty one has no hash.
+            previous: Hash of the earlier messages, or the hash of the client.
+            replies: Replies, each as messages that the client may send again. An empty reply has no hash.
         """
         return [self.hash_messages(previous, reply)[-1] for reply in replies if reply]
 
     def hash_name(self, client: bytes, name: str) -> bytes:
-        """Return the hash of a conversation that a header names."""
+        """Return the hash of the conversation with a name that a client gives in a header."""
         return self._hash(b"named", client, name.encode("utf-8", "surrogatepass"), self._options)
 
     def hash_reply_id(self, client: bytes, reply_id: str) -> bytes:
@@ -76,9 +78,9 @@ class ConversationHasher:
 
 
 def normalize_message(value: Any) -> Any:
-    """Return a message without the parts that differ between clients.
+    """Return a message without the parts that clients change when they send it again.
 
-    The result is ``None`` for a message that some clients do not send again.
+    The result is ``None`` for a message that only some clients send again.
     """
     if isinstance(value, str):
         return " ".join(value.split())

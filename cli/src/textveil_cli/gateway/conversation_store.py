@@ -63,18 +63,21 @@ class RetentionSettings:
 class StoredConversation:
     """A conversation with its state in the store.
 
+    To *pack* an idle conversation is to serialize and compress it in memory.
+
     Attributes:
         conversation: The conversation; ``None`` before its first request is handled, and while it is packed.
         path: Its file, or ``None``.
-        lock: Lock that a request holds while it is rewritten, even after its client has disconnected. Other requests of
-            the conversation wait for the lock.
-        packed: The packed conversation, in a tenth of the memory.
-        active_requests: Number of active requests; with any it is not packed.
+        lock: Lock that a request holds while it is rewritten, even after its client has disconnected. Other requests
+            of the conversation wait for the lock.
+        packed: The packed conversation, which needs a tenth of the memory.
+        active_requests: Number of active requests. A conversation with an active request is not packed.
         latest_bytes: Bytes of the last request.
-        estimated_bytes: Estimated size of the conversation: its hashes and, if packed, its state.
-        unpacked_bytes: The estimated part of ``estimated_bytes`` for an idle conversation that could not be packed.
+        estimated_bytes: Estimated memory of the conversation: its hashes and, if packed, its state.
+        unpacked_bytes: Estimated memory of an idle conversation that could not be packed; a part of
+            ``estimated_bytes``.
         last_used: Time of the last request.
-        hashes: Hashes that identify it in ``ConversationStore``.
+        hashes: Hashes that identify the conversation in ``ConversationStore``.
         reply_id_hashes: Hashes of the ids that the provider gave to its replies.
     """
 
@@ -104,7 +107,7 @@ class ConversationStore:
         clock: Monotonic clock in seconds.
 
     Attributes:
-        hasher: Factory of the hashes that identify conversations.
+        hasher: Makes the hashes that identify conversations.
     """
 
     def __init__(
@@ -144,15 +147,19 @@ class ConversationStore:
         reply_ids: Iterable[str],
         request_bytes: int,
     ) -> tuple[StoredConversation, ExchangeHistory | None]:
-        """Return the conversation of a request, and the earlier messages that its provider stores.
+        """Find the conversation of a request, or create a new one.
 
         Args:
-            client: Key of the client.
+            client: Hash of the client.
             name: Name of the conversation from a header, or ``None``.
             message_hashes: Hashes of the messages of the request.
-            reply_ids: Reply ids of the provider that the request refers to. An id with several conversations identifies
-                none, and ids of different conversations in one request identify none either.
+            reply_ids: Provider's ids of earlier replies to which the request refers. An id that the provider gave in
+                several conversations is ignored, as are ids of different conversations in one request.
             request_bytes: Bytes of the request.
+
+        Returns:
+            The conversation; and, if ``reply_ids`` identify it, the earlier messages, which the provider stores and
+            the request does not repeat.
         """
         self.expire_conversations()
         earlier = self._find_by_reply_ids(client, [*reply_ids])
@@ -238,7 +245,7 @@ class ConversationStore:
     def _forget_reply_id(self, stored: StoredConversation, id_hash: bytes) -> None:
         """Remove a reply id from a conversation.
 
-        The id is not assigned again while it is among the last forgotten ones.
+        As long as the id is among the most recently removed ones, it is not assigned to another conversation.
         """
         del stored.reply_id_hashes[id_hash]
         if self._owner_by_reply_id.pop(id_hash, None) is not None:
@@ -263,7 +270,7 @@ class ConversationStore:
 
     @contextlib.asynccontextmanager
     async def track_request(self, stored: StoredConversation, run: RunJob) -> AsyncIterator[None]:
-        """Mark a request of a conversation as active; afterwards pack conversations that are idle.
+        """Mark a request as active within the context; at the end pack idle conversations.
 
         Some idle conversations stay unpacked, so that an immediate next request does not wait.
 
@@ -303,7 +310,11 @@ class ConversationStore:
         return len(self._idle) > _MAX_IDLE or sum(one.latest_bytes for one in self._idle) > _MAX_IDLE_BYTES
 
     async def _pack_idle(self, run: RunJob) -> None:
-        """Pack the longest idle conversations, or a large one first; count those that fail."""
+        """Pack idle conversations until the limits hold.
+
+        Conversations with a large last request are packed first, then those that are idle longest. If packing fails,
+        all idle conversations count with their estimated unpacked memory.
+        """
         while self._exceeds_idle_limits():
             large = (one for one in self._idle if one.latest_bytes > _MAX_IDLE_BYTES)
             stored = next(large, next(iter(self._idle)))

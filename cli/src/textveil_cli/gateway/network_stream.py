@@ -23,7 +23,7 @@ class EarlyReplyError(RemoteProtocolError):
 
 
 class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
-    """Stream that sends each request in one piece, and refuses a reply before its request.
+    """Stream that sends each request at once, and refuses a reply that comes before its request.
 
     The stream ignores timeouts of single reads: the caller limits the time of the whole exchange.
     """
@@ -84,7 +84,7 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
         """Send the collected request, if any, and return the next bytes; empty at the end.
 
         Raises:
-            UnaskedReply: Bytes arrived before the request was sent.
+            EarlyReplyError: Bytes arrived before the request was sent.
             RemoteProtocolError: The head of the reply is too long.
             ReadError: The connection broke.
         """
@@ -169,7 +169,7 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
 
 
 def _is_readable(connection: Any) -> bool:
-    """Return whether the system holds unread bytes of a socket, or its end."""
+    """Return whether the operating system has unread bytes of a socket, or its end of stream."""
     if connection.fileno() < 0:
         return True
     if not hasattr(select, "poll"):  # Windows

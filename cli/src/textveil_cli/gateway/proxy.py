@@ -95,7 +95,7 @@ class Gateway:
         limits: Limits of a request.
         reply_limits: Limits of a reply.
         pass_through: Types, roles and fields that the gateway sends unchanged.
-        restore_tools: Tools whose arguments are restored.
+        restore_tools: Names of tools whose arguments are restored.
         work_bytes: Maximum memory for rewriting a request, estimated from its shape.
         key: Key of the hashes that replace the ids of users.
         report: Function that receives one line per request, without content.
@@ -118,7 +118,7 @@ class Gateway:
 
 @dataclass(eq=False, kw_only=True)
 class _ClientRequest:
-    """One request: starts its response once, and has the counts for its log line."""
+    """One request of a client: ensures a single response, and has the counts for the log line."""
 
     request: Request
     send: Any
@@ -160,7 +160,7 @@ class _ClientRequest:
     def language_hint(self) -> str:
         """Addition to the log line if the share of kept words is low.
 
-        The template reveals this share, so the line is public.
+        The share is part of the template, which the output reveals anyway, so it may be logged.
         """
         share = self.kept_words.share
         return f" kept_share={share} (it may not be English)" if self.kept_words.may_be_foreign else ""
@@ -324,7 +324,7 @@ class GatewayRequestHandler:
     async def _read_request(
         self, path: str, body: bytes, client: bytes
     ) -> tuple[list[CheckedRequest], list[str], list[bytes]]:
-        """Return the parsed request in a list, the reply ids that it refers to, and its last hashes.
+        """Return the parsed request (in a list), its reply ids, and the hashes of its last messages.
 
         Short bodies are parsed on the event loop. The rewriting function removes the request from the list in a thread,
         since freeing a large one may take long.
@@ -340,7 +340,10 @@ class GatewayRequestHandler:
 
     @asynccontextmanager
     async def _prepare_restoring(self, exchange: Conversation, size: int) -> AsyncIterator[asyncio.Task[None]]:
-        """Prepare restoring in a thread, from the next wait of the caller to the end of the context at most."""
+        """Prepare restoring in a thread while the caller waits for the reply.
+
+        The preparation ends at the latest with the context.
+        """
         task = asyncio.ensure_future(self._workers.run_job(exchange.prepare_reply, size=size))
         try:
             yield task
@@ -395,7 +398,10 @@ class GatewayRequestHandler:
             stored.lock.release()
 
     async def _pass_reply(self, call: _ClientRequest, reply: UpstreamReply) -> None:
-        """Pass a reply without restored texts: lists of models, vectors, and errors with surrogates."""
+        """Pass on a reply without restoring: a list of models, vectors, or an error.
+
+        Surrogates in an error stay.
+        """
         body = await reply.read_body()
         await call.begin_response(reply)
         await call.send_part(body, more=False)

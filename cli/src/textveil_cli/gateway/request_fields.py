@@ -225,7 +225,7 @@ def _are_texts(value: Any) -> bool:
 def _has_plain_numbers(value: Any) -> bool:
     """Return whether all numbers of a value are finite and its integers have at most 64 bits.
 
-    Every JSON reader reads such integers alike.
+    All JSON parsers read such integers as the same value.
     """
     level = [value]
     while level:

@@ -29,7 +29,7 @@ _EVENT_BY_PART_TYPE = {"text": "output_text", "refusal": "refusal"}
 
 
 class ResponsesReplyRestorer(ApiReplyRestorer):
-    """Restorer of replies of OpenAI's responses."""
+    """Restores originals in replies of OpenAI's Responses API."""
 
     def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
         super().__init__(exchange, tools)
@@ -122,14 +122,14 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         yield event
 
     def _track_unchanged(self, value: Any) -> None:
-        """Track a value that passes unchanged and that a client may display; each distinct text once."""
+        """Track a value that is not changed and that a client may display; each distinct text once."""
         for text in find_displayed_texts(value):
             if text not in self._passed_texts:
                 self._passed_texts.add(text)
                 super()._track_unchanged(text)
 
     def _note_passed_text(self, subject: str, item: Any, part: Any, data: dict[str, Any]) -> None:
-        """Store the text of tracked parts, so that no copy of it is tracked again."""
+        """Store the text of tracked parts, so that a later copy of it is not tracked again."""
         parts = self._passed_parts.pop((subject, item, part, make_index_key(data.get("summary_index"))), None)
         if parts is not None:
             self._passed_texts.add("".join(parts))
@@ -151,9 +151,9 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         self._store_reply_ids(reply)
 
     def _restore_final_item(self, place: Any, item: dict[str, Any], *, is_counted: bool) -> dict[str, Any]:
-        """Return a whole item, with its streamed texts as the client received them.
+        """Return a complete item; its streamed texts are those that the client received.
 
-        Other texts of the item are restored now.
+        Texts of the item that were not streamed are restored now.
         """
         item_type, content = item.get("type", "message"), item.get("content")
         if item_type == "function_call":
@@ -175,7 +175,10 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         return {**item, "content": parts}
 
     def _restore_final_part(self, item_place: tuple[Any, Any], part: dict[str, Any]) -> dict[str, Any]:
-        """Return a part of a message, with its streamed text as the client received it, or restored."""
+        """Return a part of a message with the streamed text that the client received.
+
+        A text that was not streamed is restored now.
+        """
         part_type = part.get("type")
         field = {"output_text": "text", "text": "text", "refusal": "refusal"}.get(
             part_type if isinstance(part_type, str) else ""
@@ -187,9 +190,9 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         return {**part, field: self._restore_final_text((*item_place, _EVENT_BY_PART_TYPE[field]), part[field])}
 
     def _restore_final_text(self, place: Any, written: str) -> str:
-        """Return the restored text that the client received of a streamed text.
+        """Return the restored text that the client received for a streamed text.
 
-        A text that differs from the streamed one is restored as a further text, after all others.
+        If the final text differs from the streamed one, it is restored as a new text after all others.
         """
         known = self._ended_texts.get(place)
         if known is not None and known[0] == written:
@@ -202,7 +205,7 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         return text + rest
 
     def _restore_arguments(self, place: Any, data: dict[str, Any], step: str) -> Iterator[ServerSentEvent]:
-        """Restore the arguments of a call of a named tool, which are sent in one part."""
+        """Restore the arguments of a call of a tool in ``restore_tools``; they are sent in one part."""
         if step == "delta":
             self._last_deltas[place] = dict(data)
             return
@@ -211,7 +214,7 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         yield from self._insert_rest(place, rest if self._restores_arguments(call) else "")
 
     def end_stream(self) -> Iterator[ServerSentEvent]:
-        """Yield the held-back rest of texts that have not ended."""
+        """Yield the text still held back of texts whose end did not arrive."""
         yield from self._end_other_texts()
 
     def _end_other_texts(self, stays_open: Callable[[Any], bool] = lambda place: False) -> Iterator[ServerSentEvent]:

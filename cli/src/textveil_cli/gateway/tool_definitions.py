@@ -126,7 +126,10 @@ def _is_nested(name: str, tool_type: Any) -> bool:
 
 
 def _list_objects(value: Any) -> list[Mapping[str, Any]]:
-    """Return the objects of a nested field; an environment may be only a name."""
+    """Return the objects in the value of a field: the value itself, or the objects of a list.
+
+    Other values, such as an environment given by its name, have none.
+    """
     entries = [value] if isinstance(value, Mapping) else value
     return [entry for entry in entries if isinstance(entry, Mapping)] if isinstance(entries, list) else []
 
@@ -188,7 +191,9 @@ def _is_public(
 def _has_refused_field(
     field: str, value: Any, pass_through: Collection[str], is_field_name: Callable[[str], bool]
 ) -> bool:
-    """Return whether a setting has a text, a secret, a file, an unknown key or a domain with more than a host.
+    """Return whether a setting must be refused.
+
+    It is refused if it has a text, a secret, a file, an unknown key, or a domain that is more than a host name.
 
     Args:
         field: Name of the setting, or of the field inside it.
@@ -236,7 +241,7 @@ def _iterate_public_strings(tool: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _restore_public(value: Any, rewritten: Any, public: Collection[str]) -> Any:
-    """Return a rewritten value with the original keys and texts that the schema also contains."""
+    """Return a rewritten value in which keys and texts of the schema are the original ones."""
     if isinstance(value, list):
         return [_restore_public(one, other, public) for one, other in zip(value, rewritten, strict=True)]
     if isinstance(value, Mapping):

@@ -199,9 +199,9 @@ class UpstreamClient:
                 self._release_connection(connection)
 
     def _release_connection(self, connection: _HTTPConnection) -> None:
-        """Retain a connection for a next request, or end it.
+        """Keep a connection open for a next request, or end it.
 
-        It ends if its reply is incomplete, unread bytes remain, or enough connections are idle.
+        It is ended if its reply is incomplete, if unread bytes remain, or if enough connections are idle.
         """
         is_clean = connection.is_idle() and not connection.has_unread_bytes() and connection.network.make_idle()
         if is_clean and len(self._idle) < _MAX_IDLE:

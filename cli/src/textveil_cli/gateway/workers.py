@@ -32,7 +32,7 @@ def make_busy_refusal(message: str) -> Refusal:
 
 
 class _Job:
-    """A job. Either a thread or the request that canceled it owns the job: the first to claim it."""
+    """A job, which a thread executes or a canceled request withdraws, whichever claims it first."""
 
     __slots__ = (
         "_claims",

@@ -16,7 +16,7 @@ from textveil_cli.errors import ColumnError
 
 
 class SanitizerSettings(Options, ExpectedBundle, total=False):
-    """Settings of a sanitizer except its folder: options, and requirements on the bundle.
+    """Settings of a sanitizer, apart from the folder of its bundle.
 
     Keys:
         expect_id: Required content hash of the bundle.
@@ -100,12 +100,15 @@ class ConfiguredSanitizer:
         return [cell if is_missing else next(results).text for cell, is_missing in zip(cells, missing, strict=True)]
 
     def preview(self, text: str) -> list[tuple[str, str]]:
-        """Return the pieces of a text with their states, as ``Sanitizer.preview``; nothing is sampled."""
+        """Return the tokens and gaps of a text with their treatments, as ``Sanitizer.preview``.
+
+        Nothing is sampled, and nothing is released.
+        """
         return self._sanitizer.preview(text, **self._options)
 
     @property
     def terms(self) -> PrivacyTerms:
-        """Guarantee of a text per token: the same for all texts."""
+        """Privacy guarantee per token, which is the same for all texts."""
         return self._sanitizer.terms(**self._options)
 
     def __repr__(self) -> str:
@@ -119,7 +122,9 @@ class ConfiguredSanitizer:
 
 
 def collect_columns(columns: Any, more: Sequence[Any] = ()) -> tuple[Any, ...]:
-    """Return the columns that a caller passes one by one or in one list; ``()`` stands for no column.
+    """Return the columns that a caller passes one by one or in one list.
+
+    ``()`` means that no column was passed.
 
     Raises:
         ColumnError: The caller passes no column.

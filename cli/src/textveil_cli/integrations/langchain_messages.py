@@ -111,7 +111,9 @@ def restore_reply(conversation: Conversation, reply: BaseMessage) -> AIMessage:
 
 
 def _claim_reply(conversation: Conversation, reply: BaseMessage) -> None:
-    """Exclude a tool call from the mapping if its result came with a reply of the model.
+    """Mark tool calls whose result is in a reply of the model.
+
+    Such a result is later sent with unlinked surrogates.
 
     The model wrote such a result itself.
     """
@@ -247,10 +249,12 @@ class ChunkedReplyRestorer:
 
 
 def rewrite_stops(conversation: Conversation, *settings: Any) -> dict[str, Any]:
-    """Return the stop sequences among settings of a model, as the model may write them; later settings count.
+    """Return the stop sequences of a model, rewritten under the conversation's mapping.
+
+    If several settings have stop sequences, the last ones count.
 
     Args:
-        conversation: The conversation whose mapping they get.
+        conversation: The conversation with the mapping.
         settings: Keyword arguments of calls of the model, or ``None``.
     """
     rewritten: dict[str, Any] = {}

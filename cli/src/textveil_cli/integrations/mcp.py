@@ -52,16 +52,16 @@ def make_server(
         restore_places: Places of files, beside running text, that are restored: ``code``, ``json``, ``math``; or
             ``all``, for files that nothing displays or fetches.
         restore_hosts: Hosts in links to which files are restored.
-        accept_files: Whether all present files, except those of the model, count as the user's own, even if a file of
-            the model is missing.
+        accept_files: Whether all files in the folder, except those that the model wrote, count as the user's own,
+            even if a file that the model wrote is missing.
         report: Function that receives a line for each file with surrogates that were not restored: counts by reason.
         options: As for ``Conversation``.
 
     Privacy:
-        See ``Conversation``. Names of files are sent unchanged. No existing file is changed. The model receives a file
-        that it wrote in its own words or, if the file was changed since, with unlinked surrogates, so that its guesses
-        reveal nothing. After the first file of the model, each new or changed file is treated in the same way, until
-        the server restarts.
+        See ``Conversation``. Names of files are sent unchanged. No existing file is changed. If the model reads a
+        file that it wrote, it receives its own words. If that file was changed in the meantime, it receives unlinked
+        surrogates, so that it cannot test guesses of private strings. After the first file of the model, each new or
+        changed file is treated like a changed file of the model, until the server restarts.
     """
     root = folder.resolve()
     written = WrittenFiles(root, accept=accept_files)

@@ -70,8 +70,8 @@ class CommandOptions(TypedDict, total=False):
 def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpack[CommandOptions]) -> Data:
     """Return a column with every cell sanitized, or a frame with some columns sanitized.
 
-    Index, name, type, missing cells and other columns are kept. ``apply`` and ``map`` of pandas may call the function
-    too: for one cell it returns the sanitized cell.
+    Index, name, type, missing cells and other columns stay. For a single cell the function returns the sanitized
+    cell, so it can be passed to ``apply`` and ``map`` of pandas.
 
     >>> import pandas
     >>> from textveil_cli.integrations.pandas import sanitize
@@ -80,7 +80,7 @@ def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpac
     ['[person 1] called.', 'Ask [person 1].']
 
     Args:
-        data: A column of strings and missing cells, a frame, or one cell.
+        data: A Series of strings and missing cells, a DataFrame (then ``column`` is required), or one cell.
         column: The columns of a frame with texts, in one list; or the first of them.
         more: The other columns.
         options: Options of the command, under their names: see ``CommandOptions``.
@@ -160,7 +160,7 @@ def _sanitize_frame(
 
 
 def _check_single_column(frame: pandas.DataFrame, name: Hashable, option: str) -> None:
-    """Raise ``ColumnError`` unless a frame has a column once.
+    """Raise ``ColumnError`` unless a frame has exactly one column of a name.
 
     The error lists the existing columns.
     """

@@ -61,14 +61,13 @@ _UNFORCED_ENTITY = "DATE_TIME"
 
 
 class TextveilOperator(Operator):
-    """Operator that replaces a detected span: names by names, numbers by numbers, words by words.
+    """Replaces a span that Presidio found: names by names, numbers by numbers, words by words.
 
-    The entity of Presidio selects the type: an unknown word of a ``PERSON`` becomes a name, one of a ``LOCATION`` a
-    city, of an ``NRP`` a nationality, of an ``ORGANIZATION`` a firm.
-
-    Its parameters are the arguments of ``ConfiguredSanitizer``. No word of a span is kept without ``protect``: if a
-    detector finds *Will*, it is the name. With ``protect="names"`` no word of the entities above is kept, but common
-    words of other entities are. The parameter ``conversation`` is a ``Conversation``, and excludes all others.
+    Presidio's entity label selects the type of an unknown word: a name for ``PERSON``, a city for ``LOCATION``, a
+    nationality for ``NRP``, a firm for ``ORGANIZATION``. The parameters of the operator are the arguments of
+    ``ConfiguredSanitizer``. Without ``protect`` no word of a span is kept: if a detector finds *Will*, it is the
+    name. With ``protect="names"`` no word of the entities above is kept, but common words of other entities are. The
+    parameter ``conversation`` is a ``Conversation``, and excludes all others.
 
     >>> from textveil_cli.integrations.presidio import TextveilOperator
     >>> TextveilOperator().operate("Anna Novak", {"entity_type": "PERSON", "protect": "names", "style": "tag"})
@@ -106,7 +105,9 @@ class TextveilOperator(Operator):
 
 
 class TextveilRestoreOperator(TextveilOperator):
-    """Operator that restores the spans that ``TextveilOperator`` replaced under the same conversation.
+    """Operator that restores the spans that ``TextveilOperator`` replaced.
+
+    Both operators must have the same conversation.
 
     >>> from textveil import Conversation
     >>> from textveil_cli.integrations.presidio import TextveilOperator, TextveilRestoreOperator
@@ -115,8 +116,8 @@ class TextveilRestoreOperator(TextveilOperator):
     >>> TextveilRestoreOperator().operate(f"{surrogate} called.", settings)
     'Anna Novak called.'
 
-    ``conversation`` is its only parameter. An entity may be a whole reply of a model, which quotes or inflects names
-    and numbers of the text.
+    ``conversation`` is its only parameter. The span to restore may be a whole reply of a model that quotes or
+    inflects names and numbers of the text.
     """
 
     def operate(self, text: str, params: dict[str, Any] | None = None) -> str:
@@ -153,7 +154,10 @@ def _get_conversation(params: dict[str, Any] | None) -> Conversation | None:
 
 
 def _choose_entity_type(text: str, detected_type: str) -> str | None:
-    """Return the type of a span by its entity; ``None`` if its own string has a fitting type."""
+    """Return the entity type to force on a span that Presidio labeled ``detected_type``.
+
+    The result is ``None`` if textveil's own reading of the span already finds a type that fits this label.
+    """
     if detected_type == _UNFORCED_ENTITY:
         return None
     entity_type, fitting = _ENTITY_TYPES.get(detected_type, ("word", None))
@@ -164,10 +168,10 @@ def _choose_entity_type(text: str, detected_type: str) -> str | None:
 
 
 def _insert_listed_words(text: str, listed_words: tuple[str, str], sanitizer: ConfiguredSanitizer) -> str:
-    """Return a span in which each word to be replaced is a listed word of a type, in its case.
+    """Return a span in which a listed word of the type stands for each word to be replaced.
 
-    A sample from the same list later replaces the listed word, independently of it. So the output does not depend on
-    the words that this function replaces.
+    The listed word has the case of the replaced one. Later a random word of the same list replaces it, independently
+    of it. So the output does not depend on the words that this function replaces.
     """
     terms = sanitizer.terms
     if terms.protect is None:

@@ -23,11 +23,13 @@ _STATUS_FIELDS = ("st_ino", "st_size", "st_mtime_ns")
 
 
 class WrittenFiles:
-    """The files of a folder that a model may have written.
+    """Record of the files in a folder that a model may have written.
+
+    The record is a file in the same folder: the *list* of the paths and inodes of files that the model wrote.
 
     Args:
         root: The folder.
-        accept: Whether all present files, except those at a listed path or inode, are the user's own.
+        accept: Whether all present files, except those whose path or inode is in the list, are the user's own.
 
     Attributes:
         missing_count: Number of missing files of the model: a new file may be one of them.
@@ -76,11 +78,14 @@ class WrittenFiles:
                     self._store_list(self._signature_by_model_file)
 
     def is_list(self, path: Path) -> bool:
-        """Return whether a path is that of the list, which no model reads or writes."""
+        """Return whether a path has the file name of the list.
+
+        A model may neither read nor write the list.
+        """
         return path.name.casefold() == LIST_NAME
 
     def write_file(self, path: Path, restored: bytes, text: str) -> None:
-        """Write a new file, after its path is in the list.
+        """Add the path of a new file to the list, then write the file.
 
         Args:
             path: The file.
@@ -103,8 +108,8 @@ class WrittenFiles:
     def may_be_by_model(self, path: Path, status: os.stat_result) -> bool:
         """Return whether a model may have written a file.
 
-        This holds if the path or the inode of the file is in the list. After the first file of the model it also holds
-        if inode, size or date differ from all earlier files.
+        This is so if the path or the inode of the file is in the list. After the first file of the model it is also
+        so for any file whose inode, size and date are not those of a file of the user from before.
         """
         with self._lock:
             name, signs = self._get_relative_name(path), _make_signature(status)
@@ -123,9 +128,9 @@ class WrittenFiles:
         )
 
     def _is_user_file(self, name: str, signs: list[int]) -> bool:
-        """Return whether a file is unchanged since before the first file of the model.
+        """Return whether a file existed before the first file of the model and is unchanged.
 
-        The user may have renamed it.
+        A renamed file counts as unchanged.
         """
         return signs[1:] == self._signature_by_user_file.get(name, [])[1:] or (
             signs[0] != 0 and signs in self._signature_by_user_file.values()

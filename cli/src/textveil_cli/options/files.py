@@ -149,10 +149,11 @@ class TableOptions:
         return selected[0] if selected else None
 
     def resolve_format(self, paths: "Sequence[str]") -> "TableOptions":
-        """Return these options with the format of the files' endings, unless one is selected.
+        """Return these options with the format that the file endings imply, unless one is selected.
 
         Raises:
-            OptionError: The files have several formats; plain text would be read as a table, or a table as plain text.
+            OptionError: The files have several formats, or a file would be read in a wrong format: plain text as a
+                table, or a table as plain text.
         """
         if self.format is not None or any(path == "-" or os.path.isdir(path) for path in paths) or not paths:
             return self

@@ -103,9 +103,9 @@ class ToolRestoreOptions(RestoreOptions):
         return super().make_keywords() | {"restore_tools": self.restore_tools or ()}
 
     def get_guess_limits(self) -> tuple[int, int]:
-        """Return the limits of strings that a model may write into one tool call and into all.
+        """Return the maximum number of guesses in one tool call, and in all calls together.
 
-        Only strings of the model's own count.
+        A guess is a string that the model wrote itself and did not copy from the texts.
 
         Raises:
             OptionError: The first number is larger than the second, or below 0.

@@ -23,7 +23,7 @@ def verify_receipt(receipt: Path, output: Path | None, signed_by: str | None, ex
         InputError: The file of the receipt cannot be read.
         ReceiptError: The file is no receipt, was altered, describes another output, or has another signer; or the
             output cannot be read.
-        IdentityMismatch: It names another bundle.
+        ContentHashMismatch: The receipt has the content hash of another bundle.
     """
     from textveil.ledger import MAX_RECEIPT_BYTES, read_receipt
 

@@ -17,17 +17,19 @@ _CHUNK_WORDS = 4096
 class StaircaseSummary:
     """Guarantee of one epsilon of the staircase mechanism, and its effect on randomized words.
 
-    Where slots in lower case and other slots differ, ``near``, ``guess_gain`` and the ``unchanged`` figures are the
-    larger ones.
+    The figures can differ between places written in lower case and other places of a text. Then ``near``,
+    ``guess_gain`` and the ``unchanged`` figures are the larger ones.
 
     Attributes:
-        epsilon: ``L``, epsilon per randomized word.
+        epsilon: Epsilon per randomized word.
         default: Whether it is the default epsilon.
-        share: ``h``, as written in the bundle.
-        near: ``p_near``, probability that a word is sampled from its neighborhood, rounded up.
-        guess_gain: ``C``, the maximum factor by which the probability of a right guess of one word grows on average,
+        share: Budget that is divided among the neighbors, as a share of the total base weight (``h``), as written in
+            the bundle.
+        near: Probability that a word is sampled from its neighbors, rounded up.
+        guess_gain: Largest factor by which the output raises an attacker's average probability to guess one word,
             rounded up.
-        largest_odds: ``e**L``, rounded up: the maximum factor by which the odds of two words change.
+        largest_odds: ``e**epsilon``, rounded up: the largest factor by which the output changes the odds between two
+            words.
         unchanged_median: Probability that a word is replaced by itself, median over the possible outputs.
         unchanged_low: The 5 % quantile of this probability.
         unchanged_high: The 95 % quantile of this probability.
@@ -82,9 +84,10 @@ def summarize_staircase(bundle: TextBundle, *, protect: str | None = None) -> li
 
 
 def compute_max_unchanged_probabilities(slots: SlotStaircases) -> np.ndarray:
-    """Return the probability that a word is replaced by itself, the maximum over slot types.
+    """Return each word's probability to be replaced by itself, the maximum over kinds of places.
 
-    Slots are lower case or strict. One value for every possible output of either, shape ``(words,)``.
+    Places in a text are either written in lower case or not. The result has one value for every word that is a
+    possible output in one of them, shape ``(words,)``.
     """
     largest = np.zeros(len(slots.any_case.base))
     for staircase in {slots.any_case, slots.lower_case}:
@@ -94,9 +97,9 @@ def compute_max_unchanged_probabilities(slots: SlotStaircases) -> np.ndarray:
 
 
 def compute_unchanged_probabilities(staircase: Staircase) -> np.ndarray:
-    """Return the probability that a word is replaced by itself, for every possible output.
+    """Return each output word's probability to be replaced by itself.
 
-    Shape ``(outputs,)``, in the order of the output words.
+    The result has shape ``(outputs,)``, in the order of the output words.
     """
     outputs = np.flatnonzero(staircase.base)
     probabilities = []

@@ -46,7 +46,8 @@ class AccessRule:
         hosts: Allowed names in the ``Host`` header, in lower case. The check stops a page that resolves a domain of its
             own to this device.
         token: Required value after ``Authorization: Bearer``; ``None`` for no token.
-        header: The header with the token, where ``Authorization`` has another use; then without ``Bearer``.
+        header: Name of another header for the token, if ``Authorization`` has another use. Its value has no
+            ``Bearer``.
     """
 
     hosts: frozenset[str]

@@ -206,7 +206,7 @@ async def answer_unknown_path(
 ) -> Response:
     """Return the response for an unknown path; ``hint`` is appended to its message.
 
-    The report leaves out the path, as a client may put a text there.
+    The report does not contain the path, since a client may put a text there.
     """
     status = HTTPStatus(error.status_code) if isinstance(error, HTTPException) else HTTPStatus.NOT_FOUND
     report(f"refused: unknown path or method {status.value}")

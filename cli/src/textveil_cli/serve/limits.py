@@ -16,7 +16,8 @@ class RequestLimits:
         connections: Maximum number of open connections; above it the service answers 503.
         threads: Number of short requests processed at a time; others wait. Long requests are processed one at a time
             beside them, so no short request waits for a long one.
-        ledger_threads: The same with a ledger, where requests that wait for the disk share its flushes.
+        ledger_threads: As ``threads``, for a service with a ledger. Requests that wait for the disk at the same time
+            share one write.
         short_characters: Maximum number of characters of text in a short request.
     """
 

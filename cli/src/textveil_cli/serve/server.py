@@ -188,8 +188,8 @@ class _LimitedProtocol(H11Protocol):
 class _QuietServer(uvicorn.Server):
     """uvicorn server that shuts down cleanly after a signal instead of raising it again.
 
-    A second signal ends it without waiting. A thread that does not stop delays the end by some seconds at most: the
-    process exits then as it is, which leaves each file either whole or as it was.
+    A second signal ends it without waiting. A thread that does not stop delays the end by a few seconds at most.
+    Then the process exits immediately; each file is either completely written or unchanged.
     """
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:

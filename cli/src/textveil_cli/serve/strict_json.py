@@ -12,7 +12,7 @@ _ObjectBuilder = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 
 
 class JSONLimitError(ValueError):
-    """Well-formed JSON outside the limits; the message completes *the body ...*."""
+    """Well-formed JSON outside the limits; the message is the end of a sentence: *the body ...*."""
 
 
 def parse_finite_json(text: str, build_object: _ObjectBuilder | None = None, *, allow_constants: bool = False) -> Any:

@@ -134,8 +134,8 @@ def find_false_labels(bundle: TextBundle, certificates: Certificates) -> list[st
 def _check_stored_neighbors(table: SanTextTable, pair_scores: PairScores, progress: Progress) -> None:
     """Refuse a table that does not store the nearest outputs of each input with their scores.
 
-    Sampling proposes outputs from the table and accepts them by the metric. Only if the table is complete is the output
-    distribution the one that is certified.
+    The sampler proposes outputs from the table and accepts them with a probability that depends on their distance.
+    Its output distribution is the certified one only if the table is complete.
     """
     candidates = np.flatnonzero(table.roles & SANTEXT_OUTPUT_ROLE)
 

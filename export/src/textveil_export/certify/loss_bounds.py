@@ -112,7 +112,8 @@ def compute_pure_ldp_epsilons(channels: Sequence[ScoreRandomizer]) -> list[tuple
     """Compute the pure local DP epsilon of mechanisms, and the output that attains each.
 
     It is ``max over y of (max over x of ln Pr[M(x) = y] - min over x of ln Pr[M(x) = y])`` of randomized words, plus
-    ``LOG_MARGIN``. All inputs count, also those that do not store the output.
+    ``LOG_MARGIN``. The maximum and minimum are over all inputs, also those for which the output is not a stored
+    neighbor.
 
     Args:
         channels: Output distributions that share their ``scores``.

@@ -75,11 +75,14 @@ class PairScores:
         return self.scores[outputs]
 
     def compute_totals(self, weights: Integers, base: Integers) -> Integers:
-        """Compute ``Z(x) = sum over y of q(y) W[u(x, y)]`` exactly, shape ``(inputs,)``.
+        """Compute the normalizers of all inputs exactly, shape ``(inputs,)``.
+
+        The normalizer is ``Z(x) = sum over y of q(y) W[u(x, y)]``, with ``u(x, y)`` the score of input x and output
+        y.
 
         Args:
-            weights: ``W``, for each score up to ``max_score``.
-            base: ``q``, shape ``(symbols,)``.
+            weights: Weight ``W`` of each score up to ``max_score``.
+            base: Base measure ``q``, shape ``(symbols,)``.
         """
         return np.concatenate(
             self.map_blocks("", lambda block: np.take(weights, self.score_inputs(block)) @ base, ignore_progress)

@@ -44,7 +44,7 @@ class WorstPair:
     def include_pairs(
         self, losses: Floats, first: NDArray[np.intp], second: NDArray[np.intp], distances: Floats
     ) -> "WorstPair":
-        """Return the worst of this pair and of further pairs; arrays have shape ``(n,)``."""
+        """Return the worst pair among this one and further ones; arrays have shape ``(n,)``."""
         if not len(losses):
             return self
         ratios = losses / distances
@@ -60,7 +60,7 @@ class WorstPair:
 
 
 class WorstPairs:
-    """The worst pair over all inputs and the worst pair over sensitive inputs, safe for threads.
+    """Thread-safe record of the worst pair over all inputs, and over sensitive inputs.
 
     Args:
         sensitive: Whether each input is sensitive, shape ``(inputs,)``.
@@ -158,13 +158,19 @@ class _PairSearch:
         self.is_output = np.append(losses.channel.base > 0, False)
 
     def record_bounds(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> None:
-        """Record upper bounds as the losses of pairs whose first input is an output."""
+        """Record an upper bound of the loss of each pair.
+
+        Pairs of a word with itself, and pairs whose first word cannot be an output, are skipped.
+        """
         apart = self.is_output[first] & (first != second)
         first, second = first[apart], second[apart]
         self.record_losses(first, second, self.pair_scores.scores[first, second].astype(np.int64) + 1)
 
     def record_losses(self, first: NDArray[np.intp], second: NDArray[np.intp], differences: NDArray[Any]) -> None:
-        """Record upper bounds of pairs with the given score differences; distances are exact."""
+        """Record upper bounds of the losses of pairs, given their largest score differences.
+
+        The distances of the pairs are computed exactly.
+        """
         distances = self.pair_scores.metric.compute_scaled(self.pair_scores.metric.compute_squared(first, second))
         apart = distances > 0  # inputs at distance 0 have equal distances to all others, so equal rows
         losses = self.losses.bound_losses(first, second, differences)
@@ -179,11 +185,12 @@ class _PairSearch:
     def find_open_pairs(self, block: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Return which pairs of ``x`` in a block and any ``x'`` may exceed the worst ratio so far.
 
-        Since ``d >= u / grid``, a pair does not if ``E[u + 1] - threshold u / grid <= ln Z(x) - ln Z(x')``. The left
-        side is a table by score.
+        With score ``u``, distance ``d``, normalizer ``Z`` and ``E`` as in ``loss_bounds``: since ``d >= u / grid``,
+        a pair cannot exceed it if ``E[u + 1] - threshold u / grid <= ln Z(x) - ln Z(x')``. The left side depends on
+        the score only, so it is computed once per score.
 
         Returns:
-            Shape ``(block, inputs)``.
+            Boolean array, shape ``(block, inputs)``.
         """
         of_pairs = self.pair_scores.scores[block]
         scores = np.arange(self.pair_scores.max_score + 1)

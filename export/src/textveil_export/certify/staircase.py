@@ -31,7 +31,7 @@ def certify_staircase(
         tensors: Arrays of ``staircase.safetensors``.
         levels: Levels of the staircase.
         progress: Called with the number of rows processed.
-        run: Runs blocks of rows.
+        run: Function that applies another one to blocks of rows, such as in parallel processes.
 
     Raises:
         CertificationError: A row or a level violates a condition of the theorem.

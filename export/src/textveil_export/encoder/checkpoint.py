@@ -62,14 +62,14 @@ class Checkpoint:
         mode: ``l1``, ``l2`` or ``box``: the set that contains the vector.
         dimension: Coordinates of the vector, k.
         head_hidden: Width of the head's hidden layer, or ``None`` for a linear head.
-        max_tokens: Longest input in pieces, [CLS] and [SEP] included.
+        max_tokens: Longest input in WordPieces, [CLS] and [SEP] included.
         labels: Labels of the classifier, in the order of its outputs.
         lowercase: Whether texts are lower-cased and stripped of accents.
         levels: Epsilons of the whole text in training, decimal strings, ascending.
         delta: Delta of the mode ``l2``, a decimal string; ``None`` for other modes.
         word_dropout: Probability with which training dropped words, a decimal string.
         extractor: The BERT model in float32, in evaluation mode.
-        vocabulary: Pieces by id.
+        vocabulary: WordPieces by id.
         head: Arrays ``hidden.weight`` (head_hidden, width) and ``hidden.bias`` if there is a hidden layer,
             ``out.weight`` (k, head_hidden or width) and ``out.bias``.
         classifier: Arrays named like those of the head, from k + 1 inputs (the released vector, then ln epsilon) to one
@@ -238,7 +238,7 @@ def _load_extractor(folder: Path, content: dict[str, Any]) -> BertModel:
 
 
 def _read_vocabulary(folder: Path, size: int) -> tuple[str, ...]:
-    """Read the vocabulary, and check its size and special pieces."""
+    """Read the vocabulary, and check its size and special WordPieces."""
     try:
         pieces = _read_bytes(folder, VOCABULARY).decode("utf-8").removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
@@ -288,15 +288,15 @@ def _read_json(folder: Path, name: str) -> dict[str, Any]:
 
 
 def keep_pieces(checkpoint: Checkpoint, count: int | None, text: Path | None) -> Checkpoint:
-    """Return the encoder with fewer pieces, renumbered in their old order.
+    """Return the encoder with fewer WordPieces, renumbered in their old order.
 
-    Special pieces and single characters always remain, so that any word can be spelled. Then follow the pieces most
-    frequent in a public text, then those first in the vocabulary (BERT's is sorted by frequency). The tokenizer takes
-    the longest piece first, so a text whose pieces all remain is tokenized as before.
+    Special WordPieces and single characters always remain, so that any word can be spelled. Then follow the
+    WordPieces most frequent in a public text, then those first in the vocabulary (BERT's is sorted by frequency).
+    The tokenizer takes the longest WordPiece first, so a text whose WordPieces all remain is tokenized as before.
 
     Args:
         checkpoint: The encoder; it is not changed.
-        count: Number of pieces to keep; ``None`` for all that occur in ``text``.
+        count: Number of WordPieces to keep; ``None`` for all that occur in ``text``.
         text: Public UTF-8 text; ``None`` to use the order of the vocabulary alone.
 
     Raises:
@@ -327,7 +327,7 @@ def keep_pieces(checkpoint: Checkpoint, count: int | None, text: Path | None) ->
 
 
 def _count_pieces(checkpoint: Checkpoint, path: Path) -> Counter[int]:
-    """Count the occurrences of each piece in a public text."""
+    """Count the occurrences of each WordPiece in a public text."""
     numbers = {piece: number for number, piece in enumerate(checkpoint.vocabulary)}
     cut = WordPiece(numbers, lowercase=checkpoint.lowercase, special=SPECIAL_PIECES)
     counts: Counter[int] = Counter()

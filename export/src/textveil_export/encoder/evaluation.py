@@ -78,18 +78,18 @@ class TokenizerSettings(Protocol):
 
     @property
     def max_tokens(self) -> int:
-        """Longest input in pieces, [CLS] and [SEP] included."""
+        """Longest input in WordPieces, [CLS] and [SEP] included."""
         ...
 
 
 def encode_texts(
     rows: Sequence[tuple[int, str]], vocabulary: Sequence[str], settings: TokenizerSettings
 ) -> LabeledTexts:
-    """Tokenize texts: [CLS], at most ``max_tokens`` - 2 pieces, [SEP].
+    """Tokenize texts: [CLS], at most ``max_tokens`` - 2 WordPieces, [SEP].
 
     Args:
         rows: Index of the label, and text.
-        vocabulary: Pieces by id, all of the model or a part.
+        vocabulary: WordPieces by id, all of the model or a part.
         settings: Model whose ``lowercase`` and ``max_tokens`` apply.
     """
     numbers = {piece: number for number, piece in enumerate(vocabulary)}

@@ -36,7 +36,8 @@ class GateReport:
         accuracy: Accuracy without noise, ``float32`` and ``int8``, as shares.
         agreement: Share of texts with the same label from both models, without noise.
         by_level: Mean accuracy over ``DRAWS`` noise samples by epsilon, ``float32`` and ``int8``.
-        outside: Number of int8 vectors that lay outside the ball before the integer clip.
+        outside: Number of int8 vectors that exceeded the norm bound of the mode before they were clipped to it in
+            integers.
     """
 
     texts: int
@@ -77,7 +78,7 @@ def check_gates(
         levels: Release parameters of each level, which differ in epsilon only.
 
     Raises:
-        BoundError: A vector is not finite, or outside the ball after the integer clip.
+        BoundError: A vector is not finite, or exceeds the norm bound after it was clipped in integers.
         AccuracyError: The int8 encoder loses more than ``ALLOWED_POINTS``, without noise or at a level.
     """
     outside = check_bound(shipped, levels[0])
@@ -131,7 +132,7 @@ def check_ceiling(report: GateReport, ceiling: dict[str, float]) -> None:
         ceiling: Largest accuracy of any private release of these texts by epsilon, as a share.
 
     Raises:
-        CeilingError: An accuracy does: the noise is too small, or the evaluation is wrong.
+        CeilingError: An accuracy exceeds the ceiling, so the noise is too small or the evaluation is wrong.
     """
     for epsilon, forms in report.by_level.items():
         most = ceiling.get(epsilon, 1)
@@ -146,20 +147,21 @@ def check_ceiling(report: GateReport, ceiling: dict[str, float]) -> None:
 
 
 def check_bound(vectors: NDArray[np.float32], level: ReleaseParameters) -> int:
-    """Check that the integer clip puts each vector into the ball that the noise assumes.
+    """Check that clipping in integers puts each vector within the norm bound of the noise.
 
-    Two vectors in the ball differ by at most the sensitivity, whatever the graph computes. So quantization can cost
-    accuracy, never privacy. This function checks the clip independently, on real vectors.
+    The noise is calibrated to the largest distance of two vectors within the bound (the sensitivity). Since every
+    vector is clipped, quantization can reduce accuracy but not privacy. This function checks the clipping
+    independently, on real vectors.
 
     Args:
         vectors: Output of the graph, shape (texts, k).
         level: Release parameters.
 
     Returns:
-        Number of vectors outside the ball before the clip.
+        Number of vectors that exceed the bound before clipping.
 
     Raises:
-        BoundError: A vector is not finite, or is outside after the clip.
+        BoundError: A vector is not finite, or exceeds the bound after clipping.
     """
     integers, fixed = VectorReleaser(level).quantize_vectors(vectors)
     if fixed.any():
@@ -181,7 +183,7 @@ def check_bound(vectors: NDArray[np.float32], level: ReleaseParameters) -> int:
 
 
 def _measure_reach(vectors: NDArray[Any], level: ReleaseParameters) -> NDArray[Any]:
-    """Return the norm of each vector in steps, squared for ``l2``.
+    """Return the norm of each vector in integer steps, squared for ``l2``.
 
     For ``box`` it is the largest coordinate; a negative coordinate ``v`` counts as ``grid - v``.
     """
@@ -191,7 +193,7 @@ def _measure_reach(vectors: NDArray[Any], level: ReleaseParameters) -> NDArray[A
 
 
 def _compute_limit(level: ReleaseParameters) -> int:
-    """Return the radius of the ball in steps, squared for ``l2``."""
+    """Return the norm bound in integer steps, squared for ``l2``."""
     return level.grid if level.mode in (BOX, L1) else level.grid**2
 
 

@@ -38,7 +38,8 @@ class Int8Recipe:
         weights: Type of the weights, ``s8`` or ``u8``.
         per_channel: One scale per output of a matrix, instead of one per matrix.
         reduce_range: Use 7 bits, for processors whose 8-bit products saturate.
-        embeddings: ``row``: int8 with one scale per piece; ``tensor``: one scale for all; ``float32``: unchanged.
+        embeddings: ``row``: int8 with one scale per WordPiece; ``tensor``: one scale for all; ``float32``:
+            unchanged.
         attention: Whether products of two activations are quantized too.
         tool: ``onnxruntime`` or ``optimum``.
     """

@@ -87,7 +87,7 @@ class GraphModel(Protocol):
 
     @property
     def max_tokens(self) -> int:
-        """Longest input in pieces."""
+        """Longest input in WordPieces."""
         ...
 
     @property
@@ -97,7 +97,7 @@ class GraphModel(Protocol):
 
     @property
     def vocabulary(self) -> tuple[str, ...]:
-        """Pieces by id."""
+        """WordPieces by id."""
         ...
 
     @property

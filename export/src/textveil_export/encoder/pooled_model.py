@@ -34,9 +34,9 @@ class PooledModel:
 
     Attributes:
         extractor: The model in float32, in evaluation mode.
-        vocabulary: Pieces by id.
+        vocabulary: WordPieces by id.
         lowercase: Whether texts are lower-cased and stripped of accents.
-        max_tokens: Longest input in pieces, [CLS] and [SEP] included.
+        max_tokens: Longest input in WordPieces, [CLS] and [SEP] included.
         identity: SHA-256 of the weights.
 
     Example:

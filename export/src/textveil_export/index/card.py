@@ -77,7 +77,7 @@ def _format_requirements(extractor: dict[str, Any]) -> str:
 
 
 def _format_training_data(manifest: dict[str, Any]) -> str:
-    """Return what the bundle contains of its training texts."""
+    """Return the section about training data: which parts of it the bundle contains."""
     if manifest["release"]["extractor"]["extractor_type"] != layout.STATIC:
         return "Its pieces of words are\nthose of the public model that it was made from."
     least = manifest["provenance"].get("min_texts", "some")

@@ -38,7 +38,8 @@ class IndexContents:
         channels: Levels of each randomizer by name, epsilon ascending.
         default: Randomizer and epsilon for users who choose none.
         kind: ``CLASS_LABELS`` (classes) or ``CLUSTER_LABELS`` (clusters).
-        probabilities: ``P(label | released index)`` by ``randomizer.epsilon``, shape ``(classes, classes)``.
+        probabilities: Matrices ``P(label | released index)``, shape ``(classes, classes)``, with the keys
+            ``randomizer.epsilon``.
         held_out: Decisions on texts outside the training data, by label; ``None`` without labels.
         sentences: Public sentences of each class, equally many for each; empty if there are none.
         license: SPDX expression, if known.

@@ -43,8 +43,8 @@ def compute_realized_epsilon(epsilon: str) -> float:
 def make_integer_randomizer(name: str, channel: ArrayLike, epsilon: str) -> LabelStaircase:
     """Round a randomizer to integers and certify them.
 
-    A randomizer that satisfies ``epsilon`` keeps its probabilities to about ``1e-6``. Any other becomes a nearby one
-    that does: entries are cut where their loss would exceed ``epsilon``.
+    If the given randomizer satisfies ``epsilon``, the result has the same probabilities to about ``1e-6``. Otherwise
+    entries whose loss would exceed ``epsilon`` are reduced, so that the result satisfies it.
 
     Args:
         name: Name of the randomizer.
@@ -75,7 +75,7 @@ def make_integer_randomizer(name: str, channel: ArrayLike, epsilon: str) -> Labe
 
 
 def _normalize_rows(channel: Floats) -> Floats:
-    """Return rows that sum to 1, without entries of rounding error.
+    """Scale rows to the sum 1, and set entries that are only rounding errors to 0.
 
     A row of zeros becomes uniform over the columns in use.
     """
@@ -89,9 +89,9 @@ def _normalize_rows(channel: Floats) -> Floats:
 
 
 def _adjust_row(row: Integers, target: NDArray[np.float64], base: Integers, budget: int) -> None:
-    """Change a row in place until it sums to the budget.
+    """Change a row in place until its sum equals the budget.
 
-    Entries farthest from their targets change first.
+    The entries that differ most from their targets change first.
     """
     missing = budget - int(row.sum())
     order = np.argsort(np.where(missing > 0, row - target, target - row), kind="stable")

@@ -17,9 +17,9 @@ from textveil_export.text.word_vectors import read_list
 def add_sentences(contents: IndexContents, file: Path, source: str = "") -> IndexContents:
     """Return a bundle with public sentences; its randomizers do not change.
 
-    Each cluster gets one sentence, all different: the assignment maximizes the sum of similarities. The similarity is
-    the score of the cluster divided by the norm of all scores of the sentence, which is the cosine of vector and center
-    up to directions that no center has. The writer checks each sentence.
+    Each cluster gets one sentence, all different: the assignment maximizes the sum of similarities. The similarity
+    is the score of the cluster divided by the norm of all scores of the sentence. It is the cosine of the sentence's
+    vector and the center, if the vector is projected onto the space of the centers. The writer checks each sentence.
 
     Args:
         contents: The bundle.

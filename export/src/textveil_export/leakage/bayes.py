@@ -96,8 +96,8 @@ def guess_from_one_release(
 ) -> dict[str, BestGuesses]:
     """Compute the best guess for each output, and the exact probability that it is correct.
 
-    The probability is ``sum over y of max over x of pi(x) Pr[M(x) = y]``. If the channel keeps words with some
-    probability (as SanText+ does), kept words count; pass ``channel.drawn`` to exclude them.
+    The probability is ``sum over y of max over x of pi(x) Pr[M(x) = y]``. If the mechanism keeps words with some
+    probability (as SanText+ does), kept words count too. To exclude them, pass ``channel.drawn``.
 
     Args:
         channel: Output distribution.

@@ -35,8 +35,8 @@ def load_randomizers(
 ) -> dict[tuple[str, str], ScoreRandomizer]:
     """Return the output distributions of SanText in a bundle, by level name and mechanism.
 
-    They share the scores of all pairs. Those of ``santext+`` include words that are kept, with the default probability
-    of the bundle.
+    The distributions share the scores of all pairs. In those of ``santext+`` a word can be kept, with the default
+    probability of the bundle.
 
     Args:
         bundle: The bundle.
@@ -83,10 +83,11 @@ class WordSpread:
     """Spread of the rows and columns of one output distribution.
 
     Attributes:
-        unchanged: ``N_x`` of each word that can be randomized, shape ``(words,)``.
-        likely_outputs: ``S_x`` of these words, exact, same shape.
-        likeliest: ``max_y Pr[M(x) = y]`` of these words, same shape.
-        likely_inputs: ``S*_y`` of the same words as outputs, same shape.
+        unchanged: For each word that can be randomized, the probability that it stays unchanged (``N_x``), shape
+            ``(words,)``.
+        likely_outputs: Smallest number of outputs with a total probability of .95 (``S_x``), same shape.
+        likeliest: Largest probability of any output of the word, same shape.
+        likely_inputs: Number of inputs that are likely if the word is the output (``S*_y``), same shape.
     """
 
     unchanged: Floats
@@ -98,11 +99,12 @@ class WordSpread:
 def measure_spread(
     channel: Randomizer, counted_inputs: NDArray[np.bool_] | None = None, progress: Progress = ignore_progress
 ) -> WordSpread:
-    """Measure ``N``, ``S`` and ``S*`` of the words that can be randomized.
+    """Measure the figures of ``WordSpread`` for the words that can be randomized.
 
     Args:
         channel: Output distribution.
-        counted_inputs: Which inputs ``S*`` counts, shape ``(inputs,)``; ``find_candidates(channel)`` by default.
+        counted_inputs: Inputs that ``likely_inputs`` counts, a mask of shape ``(inputs,)``;
+            ``find_candidates(channel)`` by default.
         progress: Called with the number of words processed.
     """
     counted = find_candidates(channel) if counted_inputs is None else counted_inputs
@@ -111,7 +113,7 @@ def measure_spread(
     unchanged, likely_outputs, likeliest = (np.concatenate(parts) for parts in zip(*rows, strict=True))
 
     def columns(outputs: Ids) -> Integers:
-        """Return ``S*`` for a block of outputs."""
+        """Return ``likely_inputs`` for a block of outputs."""
         if isinstance(channel, ScoreRandomizer):  # of randomized words: kept words do not count
             probabilities = channel.compute_output_weights(outputs).astype(np.float64) * inverse
         else:
@@ -128,7 +130,7 @@ def measure_spread(
 
 
 def _measure_rows(channel: Randomizer, words: Ids) -> tuple[Floats, Integers, Floats]:
-    """Return ``N``, ``S`` and the largest probability of words, each of shape ``(n,)``."""
+    """Return ``unchanged``, ``likely_outputs`` and ``likeliest`` of words, shapes ``(n,)``."""
     if isinstance(channel, ScoreRandomizer):
         weights, totals = channel.compute_input_weights(words), channel.totals[words]
     else:  # probabilities in units of 2**-40: an error of 20,000 units is far below one twentieth
@@ -143,9 +145,9 @@ def _measure_rows(channel: Randomizer, words: Ids) -> tuple[Floats, Integers, Fl
 
 
 def _count_likely_inputs(probabilities: Floats) -> Integers:
-    """Return ``S*`` from the probabilities of all inputs, shape ``(outputs, inputs)``.
+    """Return ``likely_inputs`` from probabilities of all inputs, shape ``(outputs, inputs)``.
 
-    Inputs that do not count have probability 0.
+    Inputs that do not count must have probability 0.
     """
     floor = LIKELY_SHARE * probabilities.max(axis=1, keepdims=True)
     return np.count_nonzero(probabilities >= floor, axis=1)
@@ -216,7 +218,7 @@ def measure_statistics(
 
 
 def _summarize_spread(spread: WordSpread, inputs: int) -> dict[str, Any]:
-    """Return distributions of ``N``, ``S``, ``S*`` and of entropies for JSON."""
+    """Return distributions of the figures of ``WordSpread`` and of entropies, for JSON."""
     words = len(spread.unchanged)
     entropies = np.linspace(0, math.ceil(100 * math.log(inputs)) / 100, _BINS + 1)
     return {

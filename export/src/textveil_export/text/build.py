@@ -34,11 +34,12 @@ class TextBundleRecipe:
 
     Attributes:
         name: Name of the bundle, as ``textveil info`` prints it.
-        policy: Word sets of SanText+.
+        policy: Public choices which words are sensitive and which are outputs.
         k: Stored neighbors per input.
         levels: Exponent ``alpha`` by level name, strictest first; ``None`` chooses the default levels.
         certified_epsilons: Target epsilon by level name, strictest first, instead of exponents.
-        flatten_to: Target of flattening for these (``calibration.compute_flat_base``).
+        flatten_to: With ``certified_epsilons``: target of flattening (``calibration.compute_flat_base``); None for
+            no flattening.
         default_level: Level for users who choose none; the middle one by default.
         license: SPDX expression of the bundle.
         attribution: Authors and sources of the data.
@@ -70,7 +71,8 @@ def build_text_bundle(
         source: Vocabulary in order of frequency with its vectors.
         recipe: Settings of the bundle.
         progress: Called as stages advance.
-        run: Runs blocks of rows, for near-duplicates and the staircase.
+        run: Function that applies another one to blocks of rows, such as in parallel processes; for near-duplicates
+            and the staircase.
 
     Raises:
         ExportError: The recipe does not fit the vocabulary.
@@ -138,7 +140,10 @@ def build_text_bundle(
 def _build_santext(
     rows: NDArray[np.int8], spellings: list[list[str]], recipe: TextBundleRecipe, progress: Progress
 ) -> tuple[dict[str, dict[str, NDArray[Any]]], dict[str, Any], dict[str, Any], NDArray[np.uint8]]:
-    """Return SanText's arrays by file, entry in ``mechanism.json``, labels of levels, and roles."""
+    """Build SanText's part of a bundle.
+
+    Returns its arrays by file, its entry in ``mechanism.json``, the labels of its levels, and the roles of words.
+    """
     roles = assign_roles(spellings, recipe.policy)
     outputs = np.flatnonzero(roles & SANTEXT_OUTPUT_ROLE)
     near, squares, median = find_nearest_outputs(rows, outputs, recipe.k, progress)
@@ -192,7 +197,7 @@ def _build_santext(
 def _choose_level_settings(
     table: SanTextTable, distances: WordMetric, recipe: TextBundleRecipe, progress: Progress
 ) -> dict[LevelKey, LevelSetting]:
-    """Return exponent and base measure by level name and mechanism, in order of the levels."""
+    """Choose exponent and base measure for each level and mechanism, in order of the levels."""
     if recipe.certified_epsilons is not None:
         return calibrate_certified_epsilon(
             table, distances, recipe.certified_epsilons, progress, flatten_to=recipe.flatten_to
@@ -207,7 +212,7 @@ def _choose_level_settings(
 
 
 def _add_tensor(tensors: dict[str, NDArray[Any]], name: str, array: NDArray[Any]) -> str:
-    """Add an array to the tensors, or return the name of an equal array that is there already."""
+    """Add an array to ``tensors`` unless it has an equal one; return the name of the array."""
     for other, existing in tensors.items():
         if existing.dtype == array.dtype and np.array_equal(existing, array):
             return other

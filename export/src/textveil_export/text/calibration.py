@@ -194,7 +194,7 @@ class _ExponentSearch:
 
     @property
     def is_open(self) -> bool:
-        """Whether the certified epsilon is still too far below the target."""
+        """Whether the search must continue: the certified epsilon is too far below the target."""
         return self.target - self.low.certified > TOLERANCE
 
     @property
@@ -205,7 +205,7 @@ class _ExponentSearch:
     def narrow_search(self, certified: float) -> None:
         """Narrow the search by the certified epsilon of the guess, and make the next guess.
 
-        The next guess is on the secant through the two nearest exponents.
+        The next guess is where the secant through the two nearest exponents reaches the target.
         """
         point = _CertifiedPoint(float(_round_exponent(self.guess)), certified)
         if certified <= self.target:
@@ -231,9 +231,9 @@ def calibrate_certified_epsilon(
 ) -> dict[LevelKey, LevelSetting]:
     """Find settings whose certified epsilon is at most its target and within tolerance of it.
 
-    All levels are guessed again in each pass, by secants: for words that are close to one another ``eps*`` is nearly
-    linear in ``alpha``. Each level is flattened first, and keeps the flattened base measure if its certified epsilon is
-    lower.
+    Each pass makes one guess for every level, by the secant method: ``eps*`` is nearly linear in ``alpha`` for words
+    that are close to one another. First a flattened base measure is tried for each level; it is used if it lowers
+    the certified epsilon.
 
     Args:
         table: Neighbors, scores and roles.
@@ -316,8 +316,9 @@ def _flatten_bases(
 def calibrate_unchanged_share(table: SanTextTable, metric: WordMetric) -> dict[LevelKey, LevelSetting]:
     """Find exponents of the default levels, rounded to quarters.
 
-    For each of ``DEFAULT_SHARES`` it is the exponent at which the median of ``N_x = Pr[M(x) = x]`` over the outputs of
-    SanText+ equals the share. A level is named by its textbook epsilon.
+    For each share in ``DEFAULT_SHARES`` the result is the exponent at which a word stays unchanged with this
+    probability: the median of ``Pr[M(x) = x]`` over the outputs x of SanText+. The name of a level is its textbook
+    epsilon.
 
     Raises:
         ExportError: Two default levels have equal exponents for this vocabulary.
@@ -340,7 +341,10 @@ def calibrate_unchanged_share(table: SanTextTable, metric: WordMetric) -> dict[L
 
 
 def _make_unchanged_median(table: SanTextTable, metric: WordMetric) -> Callable[[float], float]:
-    """Return a function from exponent to the median unchanged share, over a sample of outputs."""
+    """Return a function from an exponent to the median probability that a word stays unchanged.
+
+    The median is taken over a sample of outputs.
+    """
     outputs = np.flatnonzero(table.roles & SANTEXT_PLUS_OUTPUT_ROLE)
     sample = outputs[:: max(1, len(outputs) // _SAMPLED_WORDS)]
     distances = np.concatenate(
@@ -348,7 +352,7 @@ def _make_unchanged_median(table: SanTextTable, metric: WordMetric) -> Callable[
     )
 
     def median_unchanged(exponent: float) -> float:
-        """Return the median unchanged share at an exponent."""
+        """Return the median probability that a word stays unchanged."""
         return float(np.median(1 / np.exp(-exponent * distances).sum(axis=1)))
 
     return median_unchanged

@@ -75,9 +75,9 @@ class TextContents:
     Attributes:
         tensors: Arrays of each safetensors file, by file name.
         texts: Content of each text file, by file name, without ``mechanism.json``.
-        law: ``mechanism.json`` without ``files``.
-        manifest: ``manifest.json`` without ``files`` and ``identity``.
-        statistics: Figures for the card.
+        law: Content of ``mechanism.json`` without ``files``.
+        manifest: Content of ``manifest.json`` without ``files`` and ``identity``.
+        statistics: Figures for the model card.
     """
 
     tensors: dict[str, dict[str, NDArray[Any]]]

@@ -35,7 +35,7 @@ class NamesListFiles:
         texts: Content by the name of the file in the bundle.
         kinds: Entity types with a list of their words.
         pools: Entity types with a surrogate pool.
-        sources: Section of the card about sources and licenses.
+        sources: Section of the model card about sources and licenses.
     """
 
     texts: dict[str, str]

@@ -29,7 +29,7 @@ def merge_near_duplicates(
     Args:
         rows: int8 rows in order of frequency, shape ``(symbols, dimension)``.
         progress: Called with the number of rows processed.
-        run: Runs blocks of rows.
+        run: Function that applies another one to blocks of rows, such as in parallel processes.
 
     Returns:
         Indices of the representatives in order, and the representative of each other index.

@@ -141,7 +141,7 @@ def find_nearest_words(
         k: Ids per row.
         favor: Bonus of each of ``words``, in steps of the cosine (``COSINE_STEPS`` per 1).
         progress: Called with the number of rows processed.
-        run: Runs blocks of rows.
+        run: Function that applies another one to blocks of rows, such as in parallel processes.
 
     Returns:
         Ids, shape ``(symbols, k)``.
@@ -220,10 +220,9 @@ def _collect_candidates(
 ) -> tuple[_NeighborCandidates, NDArray[np.bool_]]:
     """Return a superset of the nearest words of each row, and which rows are crowded.
 
-    A crowded row has too many candidates.
-
-    A value is the cosine in steps plus the bonus, at most ``margin`` from the exact parse_integer. If ``count`` words
-    have a value of at least ``v``, a word with a value below ``v - 2 margin`` is not among the ``count`` nearest.
+    A crowded row has too many candidates. The value of a word is its cosine in steps plus its bonus, in floating
+    point: it differs from the exact value by at most ``margin``. So if ``count`` words have a value of at least
+    ``v``, a word with a value below ``v - 2 margin`` is not among the ``count`` nearest.
     """
     largest_favor = float(np.abs(favor).max())
     # d roundings of a product of d terms (Higham 2002, 3.1), two for each factor, half a step of the cosine.

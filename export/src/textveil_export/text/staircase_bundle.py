@@ -91,7 +91,7 @@ def build_staircase(
         source: The vocabulary with its vectors, near-duplicates merged.
         recipe: Lists, levels and settings.
         progress: Called as stages advance.
-        run: Runs blocks of rows.
+        run: Function that applies another one to blocks of rows, such as in parallel processes.
 
     Raises:
         ExportError: The recipe does not fit the vocabulary.

@@ -135,7 +135,7 @@ def make_staircase_arrays(
             frequencies from ranks (``estimate_frequencies``).
         settings: ``k``, ``mu`` and the bonus of frequency; defaults if ``None``.
         progress: Called with the number of rows processed.
-        run: Runs blocks of rows.
+        run: Function that applies another one to blocks of rows, such as in parallel processes.
         misleading: Lists of misleading words.
 
     Returns:

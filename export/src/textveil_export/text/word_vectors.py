@@ -131,8 +131,8 @@ def read_vectors(path: Path, max_words: int, progress: Progress = ignore_progres
     """Read word vectors in the text format of GloVe, word2vec and fastText: ``word v1 v2 ...``.
 
     A first line of two integers (number of words and dimension) is skipped. Entries that no text can look up are
-    omitted: those that share the key of an earlier entry, that the tokenizer would split, or that count as strings with
-    digits.
+    omitted: entries with the look-up key of an earlier entry in another spelling (such as another case), entries
+    that the tokenizer would split, and tokens with digits.
 
     Args:
         path: UTF-8 file, compressed with gzip if its name ends in ``.gz``.
@@ -140,7 +140,8 @@ def read_vectors(path: Path, max_words: int, progress: Progress = ignore_progres
         progress: Called with the number of bytes read.
 
     Raises:
-        SourceError: A line is malformed, a word occurs twice, or a number is not finite (with the line number).
+        SourceError: A line is malformed, a spelling occurs twice, or a number is not finite. The message has the
+            line number.
     """
     words: list[str] = []
     rows: list[NDArray[np.float32]] = []

@@ -75,7 +75,7 @@ class Sanitizer:
 
         Raises:
             BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge: The bundle is unusable.
-            IdentityMismatch, NotTheMaker: The bundle is not the expected one.
+            ContentHashMismatch, WrongSigner: The bundle is not the expected one.
             CryptoUnavailable: ``pins`` has a signer, and the extra ``crypto`` is not installed.
         """
         if path is None and pins.get("expect_id") is None:

@@ -57,11 +57,11 @@ class RawTextOptions:
     def read(self) -> tuple[list[Any], str | None, "ReadOptions"]:
         """Read the attacked texts.
 
-        Returns the texts, their split, and the options that they were read with.
+        Returns the texts, their split, and the column options.
 
         Raises:
-            DataOptionError: A key is named, and the format has none; or the texts are sanitized already.
-            MissingSplit: There are none.
+            DataOptionError: A key is given for a format without keys, or the texts are already sanitized.
+            MissingSplit: The data have no such split.
         """
         from textveil_training.data import ReadOptions, get_format, list_splits, load_examples
 

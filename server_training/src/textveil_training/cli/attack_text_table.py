@@ -41,7 +41,7 @@ _CONTEXTUAL = {
 def format_attack_table(result: Mapping[str, Any]) -> str:
     """Format the rates of all finished attacks with their standard errors.
 
-    One column has the rates among words that are never kept, if other words are kept.
+    If the mechanism keeps some words, one column has the rates among the words that it never keeps.
 
     Args:
         result: The ``result`` of a record.
@@ -72,7 +72,7 @@ def format_attack_table(result: Mapping[str, Any]) -> str:
 
 
 def _format_words(found: Mapping[str, Any]) -> list[list[str]]:
-    """Format the rates among content words, and among those that the vocabulary has."""
+    """Format the rates among content words, and among content words of the vocabulary."""
     content, known = ({**found.get(what, {})} for what in ("content", "known"))
     for part in (content, known):
         part["standard_errors"] = part.get("deviations")  # over draws: all attacks are on the same texts

@@ -140,7 +140,10 @@ class ExtractorOptions:
             )
 
     def choose_teacher(self) -> str:
-        """Return the teacher model of a codebook, and print a hint if none is installed."""
+        """Return the teacher model of a codebook, or NO_TEACHER if it is unused or not installed.
+
+        If the default teacher is not installed, a hint is printed.
+        """
         from textveil_training.encoder.teacher import NO_TEACHER, choose_default_teacher
 
         if self.codes is None or self.extractor == "minilm":

@@ -31,7 +31,7 @@ class FinetuningOptions(make_setting_options(FinetuningSettings, "tuned")):
 
         Args:
             recipe: A recipe; ``None`` for the paper's settings.
-            frozen: Whether the encoder stays as it is.
+            frozen: Whether the encoder is not trained.
         """
         settings = FinetuningSettings() if recipe is None else read_finetuning_recipe(recipe).training
         return replace(settings, **get_given_options(self), **({"tuned": False} if frozen else {}))
@@ -96,7 +96,7 @@ def finetune(
 def _load_task(
     format_name: Any, path: Path, test: Path | None, keys: KeyOptions, labels_of_pairs: bool, train_examples: int
 ) -> tuple[Any, Any]:
-    """Load training and test rows, and the terms of the release that they come from."""
+    """Load training and test rows, and the privacy terms of their sanitized corpus, if any."""
     from textveil_training.data import ReadOptions
     from textveil_training.data.corpus_release import read_release_terms
     from textveil_training.finetune.finetuning_data import load_finetuning_task

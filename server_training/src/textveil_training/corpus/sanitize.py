@@ -82,7 +82,7 @@ def find_files(inputs: Sequence[Path], format_name: str) -> list[Path]:
 
 
 def check_file(path: Path, format_name: str, text_keys: Sequence[str], label_key: str | None) -> None:
-    """Read a whole file with its format's reader, to find errors before any draw.
+    """Read a whole file with its format's reader, to find errors before any text is sanitized.
 
     Args:
         path: The file.

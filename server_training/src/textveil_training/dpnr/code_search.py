@@ -210,9 +210,9 @@ def search_best_dimension(
 def _compute_posteriors(
     points: torch.Tensor, noise: torch.Tensor, gains: torch.Tensor, scale: float, mode: Mode
 ) -> torch.Tensor:
-    """Compute ``max_y P(y | z)`` of every draw, shape (classes, draws).
+    """Compute the posterior probability of the best decision for each noisy point.
 
-    Here ``z = points[i] + noise[i]``.
+    It is ``max_y P(y | z)`` for ``z = points[i] + noise[i]``; the result has shape (classes, draws).
     """
     away = points[:, None, None] + noise[:, :, None] - points[None, None]  # (class, draw, other class, dimension)
     logs = -away.abs().sum(-1) / scale if mode != "l2" else -(away**2).sum(-1) / (2 * scale**2)

@@ -65,7 +65,7 @@ class DistributedProcess(SingleProcess):
     """One of several processes, connected by ``accelerate``.
 
     Args:
-        device: ``cpu``; anything else lets accelerate give each process a device of its own.
+        device: ``cpu``; for any other value accelerate assigns a separate device to each process.
 
     Raises:
         SettingError: accelerate is not installed.

@@ -63,7 +63,7 @@ class SanitizeArguments:
     def is_over_files(self) -> bool:
         """Return whether files are rewritten one by one.
 
-        That holds for tables, packed files, files in folders, and runs with options for many files.
+        This is so for tables, compressed files, files in folders, and runs with options for many files.
         """
         if self.inputs.text is not None:
             return False
@@ -74,7 +74,7 @@ class SanitizeArguments:
         return any(get_packed_ending(path) or os.path.isdir(path) for path in self.inputs.paths)
 
     def resolve_format(self) -> "SanitizeArguments":
-        """Return the arguments with the format of the files' endings, unless one is selected."""
+        """Return the arguments with the format that the file endings imply, unless one is selected."""
         return replace(self, table=self.table.resolve_format(self.inputs.paths))
 
     def check_options(self) -> None:

@@ -14,9 +14,9 @@ _WARN_IF_ONE_IN = 20
 
 
 class UnknownWordsWarning:
-    """Warning, once, if over half of the randomized words of the first texts are unknown.
+    """Warns once if more than half of the randomized words of the first texts are unknown.
 
-    It concerns the staircase mechanism alone.
+    Only the staircase mechanism has this warning.
     """
 
     def __init__(self, sanitizer: Sanitizer, options: Options) -> None:

@@ -154,7 +154,7 @@ def _sanitize_inputs(
 
 
 class _StatementTally:
-    """Sum of the privacy statements of the documents of one input."""
+    """Adds up the privacy statements of the documents of one input."""
 
     def __init__(self) -> None:
         self.documents = 0
@@ -206,7 +206,7 @@ def _read_documents(descriptor: int, name: str, arguments: SanitizeArguments) ->
 
 
 def _iterate_output(results: list[Result], as_json: bool, *, ended: bool) -> Iterator[str]:
-    """Yield the output text, a long one in parts: in one string it would be held three times."""
+    """Yield the output text; a long one in parts, since one string would need too much memory."""
     if all(len(result.text) < _MAX_WRITE_CHARACTERS for result in results):
         yield _format_output(results, as_json, ended=ended)
         return

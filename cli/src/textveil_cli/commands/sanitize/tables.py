@@ -111,7 +111,10 @@ class _TableRun:
     def write_files(
         self, run_ledger: "RunLedger | None", receipt: "ReceiptFile | None"
     ) -> tuple[RunResult, dict[str, object]]:
-        """Write the files; return the result of the run and its description."""
+        """Write all output files.
+
+        Returns the result of the run, and a description of the run for ``--json`` and the run manifest.
+        """
         arguments, sources = self.arguments, self.sources
         size, to_file = sum(source.size for source in sources.files), arguments.output.output is not None
         gc.freeze()  # excludes the loaded data from garbage collection, which takes a fifth of the time of short cells
@@ -215,7 +218,7 @@ class _TableRun:
 
     @property
     def writes_folder(self) -> bool:
-        """Return whether the outputs have the names of the inputs, in a folder."""
+        """Return whether the outputs are files in a folder, with the names of their inputs."""
         return self.sources.folder is not None
 
     def list_copied_parts(self) -> list[str]:
@@ -261,7 +264,7 @@ class _TableRun:
 
 
 def _print_notes(sources: SourceFiles, result: RunResult, quiet: bool) -> None:
-    """Print notes for the owner of this device, separate from the privacy statement."""
+    """Print private notes for the owner of this device, such as the number of skipped inputs."""
     remarks: list[str] = []
     if result.finished_before:
         remarks.append(f"{format_count(result.finished_before, 'file')} finished by an earlier run, skipped")

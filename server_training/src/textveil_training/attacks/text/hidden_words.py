@@ -84,7 +84,7 @@ class HiddenWordInference:
         return found
 
     def add_guesses(self, numbers: Tensor, logits: Tensor, *, clean: bool) -> None:
-        """Record the likeliest piece for each word, predicted from raw or sanitized text."""
+        """Record the likeliest WordPiece for each word, predicted from raw or sanitized text."""
         self._guesses[clean][numbers.numpy()] = logits.argmax(dim=1).numpy()
 
     def compute_result(self) -> dict[str, Any]:

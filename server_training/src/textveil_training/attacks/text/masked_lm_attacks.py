@@ -59,7 +59,7 @@ class MaskInference:
         self._guesses = {clean: np.full(len(sample), -1) for clean in (False, True)}
 
     def add_guesses(self, numbers: Tensor, logits: Tensor, *, clean: bool) -> None:
-        """Record the likeliest piece for each token, predicted from raw or sanitized text."""
+        """Record the likeliest WordPiece for each token, predicted from raw or sanitized text."""
         self._guesses[clean][numbers.numpy()] = logits.argmax(dim=1).numpy()
 
     def compute_result(self) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class MaskedText:
     """A text in which one token is replaced by [MASK].
 
     Attributes:
-        pieces: Piece ids with [CLS] and [SEP], shape ``(length,)``.
+        pieces: WordPiece ids with [CLS] and [SEP], shape ``(length,)``.
         at: Position of the [MASK] in ``pieces``.
     """
 
@@ -89,11 +89,11 @@ class MaskedLMReader:
         return tuple(self.tokenizer.split_into_pieces(text).pieces.tolist())
 
     def get_original_pieces(self, text: TokenizedText) -> list[Pieces]:
-        """Return the model's pieces of every original token, unknown words included."""
+        """Return the model's WordPieces of every original token, unknown words included."""
         return [self.get_pieces(spelling) for spelling in text.spellings]
 
     def get_output_pieces(self, outputs: Ids) -> list[Pieces]:
-        """Return the model's pieces of every output token of a text."""
+        """Return the model's WordPieces of every output token of a text."""
         assert self._channel is not None  # texts of tokens have a mechanism of tokens
         return [self.get_pieces(self._channel.spell_token(token)) for token in outputs.tolist()]
 
@@ -150,7 +150,7 @@ class MaskedLMReader:
         precision: str,
         report: Callable[[int, int], None],
     ) -> Iterator[tuple[Tensor, Tensor]]:
-        """Predict the piece at each [MASK].
+        """Predict the WordPiece at each [MASK].
 
         Args:
             variants: Texts with one [MASK] each.
@@ -160,7 +160,7 @@ class MaskedLMReader:
             report: Called with finished texts and the total.
 
         Yields:
-            Indices of some variants, shape ``(n,)``, and logits of all pieces, float32, shape ``(n, vocabulary)``.
+            Indices of some variants, shape ``(n,)``, and logits of all WordPieces, float32, shape ``(n, vocabulary)``.
         """
         model = self.loaded.model.to(device)
         order = torch.tensor([len(variant.pieces) for variant in variants]).argsort(stable=True)

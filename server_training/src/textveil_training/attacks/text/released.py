@@ -44,7 +44,7 @@ class ReleasedTexts:
 
 
 def release_texts(channel: TokenRandomizer, examples: Sequence[Sequence[str]]) -> ReleasedTexts:
-    """Tokenize texts and draw one output of each.
+    """Tokenize texts and randomize each of them once.
 
     Args:
         channel: The mechanism.

@@ -65,7 +65,7 @@ class TemplateRelease:
 
 
 def read_template(subject: AttackedMechanism, text: str) -> TemplateText:
-    """Return the template and the hidden words of a text, without a draw.
+    """Return the template and the hidden words of a text; nothing is randomized.
 
     Args:
         subject: A mechanism of one of the modes.

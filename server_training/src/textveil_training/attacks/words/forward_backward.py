@@ -54,13 +54,19 @@ class TrigramStep:
         self.short = model.predict_after_one(second, third)
 
     def forward(self, at: Floats) -> Floats:
-        """Sum over ``a``: map weights of ``(a, b)`` to weights of ``(b, c)``."""
+        """Make a step forward: from weights of the pairs ``(a, b)`` to weights of ``(b, c)``.
+
+        The weights are multiplied by ``P(c | a b)`` and summed over ``a``.
+        """
         found = (at * self.left).sum(axis=0)[:, None] * self.short
         np.add.at(found, self.b, at[self.a, self.b][:, None] * self.seen)
         return found
 
     def backward(self, back: Floats) -> Floats:
-        """Sum over ``c``: map weights of ``(b, c)`` to weights of ``(a, b)``."""
+        """Make a step backward: from weights of the pairs ``(b, c)`` to weights of ``(a, b)``.
+
+        The weights are multiplied by ``P(c | a b)`` and summed over ``c``.
+        """
         found = self.left * (self.short * back).sum(axis=1)
         found[self.a, self.b] += (self.seen * back[self.b]).sum(axis=1)
         return found
