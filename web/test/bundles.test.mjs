@@ -54,7 +54,7 @@ test("sources of one bundle give one identity", async () => {
 });
 
 test("lists of facts of a bundle are hashed and counted, and not used", async () => {
-  const file = "names.facts.units.txt";
+  const file = "facts.units.txt";
   const withFacts = (facts, content) => {
     const law = json(names, "mechanism.json");
     law.names.facts = facts;
@@ -151,7 +151,7 @@ test("a bundle without a staircase says what to do", async () => {
   }
   const other = await Sanitizer.load(`${golden}words`);
   assert.throws(() => other.sanitize(""), /^UnknownMechanism: this package does not support santext/);
-  assert.throws(() => other.sanitize("", { protect: "names" }), /; the built-in one has them$/);
+  assert.throws(() => other.sanitize("", { protect: "names" }), /: use the built-in bundle$/);
 });
 
 test("files that are missing, cut short, altered or links are refused", async () => {

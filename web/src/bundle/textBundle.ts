@@ -140,7 +140,7 @@ export class TextBundle {
   get table(): StaircaseTable {
     if (this.#table === undefined) {
       const message =
-        "this package does not support santext, and this bundle has no staircase; the built-in one has it";
+        "this package does not support santext, and this bundle has no staircase: use the built-in bundle";
       throw new UnknownMechanism(this.#hasSanText ? message : SHARED_MESSAGES.noMechanism);
     }
     return this.#table;
