@@ -147,7 +147,7 @@ test("a platform that lacks what is needed is named, and not the bundle", async 
 test("a bundle without a staircase says what to do", async () => {
   const sanitizer = await Sanitizer.load(names);
   for (const options of [{}, { protect: "words" }, { epsilon: 10 }]) {
-    assert.throws(() => sanitizer.sanitize("", options), /^UnknownMechanism: .*: pass protect names$/);
+    assert.throws(() => sanitizer.sanitize("", options), /^UnknownMechanism: .*: use protect names$/);
   }
   const other = await Sanitizer.load(`${golden}words`);
   assert.throws(() => other.sanitize(""), /^UnknownMechanism: this package does not support santext/);

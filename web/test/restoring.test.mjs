@@ -153,7 +153,7 @@ test("an original that is an address takes in no other", () => {
 });
 
 test("options of restoring are checked", () => {
-  const places = "restorePlaces takes a collection of code, json, math, all";
+  const places = "restorePlaces must be a collection of code, json, math, all";
   const hosts = "restoreHosts must be a collection of host names, such as docs.example.com";
   for (const [options, message] of [
     [{ restorePlaces: ["links"] }, places],
