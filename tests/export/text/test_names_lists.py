@@ -66,8 +66,8 @@ def test_the_command_adds_lists_to_a_copy_of_a_staircase(lists: Path, tmp_path: 
     before, bundle = (open_bundle(path, TextBundle) for path in (DEFAULT_BUNDLE, tmp_path / "new"))
     assert before.template is not None
     assert before.names_files is not None
-    lists = {name for kind in before.template.entity_types for name in kind.files}
-    for name in before.manifest["files"].keys() - before.names_files.contents.keys() - OF_THE_BUNDLE | lists:
+    shared = {name for kind in before.template.entity_types for name in kind.files}
+    for name in before.manifest["files"].keys() - before.names_files.contents.keys() - OF_THE_BUNDLE | shared:
         copy = bundle.path / f"template.{name}"  # the mode names has other words of this type
         path = copy if copy.exists() else bundle.path / name
         assert path.read_bytes() == (before.path / name).read_bytes()
