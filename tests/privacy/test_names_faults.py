@@ -113,15 +113,15 @@ READ_FAULTS: dict[str, Fault] = {
     "a number of a list is kept by its value": (
         numbers,
         "find_list_number",
-        ('number not in ("1", str(last + 1))', 'number not in "1234567"'),
+        ('number not in ("1", str(1 + (last[0] if last else 0)))', 'number not in "1234567"'),
     ),
     "a number of a list counts on from one that is hidden": (
         SpanFinder,
         "_iterate_line_elements",
         (
-            "and token.token_class == DIGITS\n",
-            "and token.token_class == DIGITS and (token.text in ('1', str(self._last_list_number + 1))"
-            " or not setattr(self, '_last_list_number', ord(token.text[0]) - ord('0')))\n",
+            'and (token.token_class == DIGITS or token.entity_type == "number")\n',
+            "and token.token_class == DIGITS and (token.text in ('1', str(1 + (self._last_list_number or (0,))[0]))"
+            " or not setattr(self, '_last_list_number', (ord(token.text[0]) - ord('0'),)))\n",
         ),
     ),
     "a time has its hour in the layout": (

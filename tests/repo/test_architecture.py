@@ -63,6 +63,6 @@ def test_an_import_through_a_module_is_an_arrow() -> None:
 
 
 def _with_packages(graph: grimp.ImportGraph) -> grimp.ImportGraph:
-    for name in ("bundle", "mechanisms", "text", "vector"):
+    for name in ("bundle", "mechanisms", "storage", "text", "vector"):
         graph.add_module(f"textveil.{name}")
     return graph

@@ -76,7 +76,7 @@ def test_impostors_are_refused_at_every_door(doors: dict[str, Door]) -> None:
             with pytest.raises(InputError) as refused:
                 call(impostor)
             said = str(refused.value)
-            assert "got one string: put it in a list" in said, (door, name, said)
+            assert "expected texts, got a row or a mapping: pass one of its columns" in said, (door, name, said)
             assert "\n" not in said
             assert "Zorblax" not in said
 
@@ -114,7 +114,7 @@ def test_a_document_has_strings(english: Sanitizer, wrong: Any, options: dict[st
 def test_scopes_are_names_in_order(english: Sanitizer, tmp_path: Path) -> None:
     """The keys of a mapping from texts to scopes are the texts."""
     ledger = Ledger(tmp_path / "ledger")
-    with pytest.raises(InputError, match="where privacy units are wanted"):
+    with pytest.raises(InputError, match="expected privacy units, got a row or a mapping: pass one of its columns"):
         ledger.sanitize_batch(english, ["doctor"], privacy_unit={SECRET: "anna"})  # type: ignore[arg-type]
     assert ledger.list_accounts() == []
 

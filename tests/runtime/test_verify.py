@@ -215,7 +215,7 @@ def test_outputs_that_are_wrong_are_seen(tmp_path: Path, word: str, role: int) -
     index = words.index(word)
     folder = small_staircase(tmp_path, words=words, roles=put(roles, (index,), int(roles[index]) | role))
     with pytest.raises(
-        BundleDamaged, match=f"^staircase.safetensors: symbol {index} is an output that its mode forbids$"
+        BundleDamaged, match=f"^staircase.safetensors: word {index} is an output that its mode forbids$"
     ):
         verify_text(open_bundle(folder, TextBundle))
 

@@ -94,7 +94,7 @@ def test_a_wrong_coin_would_be_noticed(folders: dict[str, Path]) -> None:
 
 
 def test_without_weights_there_are_no_likelihoods(folders: dict[str, Path]) -> None:
-    with pytest.raises(OptionError, match="no table of weights"):
+    with pytest.raises(OptionError, match="fbdd has no table of probabilities: estimate its output distribution from"):
         TokenRandomizer(folders["words"], mechanism="fbdd", epsilon="10").get_distribution()
 
 

@@ -79,9 +79,9 @@ export const NUMBER_CLASSES = { and: "a", digits: "d", multipliers: "x", point: 
 export const SHARED_MESSAGES = {
   noMechanism: "this bundle has only the lists of the mode names: use protect names",
   noNames: "this bundle has no lists for the mode names: use the built-in bundle",
-  namesOnly: "{options}: only with protect names",
-  notOfNames: "protect names does not take {options}: leave that out",
-  noTexts: "one value came where texts are wanted: put it in a list",
-  noDocument: "one value came where the texts of a document are wanted: put it in a list",
-  noDocuments: "one value came where documents are wanted: put it in a list",
+  namesOnly: "{options}: only with the mode names (protect)",
+  notOfNames: "the mode names does not support {options}: omit it",
+  noTexts: "expected texts, got one value: put it in a list",
+  noDocument: "expected the texts of a document, got one value: put it in a list",
+  noDocuments: "expected documents, got one value: put it in a list",
 } as const;

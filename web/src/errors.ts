@@ -25,7 +25,7 @@ export class BundleDamaged extends BundleError {
   override readonly name: string = "BundleDamaged";
   override readonly code: string = "bundle-damaged";
 }
-/** A file of the bundle, or all files, exceed the caller's limit or the limit of a reader. */
+/** A file of the bundle, or all files together, exceed the caller's or a reader's size limit. */
 export class BundleTooLarge extends BundleError {
   override readonly name: string = "BundleTooLarge";
   override readonly code: string = "bundle-too-large";
@@ -35,12 +35,12 @@ export class BundleVersion extends BundleError {
   override readonly name: string = "BundleVersion";
   override readonly code: string = "bundle-version";
 }
-/** The bundle has another type than necessary: text, vectors or class labels. */
+/** The bundle has another type than the caller needs: text, vectors or class labels. */
 export class WrongBundle extends BundleError {
   override readonly name: string = "WrongBundle";
   override readonly code: string = "bundle-type";
 }
-/** The bundle is valid, but it is not the expected bundle of the caller. */
+/** The bundle does not have the content hash that the caller expects; it may be valid. */
 export class ContentHashMismatch extends BundleError {
   override readonly name: string = "ContentHashMismatch";
   override readonly code: string = "bundle-content-hash";
@@ -80,7 +80,7 @@ export class RestoredNotJson extends TextveilError {
   override readonly name: string = "RestoredNotJson";
   override readonly code: string = "restored-not-json";
 }
-/** The operating system returned no usable random bytes, or too few. Nothing was released. */
+/** The operating system's random bytes are missing or unusable. Nothing was released. */
 export class EntropyFailed extends TextveilError {
   override readonly name: string = "EntropyFailed";
   override readonly code: string = "entropy";

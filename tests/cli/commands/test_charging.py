@@ -47,7 +47,9 @@ def test_a_budget_refuses_and_nothing_comes_out(sanitize: HERE, tmp_path: Path) 
         assert (ran.code, ran.out) == (1, b"")
         assert ran.message.startswith("textveil: budget: this release exceeds the budget of its privacy unit")
     assert not output.exists()
-    assert sanitize("--budget", "31").message.startswith("textveil: budget: this privacy unit has a smaller budget")
+    assert sanitize("--budget", "31").message.startswith(
+        "textveil: budget: this privacy unit already has a smaller budget"
+    )
 
 
 def test_lines_are_documents_of_one_scope(here: HERE, bundle: Path, path: Path, tmp_path: Path) -> None:

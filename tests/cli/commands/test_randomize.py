@@ -108,11 +108,11 @@ def test_files_rungs_and_bundles_that_are_refused(rewrite: Here, here: Here, lis
         "textveil: input: --randomize: cannot read the file as UTF-8 with one word per line\n"
     )
     assert here("sanitize", "--randomize", listed, "--text", TEXT).message == (
-        "textveil: option: --randomize: only with --protect names (see textveil sanitize --help)\n"
+        "textveil: option: --randomize: only with the mode names (--protect) (see textveil sanitize --help)\n"
     )
     bundle = write_names(tmp_path / "bundle")
     assert rewrite("-b", bundle, "--randomize", listed, "--text", TEXT).message == (
-        "textveil: unknown-mechanism: this bundle carries the lists of the mode names only; the built-in one has it "
+        "textveil: unknown-mechanism: this bundle contains the lists of the mode names only: use the built-in bundle "
         "(see textveil sanitize --help)\n"
     )
     ran = rewrite("--randomize", listed, "-o", listed, "--text", TEXT)

@@ -155,7 +155,7 @@ def test_other_rungs_and_bundles_refuse(here: Here, bundle: Path, names: Path, t
     for option in (["--keep", "city"], ["--tag", "city"], ["--drop", "city"], ["--style", "tag"], ["--allow", listed]):
         ran = here("sanitize", "-b", bundle, "--text", TEXT, *option)
         assert (ran.code, ran.out) == (1, b"")
-        assert ran.message.startswith(f"textveil: option: {option[0]}: only with --protect names (see ")
+        assert ran.message.startswith(f"textveil: option: {option[0]}: only with the mode names (--protect) (see ")
     ran = here("sanitize", "-b", names, "--text", TEXT)
     assert (ran.code, ran.out) == (1, b"")
     assert ran.message.endswith(

@@ -103,7 +103,7 @@ def test_documents_that_are_too_long(here: Callable, tmp_path: Path) -> None:
     assert not out.exists()
     ran = here(*arguments, "--rejected-rows", kept)
     assert ran.code == 0
-    assert "2 rows, 2 texts with at most 1 distinct drawn word each" in ran.message
+    assert "textveil: 1 file, 2 rows, 2 texts with at most 1 distinct randomized word" in ran.message
     assert [line.split(",")[0] for line in out.read_text().splitlines()] == ["id", "1", "3"]
     assert json.loads(kept.read_text())["raw"] == '2,doctor nurse invoice,"y"\n'
 

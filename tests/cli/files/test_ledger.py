@@ -125,7 +125,7 @@ def test_rows_that_a_budget_refuses_go_to_the_quarantine(
     assert [json.loads(line)["row"] for line in kept.read_text().splitlines()] == [3, 5]
     assert spent(path, "anna", "bob") == [1, 2]
     assert tables(people, "--privacy-unit-column", "who", "--budget", "18").message.startswith(
-        "textveil: budget: people.csv, row 1 (line 2): this privacy unit has a smaller budget"
+        "textveil: budget: people.csv, row 1 (line 2): this privacy unit already has a smaller budget"
     )
 
 

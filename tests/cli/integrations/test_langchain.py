@@ -209,7 +209,7 @@ def test_batches_as_they_come() -> None:
 
 
 def test_keys_are_names_and_have_texts() -> None:
-    with pytest.raises(InputError, match="where keys are wanted"):
+    with pytest.raises(InputError, match="expected keys, got one string: put it in a list"):
         SanitizeFirst(keys="note")
     for given in ({"other": TEXT}, {"note": None}, {"note": [TEXT]}):
         with pytest.raises(ColumnError, match=r"^key 1 of 1 has no text in the input$"):

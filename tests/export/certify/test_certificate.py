@@ -93,7 +93,7 @@ class TestCertificateInABundle:
         assert run(cli.app, "textveil-export", ["certify", "--dry-run", str(bundle.path)]) == 1
         told = capsys.readouterr()
         assert told.out.count("false label: ") == len(labels)
-        assert f"{len(labels)} labels are below the proven epsilon" in told.err
+        assert f"{len(labels)} levels is below the certified one" in told.err
         assert run(cli.app, "textveil-export", ["certify", str(bundle.path)]) == 0
         assert find_false_labels(open_bundle(bundle.path, TextBundle), certificates) == []
 

@@ -116,7 +116,7 @@ def test_the_command_adds_lists_to_a_new_staircase(lists: Path, tmp_path: Path) 
     ("changed", "message"),
     [
         ({"common-words.txt": "b\na\n"}, "common-words.txt: line 2 occurs twice, or is not in alphabetical order"),
-        ({"surrogates.city.txt": ""}, "surrogates.city.txt: is empty"),
+        ({"surrogates.city.txt": ""}, "the file is empty, or its last line does not end in a line feed (copy or"),
         ({"common-words.txt": "friday\n"}, "common-words.txt: line 1 is a weekday, and the mode names never keeps one"),
         ({"README.md": "Free.\n"}, "README.md: add a section"),
     ],

@@ -38,17 +38,20 @@ MANIFESTS = {
     "true codes": (set_in("release", "label_count", value=True), "out of range"),
     "one code": (set_in("release", "label_count", value=1), "out of range"),
     "too many codes": (set_in("release", "label_count", value=257), "out of range"),
-    "labels for other codes": (set_in("labels", value=["a", "b"]), "labels"),
-    "labels that are none": (set_in("labels", value=["a", "b", 3]), "not a string"),
-    "a label twice": (set_in("labels", value=["a", "b", "a"]), "twice"),
-    "no labels": (set_in("labels", value=None), "not an array"),
+    "labels for other codes": (
+        set_in("must have one label for each cluster", value=["a", "b"]),
+        "must have one label for each cluster",
+    ),
+    "labels that are none": (set_in("must have one label for each cluster", value=["a", "b", 3]), "not a string"),
+    "a label twice": (set_in("must have one label for each cluster", value=["a", "b", "a"]), "twice"),
+    "no labels": (set_in("must have one label for each cluster", value=None), "not an array"),
     "another extractor": (set_in(*EXTRACTOR, "extractor_type", value="pickle"), "not supported"),
     "an extractor as a list": (set_in(*EXTRACTOR, value=[]), "not an object"),
     "a dimension of 0": (set_in(*EXTRACTOR, "dimension", value=0), "out of range"),
     "a number of pairs that is not a power of two": (set_in(*EXTRACTOR, "pairs", value=6), "power of two"),
     "too many pairs": (set_in(*EXTRACTOR, "pairs", value=1 << 40), "out of range"),
     "text without an end": (set_in(*EXTRACTOR, "max_characters", value=10**9), "out of range"),
-    "another dimension": (set_in(*EXTRACTOR, "dimension", value=2), "shapes"),
+    "another dimension": (set_in(*EXTRACTOR, "dimension", value=2), "an array has a wrong shape or type"),
     "a channel that is not there": (
         set_in("release", "randomizers", "more", value=["1"]),
         "its randomizers differ from the randomizers in manifest.json",
@@ -62,8 +65,14 @@ MANIFESTS = {
         "its randomizers differ from the randomizers in manifest.json",
     ),
     "levels as a text": (set_in("release", "randomizers", "accuracy", value="1"), "not an array"),
-    "levels out of order": (set_in("release", "randomizers", "counts", value=["4", "1"]), "order"),
-    "a level twice": (set_in("release", "randomizers", "accuracy", value=["1", "1"]), "order"),
+    "levels out of order": (
+        set_in("release", "randomizers", "counts", value=["4", "1"]),
+        "the levels of a randomizer must ascend, and there must be at least one",
+    ),
+    "a level twice": (
+        set_in("release", "randomizers", "accuracy", value=["1", "1"]),
+        "the levels of a randomizer must ascend, and there must be at least one",
+    ),
     "a default that is none": (
         set_in("release", "default", "epsilon", value="2"),
         "the default level must be a level of the default randomizer",
@@ -240,7 +249,7 @@ def test_sentences_that_were_changed_later_are_refused(tmp_path: Path) -> None:
     folder = write_index(tmp_path / "bundle", files=sentences_of())
     path = folder / "sentences.txt"
     path.write_text(path.read_text("utf-8").replace("They won.", "They win."), "utf-8")
-    assert "does not match its hash" in refused(folder)
+    assert "its hash differs from the hash in manifest.json" in refused(folder)
 
 
 def test_a_codebook_names_its_own_labels(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_nothing_but_gaps_survives(constant: Sanitizer, text: str) -> None:
         touching = tokens > 0
     result = constant.sanitize(text)
     assert result.text.lower() == "".join(expected).lower()
-    assert result.tokens == result.text.count("zz")
+    assert result.tokens == result.text.lower().count("zz")
 
 
 @reading

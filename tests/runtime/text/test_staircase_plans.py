@@ -78,7 +78,7 @@ def test_the_rung_is_the_default_of_the_bundle(small: Sanitizer, tmp_path: Path)
 )
 @pytest.mark.parametrize("mechanism", ["santext+", "santext", "krr", "random"])
 def test_options_of_the_staircase_belong_to_it_alone(tiny: Sanitizer, mechanism: str, options: dict[str, Any]) -> None:
-    with pytest.raises(OptionError, match=f"^{mechanism.replace('+', '.')} does not take {next(iter(options))}: "):
+    with pytest.raises(OptionError, match=f"^{mechanism.replace('+', '.')} does not support {next(iter(options))}: "):
         tiny.sanitize("doctor", mechanism=mechanism, **options)
     assert tiny.terms(mechanism="santext", protect=None) == tiny.terms(mechanism="santext")
 

@@ -186,14 +186,14 @@ def test_the_exact_distribution_of_a_label(encoder: TextLabelEncoder) -> None:
             assert [float(found.compute_probability(one)) for one in LABELS] == pytest.approx(
                 staircase.probability_matrix[code].tolist()
             )
-    with pytest.raises(OptionError, match="no class label"):
+    with pytest.raises(OptionError, match="the bundle has no such label"):
         encoder.distribution(SECRET)
 
 
 def test_what_is_no_text_is_refused(encoder: TextLabelEncoder) -> None:
     for wrong in (None, b"bytes", 3):
         for call in (encoder.encode, encoder.compute_true_label):
-            with pytest.raises(InputError, match="not a string"):
+            with pytest.raises(InputError, match="the text must be a string"):
                 call(wrong)  # type: ignore[operator, arg-type]
     with pytest.raises(InputError, match="text 2 of 2"):
         encoder.encode_batch(["a", 3])  # type: ignore[list-item]

@@ -78,7 +78,9 @@ def test_a_vector_for_every_text(write: Write) -> None:
     path = write(released() * 3)
     vectors, epsilon = read_released_vectors(path, 3)
     assert (vectors.tolist(), epsilon) == ([[0.5, -1.25]] * 3, 4.0)
-    with pytest.raises(WrongColumnCount, match="3 vectors for 2 texts"):
+    with pytest.raises(
+        WrongColumnCount, match=r"the number of released vectors \(3\) differs from the number of texts \(2\)"
+    ):
         read_released_vectors(path, 2)
 
 

@@ -165,7 +165,7 @@ def test_an_interrupted_run_keeps_what_is_done(run: Run, tmp_path: Path, monkeyp
     ("arguments", "said"),
     [
         (("--attacks", "nearest,guess"), "setting: --attacks must list names among nearest, bayes"),
-        (("--attacks", ""), "setting: the attacks are"),
+        (("--attacks", ""), "setting: --attacks must list names among nearest, bayes, repeated, frequent"),
         (("--attacks", "mask"), "setting: mask and contextual need a masked language model"),
         (
             ("--attacks", "frequent"),

@@ -120,10 +120,10 @@ def test_a_corpus_of_each_mode_is_pretrained_on_as_it_is(corpora: Path, run: Run
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--data", "words/rows.tsv:tsv"), "data 1 and 2 are mode names and mode words, epsilon 10: name data of one"),
+        (("--data", "words/rows.tsv:tsv"), "data-option: data 1 and 2 are mode names and mode words, epsilon 10: pass"),
         (("--data", "rows.tsv:tsv"), "data 1 and 2 are mode names and raw text: pass data of one release"),
-        (("--raw",), "the texts are sanitized already (mode names): leave --raw"),
-        (("-m", "santext"), "the texts are sanitized already (mode names): leave --raw"),
+        (("--raw",), "setting: the texts are sanitized already (mode names): omit --raw, --bundle"),
+        (("-m", "santext"), "setting: the texts are sanitized already (mode names): omit --raw, --bundle"),
     ],
     ids=["two modes", "raw texts", "raw", "mechanism"],
 )

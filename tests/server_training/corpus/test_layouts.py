@@ -148,8 +148,8 @@ def test_a_table_keeps_all_but_its_texts(sanitized: Sanitized, tmp_path: Path, n
     ("content", "columns", "message"),
     [
         ("a,b\n1,2,3\n", ("a",), "3 columns instead of 2"),
-        ('a,b\n"1"x,2\n', ("a",), "not CSV"),
-        ('a,b\n"1,2\n', ("a",), "not CSV"),
+        ('a,b\n"1"x,2\n', ("a",), r"my\.csv, line 2: the line is not valid CSV"),
+        ('a,b\n"1,2\n', ("a",), r"my\.csv, line 2: the line is not valid CSV"),
         ("a,b\n1,2\n", ("a", "2"), "give all columns by name, or all by number|give both"),
         ("a,b\n1,2\n", ("c",), "no column of the name"),
         ("a,b\n ,2\n", ("a",), "the text is missing"),

@@ -116,20 +116,26 @@ def retensor(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
-        (lambda folder: (folder / "checkpoint.json").unlink(), "no checkpoint in that folder"),
-        (lambda folder: (folder / "checkpoint.json").write_text("{"), "no checkpoint in that folder"),
+        (
+            lambda folder: (folder / "checkpoint.json").unlink(),
+            "the folder has no checkpoint: pass the output folder of its training",
+        ),
+        (
+            lambda folder: (folder / "checkpoint.json").write_text("{"),
+            "the folder has no checkpoint: pass the output folder of its training",
+        ),
         (edit(format="another"), "is not a checkpoint"),
-        (edit(format_version=2), "another version"),
-        (edit(extra=1), "other keys"),
-        (edit(delta="leave out"), "other keys"),
-        (edit(dimension=5), "another architecture"),
-        (edit(labels=["a", "b", "c"]), "another architecture"),
+        (edit(format_version=2), "the checkpoint has another format version: train it again"),
+        (edit(extra=1), "the description of the checkpoint has unexpected keys: it is damaged, train"),
+        (edit(delta="leave out"), "the description of the checkpoint has unexpected keys: it is damaged, train"),
+        (edit(dimension=5), "the tensors of the checkpoint do not match its description: it is damaged"),
+        (edit(labels=["a", "b", "c"]), "the tensors of the checkpoint do not match its description: it is damaged"),
         (edit(files={}), "is altered"),
         (lambda folder: (folder / "head.safetensors").unlink(), "is missing"),
         (lambda folder: (folder / "head.safetensors").write_bytes(b"\0"), "is altered"),
         (lambda folder: (folder / "extractor" / "vocab.txt").write_text("a\n"), "is altered"),
         (lambda folder: shutil.rmtree(folder / "extractor"), "is missing"),
-        (retensor, "another architecture"),
+        (retensor, "the tensors of the checkpoint do not match its description: it is damaged"),
     ],
 )
 def test_damage_has_a_name(written: Written, damage: Callable[[Path], None], reason: str) -> None:
@@ -167,9 +173,13 @@ def test_features_are_of_these_texts_and_this_encoder(written: Written, tmp_path
     path = tmp_path / "features-train.safetensors"
     write_features(path, features, split, "encoder")
     assert torch.equal(read_features(path, split, "encoder"), features)
-    with pytest.raises(CheckpointError, match="other texts or by another encoder"):
+    with pytest.raises(
+        CheckpointError, match="the features belong to other texts or another encoder: write them again"
+    ):
         read_features(path, split, "another")
-    with pytest.raises(CheckpointError, match="other texts or by another encoder"):
+    with pytest.raises(
+        CheckpointError, match="the features belong to other texts or another encoder: write them again"
+    ):
         read_features(
             path,
             ClassifiedSplit(texts=texts, labels=split.labels, attributes=split.attributes, sha256="other"),

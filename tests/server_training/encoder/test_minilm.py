@@ -90,9 +90,9 @@ def test_a_regression_that_is_interrupted_leaves_nothing_and_promises_nothing(
 
 def test_nothing_to_go_on_with_and_a_damaged_part(run: Run, data: Path, tmp_path: Path) -> None:
     output = tmp_path / "b"
-    assert "resume: there is no unfinished run" in run(*given(data, output, "--resume"))[2]
+    assert "this bundle has no unfinished run: omit --resume" in run(*given(data, output, "--resume"))[2]
     assert run(*given(data, output))[0] == 0
-    assert "resume: there is no unfinished run" in run(*given(data, output, "--resume", "--force"))[2]
+    assert "this bundle has no unfinished run: omit --resume" in run(*given(data, output, "--resume", "--force"))[2]
 
 
 @pytest.mark.slow

@@ -60,7 +60,9 @@ def test_weights_that_do_not_fit_and_a_vocabulary_that_is_too_long(pretraining: 
     less, longer = (Path(shutil.copytree(pretraining / "raw", tmp_path / name)) for name in ("less", "longer"))
     config = json.loads((less / "config.json").read_text())
     (less / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 3}))
-    with pytest.raises(CheckpointError, match="another architecture"):
+    with pytest.raises(
+        CheckpointError, match="the weights of the encoder do not match its configuration: restore its folder"
+    ):
         load_masked_lm(str(less))
     with (longer / "vocab.txt").open("a") as file:
         file.write("more\n")
@@ -97,7 +99,7 @@ def test_which_texts_a_source_means(tmp_path: Path, write: Callable[..., Path]) 
     assert read_texts([parse_source(f"{write('a b')}:text")]).texts == ("a b",)
     assert read_texts([parse_source(f"{write(json.dumps({'t': 'x y'}))}:jsonl")], "t").texts == ("x y",)
     (folder / "train.tsv").unlink()
-    with pytest.raises(MissingSplit, match="name one of dev"):
+    with pytest.raises(MissingSplit, match="there is no train split: add one of dev after the format"):
         parse_source(f"{folder}:qnli")
     with pytest.raises(MissingSplit):
         read_texts([parse_source(f"{folder}:qnli:train")])
@@ -153,5 +155,7 @@ def test_bad_command_lines_are_one_line(
 
 
 def test_an_output_folder_with_something_in_it(pretraining: Path, refused: Callable[..., str]) -> None:
-    assert refused(*arguments_of(pretraining, "raw")) == "checkpoint: the output folder is not empty; name a new one\n"
+    assert (
+        refused(*arguments_of(pretraining, "raw")) == "checkpoint: the output folder is not empty: choose a new one\n"
+    )
     assert refused(*arguments_of(pretraining, "texts.txt")).startswith("checkpoint: ")

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from textveil_training.encoder.class_bundle import EncoderBundleSettings
     from textveil_training.encoder.resume_cache import ResumeCache
 
+_NEEDS_EXPORT = (
+    "this command needs textveil-export: pip install 'textveil-training[bundle]' (in a clone: pip install ./export)"
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class LabeledTextOptions:
@@ -202,10 +206,7 @@ def encoder(
     try:
         from textveil_export.index import add_sentences, write_index_bundle
     except ImportError as error:
-        raise MissingExtra(
-            "this command needs textveil-export: pip install 'textveil-training[bundle]' (in a clone: pip install "
-            "./export)"
-        ) from error
+        raise MissingExtra(_NEEDS_EXPORT) from error
     from textveil_training.encoder.resume_cache import ResumeCache, get_unfinished_folder
 
     try:
@@ -234,9 +235,7 @@ def encoder(
         written = write_index_bundle(contents, output, force=force)
     except KeyboardInterrupt as interrupt:
         if kept.folder.exists():
-            interrupt.add_note(
-                f"what is finished is in {kept.folder.name}, and the same command with --resume continues"
-            )
+            interrupt.add_note(f"finished parts are in {kept.folder.name}; repeat the command with --resume")
         raise
     kept.remove()
     about = {"identity": written.bundle.content_hash, "measured": contents.measured, "left_out": skipped.reasons}

@@ -210,7 +210,10 @@ def test_a_thousand_levels() -> None:
     ],
 )
 def test_what_else_is_not_run(change: Change, what: str) -> None:
-    assert refused(changed(change)) == f"model.onnx: holds {what}, which this package does not run"
+    assert (
+        refused(changed(change))
+        == f"model.onnx: has {what}; this package runs no such model: export the encoder with textveil-export"
+    )
 
 
 @pytest.mark.parametrize("where", [lambda model: model, lambda model: model.graph, lambda model: model.graph.node[3]])

@@ -71,12 +71,12 @@ def test_options_that_belong_to_draws(options: dict[str, Any]) -> None:
 def test_other_rungs_bundles_and_levels_refuse(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="randomize: only with the mode names"):
         ENGLISH.sanitize("he", randomize=WORDS)
-    with pytest.raises(OptionError, match="randomize takes a collection of words"):
+    with pytest.raises(OptionError, match="randomize must be a collection of words"):
         ENGLISH.sanitize("he", randomize="zorblax", **NAMES)  # type: ignore[arg-type]
     with pytest.raises(UnknownLevel):
         ENGLISH.sanitize("he", randomize=WORDS, epsilon=7, **NAMES)
     listed = Sanitizer.load(write_names(tmp_path / "bundle"))
-    with pytest.raises(UnknownMechanism, match="this bundle carries the lists of the mode names only"):
+    with pytest.raises(UnknownMechanism, match="this bundle contains the lists of the mode names only"):
         listed.sanitize("he", randomize=WORDS, **NAMES)
 
 

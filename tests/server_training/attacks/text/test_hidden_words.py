@@ -103,7 +103,7 @@ def test_a_release_that_hides_nothing_is_noticed(monkeypatch: pytest.MonkeyPatch
 
 
 def test_texts_without_a_hidden_word_cannot_be_attacked() -> None:
-    with pytest.raises(EmptyData, match="the mode names hides no word of these texts"):
+    with pytest.raises(EmptyData, match="the mode names replaces no word of these texts, so there is nothing to"):
         release_templates(AttackedMechanism(protect="names"), [("no name is in this text",)])
 
 
