@@ -113,21 +113,21 @@ def test_no_channel_loses_more_than_is_stated(channel: Any) -> None:
 
 BIG = 2**62
 HOSTILE: dict[str, tuple[Any, Any, str]] = {
-    "no code": (np.zeros(0, np.int64), np.zeros((0, 0), np.int64), "a channel: an array has a wrong shape or type"),
-    "one code": (np.ones(1, np.int64), np.ones((1, 1), np.int64), "a channel: an array has a wrong shape or type"),
+    "no code": (np.zeros(0, np.int64), np.zeros((0, 0), np.int64), "a randomizer: an array has a wrong shape or type"),
+    "one code": (np.ones(1, np.int64), np.ones((1, 1), np.int64), "a randomizer: an array has a wrong shape or type"),
     "too many codes": (
         np.ones(MAX_LABELS + 1, np.int64),
         np.eye(MAX_LABELS + 1, dtype=np.int64),
-        "a channel: an array has a wrong shape or type",
+        "a randomizer: an array has a wrong shape or type",
     ),
     "a base of another shape": (
         np.ones((2, 2), np.int64),
         np.eye(2, dtype=np.int64),
-        "a channel: an array has a wrong shape or type",
+        "a randomizer: an array has a wrong shape or type",
     ),
-    "no square": (np.ones(2, np.int64), np.ones((2, 3), np.int64), "a channel: an array has a wrong shape or type"),
-    "floats": (np.ones(2), np.eye(2), "a channel: an array has a wrong shape or type"),
-    "unsigned": (np.ones(2, np.uint64), np.eye(2, dtype=np.uint64), "a channel: an array has a wrong shape or type"),
+    "no square": (np.ones(2, np.int64), np.ones((2, 3), np.int64), "a randomizer: an array has a wrong shape or type"),
+    "floats": (np.ones(2), np.eye(2), "a randomizer: an array has a wrong shape or type"),
+    "unsigned": (np.ones(2, np.uint64), np.eye(2, dtype=np.uint64), "a randomizer: an array has a wrong shape or type"),
     "a negative base": (np.array([-1, 3]), np.array([[0, 1], [0, 1]]), "negative"),
     "a base of zero": (np.zeros(2, np.int64), np.zeros((2, 2), np.int64), "zero"),
     "a base that wraps": (np.full(4, BIG), np.zeros((4, 4), np.int64), "too large"),

@@ -143,7 +143,7 @@ class BundleTooLarge(BundleError, code="bundle-too-large"):
     >>> from textveil import Sanitizer
     >>> Sanitizer.load(max_bytes=1000)
     Traceback (most recent call last):
-    textveil.errors.BundleTooLarge: the files of this bundle have more than 1,000 bytes (max_bytes allows more)
+    textveil.errors.BundleTooLarge: the files of this bundle have more than 1,000 bytes: if you trust the bundle, raise max_bytes
     """
 
 
@@ -265,7 +265,7 @@ class DetectorFailed(TextveilError, code="detector-failed"):
     >>> bundle = Sanitizer.load().bundle
     >>> Sanitizer(bundle, detector=lambda text: 1 / 0).sanitize("Hello", protect="names")
     Traceback (most recent call last):
-    textveil.errors.DetectorFailed: the outside detector failed (ZeroDivisionError): nothing is released
+    textveil.errors.DetectorFailed: the external detector raised ZeroDivisionError; nothing was released
     """
 
 

@@ -59,7 +59,7 @@ def test_the_identity_that_info_prints_is_the_one_to_expect(here: Callable, tiny
         assert here(*arguments, "--bundle", tiny_path, "--expect-id", identity).code == 0
         ran = here(*arguments, "--bundle", tiny_path, "--expect-id", identity.replace(identity[0], "x"))
         assert ran.code == 1
-        assert ran.message == f"textveil: bundle-content-hash: the bundle has the content hash {identity}, "
+        assert ran.message.startswith(f"textveil: bundle-content-hash: the bundle has the content hash {identity}, ")
         assert here(*arguments, "--expect-id", identity).code == 1  # the built-in one is another
 
 

@@ -164,13 +164,13 @@ def test_options_reach_the_library(cli: Callable, tmp_path: Path, tiny: Sanitize
 @pytest.mark.parametrize(
     ("arguments", "code", "expected"),
     [
-        (["--epsilon", "17"], "unknown-epsilon", "santext+ has these levels: epsilon 4, 16"),
+        (["--epsilon", "17"], "unknown-epsilon", "santext+ has the levels 4, 16"),
         (["-p", "canary"], "option", "not a number"),
         (["-p", "0"], "option", "above 0 and at most 1"),
         (
             ["--mechanism", "santext", "-p", "0.3"],
             "option",
-            "replacement_probability and deny work only with the mechanism santext+",
+            "--replacement-probability and --deny work only with santext+",
         ),
         (["--deny", "canary"], "input", "--deny: cannot read"),
         (["--bundle", "a canary"], "bundle-not-found", "there is no folder of that name"),

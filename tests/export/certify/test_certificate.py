@@ -72,7 +72,7 @@ class TestCertificateInABundle:
         certificate = (bundle.path / "certificate.json").read_text()
         (bundle.path / "certificate.json").write_text(certificate.replace(bundle.mechanism_hash, other.mechanism_hash))
         sign_manifest(bundle.path, read_json(bundle.path / "manifest.json"))
-        with pytest.raises(BundleDamaged, match="belongs to another table"):
+        with pytest.raises(BundleDamaged, match="was made for another table"):
             Sanitizer.load(bundle.path)
 
     def test_each_false_label_is_found(self, bundle, capsys):

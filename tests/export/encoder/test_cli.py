@@ -132,8 +132,8 @@ def test_weights_scrambled_by_quantization_do_not_ship(
     [
         (["--levels", "2,2.0"], "export: a level occurs twice"),
         (["--levels", "0"], "option: --epsilon"),
-        (["--levels", "two"], "option: --epsilon is not a decimal"),
-        (["--default-level", "3"], "export: the default level must be one of the levels"),
+        (["--levels", "two"], "option: --epsilon must be a decimal"),
+        (["--default-level", "3"], "export: the default level is not one of the levels"),
         (["--delta", "1e-6"], "mode l2 needs a delta; l1 and box must not have one"),
         (["--grid", "100000"], "grid must be from 1 to 65536 steps per unit"),
         (["--keep-pieces", "5"], "--keep-pieces must be between"),

@@ -52,7 +52,7 @@ def test_a_budget_is_met_to_the_last_unit_and_not_beyond(small: Sanitizer, ledge
     assert ledger.get_account("a").epsilon_units == budget.units[0]
     assert ledger.get_account("b").epsilon_units == 0
     ledger.sanitize(small, "the 5", privacy_unit="a")  # costs nothing
-    with pytest.raises(OptionError, match=r"^a budget is a Budget: Budget\(60\) allows an epsilon of 60$"):
+    with pytest.raises(OptionError, match=r"^budget must be a Budget object, such as Budget\(60\)$"):
         ledger.sanitize(small, TEXT, privacy_unit="a", budget=60)  # type: ignore[arg-type]
 
 

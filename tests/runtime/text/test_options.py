@@ -108,7 +108,7 @@ def test_options_are_checked(tiny: Sanitizer, options: dict[str, Any], error: ty
 
 
 def test_errors_list_what_there_is(tiny: Sanitizer) -> None:
-    with pytest.raises(UnknownLevel, match=r"^no such level: 5; santext\+ has these levels: epsilon 4, 16$"):
+    with pytest.raises(UnknownLevel, match=r"^no such level: 5; santext\+ has the levels 4, 16$"):
         tiny.sanitize("the", epsilon=5)
     with pytest.raises(UnknownMechanism, match=r"santext, santext\+, random, krr, fbdd$"):
         tiny.sanitize("the", mechanism="x")

@@ -22,7 +22,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     *(({"protect": wrong}, "protect must be a string") for wrong in (("words",), ["words"], 5, True)),
     ({"protect": "names"}, "this bundle has no lists for the mode names: use the built-in bundle"),
     *(
-        ({name: wrong}, f"{name} is true{', false or corpus' if name == 'consistent' else ' or false'}")
+        ({name: wrong}, f"{name} must be true{', false or corpus' if name == 'consistent' else ' or false'}")
         for name in ("consistent", "sanitize_punctuation")
         for wrong in ("no", "false", 0, 1, [])
     ),

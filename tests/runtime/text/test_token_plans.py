@@ -86,7 +86,7 @@ def test_every_epsilon_that_is_listed_is_accepted(make_bundle: Callable[..., Pat
     for sanitizer in bundles:
         with pytest.raises(UnknownLevel) as refused:
             plan(sanitizer, epsilon=5)
-        listed = str(refused.value).removeprefix("no such level: 5; santext+ has these levels: epsilon ").split(", ")
+        listed = str(refused.value).removeprefix("no such level: 5; santext+ has the levels ").split(", ")
         assert len(listed) == 2
         for epsilon in listed:
             assert plan(sanitizer, epsilon=epsilon).terms.level == epsilon
@@ -100,7 +100,7 @@ def test_a_certified_level_goes_by_its_certificate(tiny_path: Path, tmp_path: Pa
     terms = plan(sanitizer, epsilon=2.5).terms
     promise = terms.promise
     assert (terms.level, promise.epsilon, promise.epsilon_kind, promise.rounding_slack) == ("2.5", 2.5, CERTIFIED, 0)
-    with pytest.raises(UnknownLevel, match=r"has these levels: epsilon 2\.5, 16$"):
+    with pytest.raises(UnknownLevel, match=r"has the levels 2\.5, 16$"):
         plan(sanitizer, epsilon=4)
     other = plan(sanitizer, epsilon=16).terms
     assert (other.level, other.promise.epsilon_kind) == ("16", TEXTBOOK)

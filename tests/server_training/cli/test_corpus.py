@@ -158,7 +158,7 @@ def test_bad_input(write: Write, refused: Refused, small: Path, name: str, conte
     ("arguments", "said"),
     [
         (["quokkasecret", "--format", "sst2"], "data-file: input 1 of 1 cannot be opened (No such file"),
-        ([".", "--format", "sst2"], "data-split: input 1 of 1: the folder holds no file of this format"),
+        ([".", "--format", "sst2"], "data-split: input 1 of 1: the folder has no file of this format"),
         ([".", "--format", "text"], "data-file: input 1 of 1 cannot be opened (Is a directory"),
         (["ROWS", "quokkasecret", "--format", "sst2"], "data-file: input 2 of 2 cannot be opened"),
         (["ROWS", "ROWS", "--format", "sst2"], "data-option: two inputs have the same name"),

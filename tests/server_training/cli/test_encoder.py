@@ -234,7 +234,7 @@ def test_codes_are_those_of_the_device(made: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "arguments", "message"),
     [
-        ("text,topic\na,b\n", (), "classes: there are 1 different labels"),
+        ("text,topic\na,b\n", (), "classes: the column has 1 different labels"),
         (csv(), ("--label", SECRET), "data-column: my.csv, line 1: no column"),
         (csv(), ("--levels", "1,2"), "option: the default level must be one of the levels"),
         (csv(), ("--levels", "4,1"), "setting: levels"),

@@ -67,7 +67,9 @@ def test_every_format_has_a_sample() -> None:
     assert {*SAMPLES, "table"} == set(get_args(FormatName))
     with pytest.raises(UnknownFormat):
         plan_rewrite("csv", Path("my.csv"), ("text",))
-    with pytest.raises(DataOptionError, match="ending"):
+    with pytest.raises(
+        DataOptionError, match=r"the file name must end in \.csv, \.tsv, \.txt, \.jsonl, \.ndjson, \.parquet: rename"
+    ):
         plan_rewrite("table", Path("my.xlsx"), ("text",))
 
 

@@ -137,4 +137,4 @@ def test_too_few_texts_are_told_before_the_model_is_asked(
     few = tmp_path / "few.csv"
     few.write_text("\n".join((data / "my.csv").read_text("utf-8").splitlines()[:901]) + "\n", "utf-8")
     code, _, err = run("encoder", few, *given(data, tmp_path / "b")[2:])
-    assert (code, "8 codes are learned from 1000 different texts" in err) == (1, True)
+    assert (code, "8 codes need 1000 different texts" in err) == (1, True)

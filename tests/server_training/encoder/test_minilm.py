@@ -103,7 +103,7 @@ def test_a_damaged_part_is_named(run: Run, data: Path, tmp_path: Path, monkeypat
     part = get_unfinished_folder(output) / "static-decisions.safetensors"
     part.write_bytes(part.read_bytes()[:40])
     code, _, err = run(*given(data, output, "--resume"))
-    assert (code, "resume: a part of the unfinished run is damaged" in err) == (1, True)
+    assert (code, "resume: a file of the unfinished run is damaged" in err) == (1, True)
     assert run(*given(data, output, "--force"))[0] == 0
 
 

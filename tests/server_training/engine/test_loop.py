@@ -133,7 +133,7 @@ def test_a_loss_that_is_no_number_ends_the_run_before_the_weights_are_spoilt(
     fine, bad = torch.zeros(1), torch.ones(1)
     optimizer = torch.optim.SGD([weight], lr=1.0)
     stage = stage_of(optimizer, lambda b: loss(weight) if b.item() else weight.sum(), lambda generator: [fine, bad])
-    with pytest.raises(LossError, match=f"{said}: a smaller learning rate may help") as caught:
+    with pytest.raises(LossError, match=f"{said}: try a smaller learning rate") as caught:
         loop_of(stage, tmp_path / "state").run()
     assert "\n" not in str(caught.value)
     assert weight.item() == pytest.approx(0.0, abs=1e-5)  # the good step was done

@@ -218,7 +218,7 @@ def read_hashed_file(path: Path, digest: str, max_bytes: int = MAX_BUNDLE_BYTES)
         b'leeds'
         >>> read_hashed_file(Path("list.txt"), 64 * "0")
         Traceback (most recent call last):
-        textveil.errors.BundleDamaged: list.txt: does not match its hash
+        textveil.errors.BundleDamaged: list.txt: its hash differs from the hash in manifest.json
     """
     content = read_file(path, max_bytes)
     if hashlib.sha256(content).hexdigest() != digest:

@@ -47,4 +47,4 @@ def find_level(bundle: TextBundle, mechanism: str, epsilon: float | str | None) 
     available = ", ".join(
         format_epsilon(find_epsilon_and_kind(bundle, level, mechanism)[0]) for level in bundle.santext_levels
     )
-    raise UnknownLevel.from_epsilon(epsilon, f"{mechanism} has these levels: epsilon {available}")
+    raise UnknownLevel.from_epsilon(epsilon, f"{mechanism} has the levels {available}")

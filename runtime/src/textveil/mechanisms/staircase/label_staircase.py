@@ -72,7 +72,7 @@ class LabelStaircase(Staircase):
             or budget_matrix.shape != (label_count, label_count)
             or {base.dtype, budget_matrix.dtype} != {_INT64}
         ):
-            raise BundleDamaged("a channel: an array has a wrong shape or type")
+            raise BundleDamaged("a randomizer: an array has a wrong shape or type")
         total = sum(base.tolist())  # Python integers: sums of hostile values must not wrap
         if base.min() < 0 or not total >= 1 or total * unit >= MAX_TOTAL:
             raise BundleDamaged("a randomizer: a base weight is zero, negative or too large")
