@@ -143,7 +143,7 @@ class BundleTooLarge(BundleError, code="bundle-too-large"):
     >>> from textveil import Sanitizer
     >>> Sanitizer.load(max_bytes=1000)
     Traceback (most recent call last):
-    textveil.errors.BundleTooLarge: the files of this bundle have more than 1,000 bytes: if you trust the bundle, raise max_bytes
+    textveil.errors.BundleTooLarge: the files of this bundle have more than 1,000 bytes: ... raise max_bytes
     """
 
 

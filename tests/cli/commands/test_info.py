@@ -85,8 +85,9 @@ def test_verify_refuses_noise_that_is_too_small(
     finally:
         accounting.compute_realized_loss.cache_clear()
     assert ran.code == 1
-    assert (
-        ran.message == "textveil: bundle-damaged: epsilon 3: the privacy loss of the noise exceeds the stated epsilon\n"
+    assert ran.message == (
+        "textveil: bundle-damaged: epsilon 3: the privacy loss of the noise exceeds the stated epsilon (copy or build "
+        "the bundle again)\n"
     )
 
 

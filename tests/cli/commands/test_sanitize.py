@@ -82,14 +82,14 @@ SAID = "textveil: {} restored{}\n"
 @pytest.mark.parametrize(
     ("reply", "restored", "message"),
     [
-        ("Zed, Mo and [city 1].", "Zorblax, Anna and Oslo.", SAID.format("3 mentions", "")),
-        ("Zed or ZED.", "Zorblax or ZORBLAX.", SAID.format("2 mentions", "")),
+        ("Zed, Mo and [city 1].", "Zorblax, Anna and Oslo.", SAID.format("3 surrogates", "")),
+        ("Zed or ZED.", "Zorblax or ZORBLAX.", SAID.format("2 surrogates", "")),
         (
             "mo has 12 of 3,000 from [city 1]",
             "mo has 12 of 3,000 from Oslo",
-            SAID.format("1 mention", ", 1 not restored: 1 that may be an ordinary word of the reply"),
+            SAID.format("1 surrogate", ", 1 not restored: 1 that may be an ordinary word of the reply"),
         ),
-        ("", "", SAID.format("0 mentions", " (this may be the mapping of another text)")),
+        ("", "", SAID.format("0 surrogates", " (this may be the mapping of another text)")),
     ],
 )
 def test_restore_says_what_came_back(
@@ -121,7 +121,7 @@ def test_each_file_is_a_reply_of_its_own(here: Callable[..., Any], tmp_path: Pat
         second.write_text(f"Zed has 7{end}")
         ran = here("restore", "--mapping", mapping, first, second)
         assert (ran.code, ran.text) == (0, f"Ask Anna\nZorblax has 7{end}")
-        assert ran.message == SAID.format("2 mentions", "")
+        assert ran.message == SAID.format("2 surrogates", "")
         assert here("restore", "--mapping", mapping, first, empty, second).text == f"Ask Anna\nZorblax has 7{end}"
 
 

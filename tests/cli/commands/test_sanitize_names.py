@@ -122,10 +122,7 @@ def test_ledgers_receipts_and_memos(rewrite: Here, here: Here, tmp_path: Path) -
         ran = rewrite("--ledger", books, "--budget", "1000", "--privacy-unit", "strict", *more)
         assert (ran.code, ran.out) == (1, b"")
         assert "textveil: budget: " in ran.message
-        assert ran.message.splitlines()[-1].endswith(
-            "names has no finite epsilon, so it exceeds every budget: use another mechanism, or a privacy unit "
-            "without a budget"
-        )
+        assert "names has no finite epsilon, so it exceeds every budget" in ran.message.splitlines()[-1]
     assert "1 document spent epsilon, total of this privacy unit: epsilon 0, and 1 release without a finite bound" in (
         rewrite("--ledger", books, "--text", TEXT).message
     )
@@ -159,7 +156,7 @@ def test_other_rungs_and_bundles_refuse(here: Here, bundle: Path, names: Path, t
     ran = here("sanitize", "-b", names, "--text", TEXT)
     assert (ran.code, ran.out) == (1, b"")
     assert ran.message.endswith(
-        ": this bundle supports only the mode names: pass --protect names (see textveil sanitize --help)\n"
+        ": this bundle has only the lists of the mode names: use --protect names (see textveil sanitize --help)\n"
     )
     for folder in (bundle, tiny_path):
         ran = here("sanitize", "-b", folder, "--protect", "names", "--text", TEXT)

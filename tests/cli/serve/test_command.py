@@ -182,7 +182,7 @@ def test_without_the_option_no_request_names_a_privacy_unit(tmp_path: Path) -> N
     ("arguments", "code", "message"),
     [
         (["--epsilon", "7"], 1, "textveil: unknown-epsilon: "),
-        (["--protect", "names", "--epsilon", "6"], 1, "textveil: option: --protect names does not take --epsilon "),
+        (["--protect", "names", "--epsilon", "6"], 1, "textveil: option: the mode names does not support --epsilon "),
         (["--protect", "names", "--keep", SECRET], 1, "textveil: option: no such entity type; there are account"),
         (["--privacy-unit-per-request"], 1, "textveil: option: --privacy-unit-per-request needs --ledger FILE"),
         (["--replay-cache"], 1, "textveil: option: --replay-cache needs --ledger FILE"),

@@ -52,9 +52,7 @@ def test_each_mark_is_a_bit(tmp_path: Path) -> None:
 def test_other_mechanisms_refuse_by_name(tmp_path: Path) -> None:
     bundle = opened(write_names(tmp_path / "b"))
     for mechanism, hint in (("staircase", "only: use the built-in bundle"), ("santext", "artifacts/english-santext")):
-        with pytest.raises(
-            UnknownMechanism, match=rf"^this bundle contains the lists of the mode names only: .*{hint}"
-        ):
+        with pytest.raises(UnknownMechanism, match=rf"^this bundle contains the lists of the mode names .*{hint}"):
             Sanitizer(bundle).sanitize("the doctor", mechanism=mechanism)
     with pytest.raises(UnknownMechanism):
         Sanitizer(bundle).sanitize("the doctor")

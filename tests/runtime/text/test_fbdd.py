@@ -109,7 +109,7 @@ def test_the_command(tiny_path: Path, tiny: Sanitizer, forked: Callable, tmp_pat
         (["-e", "0"], "fbdd needs an --epsilon above 0 and at most 100000"),
         (["--epsilon=-3"], "fbdd needs an --epsilon above 0 and at most 100000"),
         (["-e", "1e99"], "fbdd needs an --epsilon above 0 and at most 100000"),
-        (["-e", "3", "-p", "0.5"], "replacement_probability and deny work only with santext+"),
+        (["-e", "3", "-p", "0.5"], "--replacement-probability and --deny work only with santext+"),
     ],
 )
 def test_named_errors(tiny_path: Path, here: Callable, arguments: list[str], expected: str) -> None:

@@ -94,7 +94,7 @@ BETWEEN = ["turns: a,", "joined: U+FDFA apart", "ASCII: ':'", "words: clitics", 
 MOST_DIFFERENT = [
     "plain",
     "sanitize_punctuation True",
-    "consistent True, sanitize_punctuation True",
+    "consistent True, consistent_cap 100000000, sanitize_punctuation True",
     "mechanism santext+",
     "mechanism santext+, sanitize_punctuation True",
 ]

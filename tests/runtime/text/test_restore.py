@@ -376,7 +376,7 @@ def test_no_trick_reaches_another_host(link: str) -> None:
         ({"restore_places": [5]}, "restore_places must be a collection of code, json, math, all"),
         ({"restore_places": None}, "restore_places must be a collection of code, json, math, all"),
         *(
-            ({"restore_hosts": hosts}, "restore_hosts must be a collection of host names")
+            ({"restore_hosts": hosts}, 'restore_hosts must be a collection of host names, such as ["docs.example.com"]')
             for hosts in ("ok.example", ["https://ok.example"], ["ok.example/"], ["*.example"], [""], [None], ["a@b"])
         ),
     ],

@@ -32,15 +32,15 @@ REFUSED: list[tuple[Callable[[list[str]], list[str]], str]] = [
     (lambda words: [*words, "baker", "friday"], "randomize: a name too: deny it: entry 131, 132 of the list"),
     (
         lambda words: [],
-        f"randomize needs at least {MIN_WORDS} words of the vocabulary that are not denied, and has 0: fewer",
+        f"randomize needs at least {MIN_WORDS} vocabulary words that are not denied, not 0",
     ),
     (
         lambda words: words[:99],
-        "randomize needs at least 100 words of the vocabulary that are not denied, and has 99: fewer would",
+        "randomize needs at least 100 vocabulary words that are not denied, not 99: with fewer",
     ),
     (
         lambda words: [*words[:99], "zorblax"],
-        "randomize needs at least 100 words of the vocabulary that are not denied, and has 99",
+        "randomize needs at least 100 vocabulary words that are not denied, not 99",
     ),
 ]
 
