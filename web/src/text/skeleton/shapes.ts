@@ -28,6 +28,7 @@ export function classifyShape(string: string, segmenter: Segmenter): string {
   if ("@＠﹫".includes(string.charAt(0))) return "handle";
   const codePoints = new CodePoints(string);
   if ((string.includes(".") || string.includes("://")) && segmenter.isUrl(codePoints)) return "url";
+  if (":;".includes(string.charAt(0)) && segmenter.findEmoticonEnd(codePoints, 0) === codePoints.length) return "other";
   // Patterns of English, which decide the types of strings in the mode `names` too. None depends on values of digits.
   if (ENGLISH.getPattern("email").test(string)) return "email";
   if (ENGLISH.getPattern("time").test(withZeros)) return "time";
