@@ -75,9 +75,9 @@ def load_data(name: str) -> dict[str, Any]:
 
 
 def decode_table(lines: "list[str]") -> list[int]:
-    """Return the first code point of each range of a table and the first one after it, in turn.
+    """Return the bounds of ranges of code points: the first one and the one after the last, in turn.
 
-    A table alternates between the number of code points before a range and the number in it: ``48 10`` are the ASCII
-    digits.
+    A table has two lengths for each range: of the gap since the previous range (or since 0), and of the range.
+    ``48 10`` gives [48, 58], the ASCII digits.
     """
     return [*accumulate(map(int, " ".join(lines).split()))]

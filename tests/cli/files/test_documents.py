@@ -85,7 +85,7 @@ def test_keys_of_json_lines(here: Callable, tmp_path: Path) -> None:
     assert texts[0].split()[0] == texts[1]
     assert "3 rows, 2 documents" in ran.message
     path.write_text('{"text": "x"}\n')
-    assert "--document-key is missing" in here(
+    assert "the row lacks the key of --document-key" in here(
         "sanitize", "--jsonl", "--key", "text", "--consistent", "--document-key", "thread.id", path
     ).message  # fmt: skip
 

@@ -99,7 +99,7 @@ def test_which_texts_a_source_means(tmp_path: Path, write: Callable[..., Path]) 
     assert read_texts([parse_source(f"{write('a b')}:text")]).texts == ("a b",)
     assert read_texts([parse_source(f"{write(json.dumps({'t': 'x y'}))}:jsonl")], "t").texts == ("x y",)
     (folder / "train.tsv").unlink()
-    with pytest.raises(MissingSplit, match="there is no train split: add one of dev after the format"):
+    with pytest.raises(MissingSplit, match="there is no train split: name one of dev, as in PATH:FORMAT:SPLIT"):
         parse_source(f"{folder}:qnli")
     with pytest.raises(MissingSplit):
         read_texts([parse_source(f"{folder}:qnli:train")])

@@ -282,7 +282,7 @@ def get_document_key(row: Any, path: tuple[str | None, ...]) -> str:
     try:
         return json.dumps(_get_value(row, path))
     except KeyError:
-        raise RowMismatch("--document-key is missing") from None
+        raise RowMismatch("the row lacks the key of --document-key") from None
 
 
 def get_privacy_unit(row: Any, path: tuple[str | None, ...]) -> str:

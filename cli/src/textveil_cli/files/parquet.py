@@ -18,9 +18,9 @@ _BATCH_ROWS = 65_536
 
 @dataclass(kw_only=True)
 class ParquetBlock:
-    """Rows that are rewritten together; see ``rows.TextBlock``.
+    """Rows of one record batch that are rewritten together, as ``blocks.TextBlock``.
 
-    Rows with a withheld text are removed from the batch.
+    A row of which one text could not be released is removed from the batch.
     """
 
     batch: Any

@@ -158,7 +158,9 @@ def _check_outputs(
             raise OutputError(f"{make_printable(name)}: not a valid file name on Windows")
     names = [name.casefold() for _, name in paths]  # the folder may be copied to a system that ignores case
     if len(set(names)) < len(names):
-        raise OptionError("two inputs have the same name, so their outputs would collide")
+        raise OptionError(
+            "two inputs have the same file name (ignoring case), so their outputs would collide: rename one, or use two runs"
+        )
 
 
 def _iterate_files(folder: str, top: str, parents: tuple[tuple[int, int], ...], name: str) -> Iterator[str]:

@@ -25,10 +25,10 @@ _SMALLEST_PROBABILITY = 1e-9
 
 
 def compute_realized_epsilon(epsilon: str) -> float:
-    """Return ``ln(1 + F / G)``, the exact epsilon of a staircase of a level.
+    """Return the exact epsilon of a level after ``exp(epsilon)`` is rounded down to a ratio of integers.
 
-    It is at most ``epsilon``, and smaller by about ``1e-6`` at most. A randomizer that is optimized for this value
-    keeps its probabilities to about ``1e-9``.
+    It is at most ``epsilon``, and smaller by about ``1e-6`` at most. If a randomizer is optimized for this value, its
+    conversion to integers changes probabilities by only about ``1e-9``.
 
     Args:
         epsilon: A decimal number.

@@ -63,7 +63,7 @@ class OriginalMasks:
         )
 
     def read_masked(self, text: str, reader: NamesReader) -> tuple[ReadText, list[SurrogatePair]]:
-        """Read a text in which each original is masked, so that each becomes a mention.
+        """Read a text with a made-up name in place of each original, so that each becomes a mention in any context.
 
         Returns:
             The text that was read, with the originals back in their mentions, and the pairs of these originals.

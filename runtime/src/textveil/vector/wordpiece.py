@@ -78,7 +78,7 @@ def _clean_character(character: str) -> str:
 
 
 def _decomposes_late(character: str) -> bool:
-    """Return whether ``unicodedata`` decomposes or orders a character, unlike the reference."""
+    """Return whether the reference tokenizer (Unicode 9) leaves a character alone that NFD changes or moves."""
     if not _is_within(character, _NEWER_CHARACTERS) or _is_within(character, _ORDERED_MARKS):
         return False
     return unicodedata.combining(character) > 0 or unicodedata.normalize("NFD", character) != character

@@ -148,7 +148,7 @@ class _PartRecord:
         self.content: dict[str, Any] = {}
 
     def add_file(self, source: SourceFile, status: os.stat_result, size: int, counts: RunCounts) -> None:
-        """Write the record of a part."""
+        """Write the JSON record of one finished part: source, size, counts, epsilon, bundle."""
         job = self._job
         path = job.get_record_path(self._file, self._number)
         statement = self._sanitizer.terms(**job.options).statement(counts.tokens, counts.randomized_words)

@@ -132,7 +132,7 @@ def _split_examples(examples: list[LabeledExample]) -> dict[str, list[LabeledExa
 def _load_examples(format_name: str, path: Path, name: str | None, options: ReadOptions | None) -> list[LabeledExample]:
     examples = list(load_examples(format_name, path, name, options))
     if not examples:
-        raise MissingSplit("a split is empty: each needs at least one row")
+        raise MissingSplit(f"the split {name} is empty: it needs at least one row" if name else "the file has no row")
     if len(examples[0].texts) > 1 or not examples[0].label:
         raise RecipeError("data.format: a recipe needs a format of single texts with a class")
     return examples

@@ -97,12 +97,14 @@ def estimate_code_accuracy(
 ) -> tuple[float, float]:
     """Estimate the accuracy of given codes, with its standard error, by simulated noise.
 
+    A code is the vector that a device sends, plus noise, for each decision that its classifier makes without noise.
+
     For each noise vector the estimate adds the posterior probability of the best decision, which has the same mean
     as counting right decisions and less variance. The noise is continuous: the grid of a release is too fine to make
     a difference.
 
     Args:
-        codes: ``codes[yhat]``, shape (classes, dimension), inside the mode's unit set.
+        codes: The code of each decision, shape (classes, dimension), inside the mode's unit set.
         confusion: Counts by true class (row) and decision without noise (column).
         epsilon: Whole-text epsilon.
         mode: Mode of the noise.
@@ -111,8 +113,8 @@ def estimate_code_accuracy(
         seed: Seed of the generator.
 
     Raises:
-        InvalidRandomizer: A code is outside the mode's set, the shapes do not agree, or for a reason listed under
-            ``compute_noise_scale`` or ``compute_joint_shares``.
+        InvalidRandomizer: A code is outside the mode's set, or the shapes differ; see also ``compute_noise_scale`` and
+            ``compute_joint_shares``.
     """
     points, gains = _check_codes(codes, mode), torch.from_numpy(compute_joint_shares(confusion).copy())
     if len(points) != len(gains):

@@ -103,9 +103,8 @@ def split_labeled_texts(
     for number, label in enumerate(labels, 1):
         if sizes[label] < MIN_CLASS_TEXTS:
             raise InvalidClasses(
-                f"class {number} of {len(labels)} has {format_count(sizes[label], 'text')}: {MIN_CLASS_TEXTS} are "
-                "needed; "
-                "counted in the order of the alphabet: join this label to another, or take its rows out"
+                f"class {number} of {len(labels)} (in alphabetical order) has {format_count(sizes[label], 'text')}, "
+                f"but {MIN_CLASS_TEXTS} are needed: join this label to another, or remove its rows"
             )
     if test is not None and (only := {row.label for row in test} - set(labels)):
         raise InvalidClasses(f"{len(only)} labels of the test file do not occur in the training file")

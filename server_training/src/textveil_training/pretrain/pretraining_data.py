@@ -84,7 +84,7 @@ def _make_source(path: str, format_name: str, splits: tuple[str, ...] | None) ->
     if splits is None:
         there = list_splits(format_name, path)
         if there and "train" not in there:
-            raise MissingSplit(f"there is no train split: add one of {', '.join(there)} after the format")
+            raise MissingSplit(f"there is no train split: name one of {', '.join(there)}, as in PATH:FORMAT:SPLIT")
         splits = ("train",) if there else None
     return TextSource(Path(path), format_name, splits)
 

@@ -115,7 +115,7 @@ def _check_bytes(content: memoryview, dimension: int) -> ModelCounts:
         raise MalformedMessage("there is no graph")
     for entry in model["opset_import"]:
         if decode_text(parse_message(entry, schema.OPERATOR_SET, "an operator set")["domain"]) not in OPERATORS:
-            raise _UnsupportedModel("needs operators of an unknown domain")
+            raise _UnsupportedModel("needs operators of an unknown domain: export the encoder with textveil-export")
     graph = _parse_message(model["graph"][0], schema.GRAPH, "the graph")
     if len(graph["node"]) > MAX_OPERATORS:
         raise _UnsupportedModel(f"has more than {MAX_OPERATORS:,} operators")

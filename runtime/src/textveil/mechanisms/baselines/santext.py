@@ -69,10 +69,11 @@ class SanText:
         return cls(table=table, metric=metric, weights=parameters.weights, base=base, base_sums=np.cumsum(base))
 
     def compute_proposals(self, inputs: Integers) -> WeightRows:
-        """Return the weights from which outputs are proposed, one row for each input.
+        """Return the weights with which outputs are proposed, one row for each input ``x``.
 
-        Let ``s_j`` be the scores stored for ``x``, and ``s_k`` the last of them. Then ``tail(x) = W[s_k]`` and
-        ``excess(x, y_j) = q(y_j) (W[s_j] - W[s_k])``. A stored neighbor that is not an output has ``q = 0``.
+        Every output ``y`` has the weight ``q(y) tail(x)``: its base weight times the weight ``W`` of the last score
+        that the table stores for ``x``. A stored neighbor ``y`` has in addition ``excess(x, y) = q(y) (W[its score] -
+        tail(x))``, which is 0 if it is not an output.
         """
         stored = self.table.neighbors[inputs].astype(np.int64)
         weights = self.weights[self.table.scores[inputs]]

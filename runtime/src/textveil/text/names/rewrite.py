@@ -398,7 +398,11 @@ def find_pairs(
 
 
 def _has_other_spelling(element: RewrittenElement, spellings: dict[str, str]) -> bool:
-    """Return whether the surrogate alone could restore the spelling of another occurrence."""
+    """Return whether the surrogate also replaces another spelling of its original.
+
+    A reply that quotes the surrogate could then be restored in the wrong spelling. ``spellings`` collects the first
+    original of each surrogate.
+    """
     output, original = element.output, element.original
     folded_output = output.lower()
     first = spellings.get(folded_output, original)

@@ -58,7 +58,7 @@ class _SpelledSpan:
         entity_type: ``SPELLED_NUMBER`` or ``SPELLED_LETTERS``.
         start: Index of the first token.
         stop: Index after the last token.
-        indices: Indices of the elements that count.
+        indices: Indices of the number words, digits or letters among these tokens.
         classes: For a number, the element class of each of ``indices``.
     """
 

@@ -119,8 +119,8 @@ class EntityTypes:
     If several types list a word, the first one applies.
 
     Args:
-        entity_types: Any number of types, with all shapes or none: if one shape were missing, its strings would differ
-            from others in their effect on their neighbors.
+        entity_types: Any number of types. Either every shape (kind of string, such as email or date) has a type, or
+            none has: otherwise strings without a type would affect the tokens beside them differently.
 
     Raises:
         BundleDamaged: Two types share a name or a shape, or some shapes are missing.

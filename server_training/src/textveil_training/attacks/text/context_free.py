@@ -68,8 +68,8 @@ LISTED = 10
 def rank_inputs(metric: WordMetric, inputs: Ids, outputs: Ids, report: Callable[[int, int], None]) -> Ids:
     """Rank each token's input id by its distance from the output.
 
-    The rank is the number of symbols that are nearer to the output. Among equally near symbols, those with a smaller
-    id count.
+    The rank is the number of symbols that are nearer to the output than the input is. A symbol at the same distance
+    is counted if its id is smaller.
 
     Args:
         metric: Distances of the bundle.

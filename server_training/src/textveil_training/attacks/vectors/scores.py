@@ -78,9 +78,9 @@ class AttackAdvantage:
     """Differences between two attackers, with standard errors over texts.
 
     Attributes:
-        auc: Difference of the mean areas.
+        auc: Difference of the mean areas under the ROC curve.
         auc_standard_error: Standard error of that difference.
-        f_tuned: Difference of the mean tuned F.
+        f_tuned: Difference of the mean F1, each attacker with the best thresholds on the dev split.
         f_standard_error: Standard error of that difference.
     """
 
