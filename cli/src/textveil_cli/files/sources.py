@@ -159,7 +159,8 @@ def _check_outputs(
     names = [name.casefold() for _, name in paths]  # the folder may be copied to a system that ignores case
     if len(set(names)) < len(names):
         raise OptionError(
-            "two inputs have the same file name (ignoring case), so their outputs would collide: rename one, or use two runs"
+            "two inputs have the same file name (ignoring case), so their outputs would collide: rename one, or use "
+            "two runs"
         )
 
 
