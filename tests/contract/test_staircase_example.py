@@ -26,7 +26,7 @@ def rows(heading: str) -> list[list[str]]:
     return [[cell.strip().replace("`", "") for cell in line.strip("|").split("|")] for line in table][2:]
 
 
-def test_the_skeleton_is_that_of_the_page() -> None:
+def test_the_template_is_that_of_the_page() -> None:
     bundle = reader.open_bundle(BUNDLE)
     assert bundle.staircase is not None
     rule = Skeleton(bundle, {"protect": "words"})
@@ -38,12 +38,12 @@ def test_the_skeleton_is_that_of_the_page() -> None:
         assert [token.case for token in of_word] == cases.split(", ")
         first = of_word[0]
         if first.role == MENTION:
-            assert re.match(rf"a mention of (symbol )?{first.symbol}\b", told)
+            assert re.match(rf"randomized with symbol {first.symbol}\b", told)
             assert bundle.look_up(keys) == first.symbol
         elif first.role == MEMBER:
-            assert f"a member of {list(bundle.staircase.kinds)[first.kind]}" in told
+            assert f"replaced with the entity type {list(bundle.staircase.kinds)[first.kind]}" in told
         else:
-            assert "visible" in told
+            assert re.search(r"\bkept\b", told)
             assert [token.key for token in of_word] == keys.split(", ")
 
 
@@ -67,7 +67,7 @@ def test_the_numbers_of_one_word_are_those_of_the_page() -> None:
     (u, whole, output) = re.findall(r"Had `u` been (\d+).*?is (\d+), and .*? that of `(\w+)`", EXAMPLE)[0]
     assert int(u) // UNIT == int(whole) < mass
     assert next(y for y, total in zip(outputs, sums[1:], strict=True) if int(total) > int(whole)) == bundle.ids[output]
-    for word, first, u, second, w, step, output in rows("drawn for | word of `u`"):
+    for word, first, u, second, w, step, output in rows("token | word of `u`"):
         below = max(1, mass - sum(a for _, a in deal(staircase, level, base, bundle.look_up(word))))
         assert int(first, 16) % total_of(level, mass) == int(u)
         assert int(second, 16) % below == int(w)
@@ -78,7 +78,7 @@ def test_the_numbers_of_one_word_are_those_of_the_page() -> None:
 
 def test_both_readers_write_what_the_page_says(monkeypatch: pytest.MonkeyPatch) -> None:
     words = list(itertools.islice(scripted_words("example"), 8))
-    drawn, members = rows("drawn for | word of `u`"), rows("drawn for | outputs")
+    drawn, members = rows("token | word of `u`"), rows("token | surrogates")
     told = [row[1] for row in drawn] + [row[3] for row in drawn] + [row[2] for row in members]
     assert told == [f"{word:016x}" for word in words]
     for _, outputs, word, place, output in members:

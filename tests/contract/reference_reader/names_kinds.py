@@ -1,4 +1,4 @@
-"""The mode `names`, pass 3: the kind of a slot, its parts and the skeleton (docs/names-rule.md, "Pass 3: kinds")."""
+"""The mode `names`, pass 3: type, parts and template of a slot (docs/names-rule.md, "Pass 3: entity types")."""
 
 import itertools
 import re

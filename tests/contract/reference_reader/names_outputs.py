@@ -1,4 +1,4 @@
-"""The mode `names`: what may come out for a slot (docs/names-rule.md, "What may come out")."""
+"""The mode `names`: the surrogates of a slot (docs/names-rule.md, "Surrogates")."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-/** Surrogates of the mode `names` (docs/names-rule.md, "What may come out"). */
+/** Surrogates of the mode `names` (docs/names-rule.md, "Surrogates"). */
 
 import { countSurrogates, includesWord, type Rules, writeTemplate } from "../../bundle/rules.js";
 import {
