@@ -59,7 +59,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bundle(
     assert run(*given(data, whole))[0] == 0
     with interrupted_at(monkeypatch, stage, step):
         code, _, err = run(*given(data, output))
-    assert (code, "--resume continues" in err) == (130, True)
+    assert (code, "repeat the command with --resume" in err) == (130, True)
     assert not output.exists()
     kept = sorted(path.name for path in get_unfinished_folder(output).iterdir())
     assert "static.safetensors" in kept

@@ -99,9 +99,10 @@ class WorkerPool:
     def start(self) -> None:
         """Start the threads, for the running event loop."""
         self._loop = asyncio.get_running_loop()
-        for queue, count in zip(self._queues, self._thread_counts, strict=True):
+        for size, queue, count in zip(("short", "medium", "long"), self._queues, self._thread_counts, strict=True):
             for _ in range(count):
-                self._threads.append(Thread(target=self._run_jobs, args=(queue,), name="textveil", daemon=True))
+                name = f"textveil-{size}"
+                self._threads.append(Thread(target=self._run_jobs, args=(queue,), name=name, daemon=True))
         for thread in self._threads:
             thread.start()
 
