@@ -120,8 +120,8 @@ def test_blanks_around_a_label_are_left_out() -> None:
         (rows(50), None, "1 different labels"),
         ([], None, "0 different labels"),
         (rows(*[1] * 257), None, "257 different labels"),
-        (rows(50, 1), None, f"class 2 of 2 has 1 text: {MIN_CLASS_TEXTS} are needed"),
-        (rows(50, 2), None, f"class 2 of 2 (in alphabetical order) has 2 texts, but {MIN_CLASS_TEXTS} are needed"),
+        (rows(50, 1), None, f"has 1 text, but {MIN_CLASS_TEXTS} are needed"),
+        (rows(50, 2), None, f"has 2 texts, but {MIN_CLASS_TEXTS} are needed"),
         (
             [*rows(90, 0), *[LabeledExample(texts=(LONG,), label="copied")] * 40],
             None,
