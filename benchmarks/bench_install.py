@@ -31,8 +31,8 @@ def main() -> None:
     found: dict[str, list[Seconds]] = {"limit: numpy, regex, typer": [], "./runtime ./cli": [], "and a sentence": []}
     for number in range(rounds + 1):
         with tempfile.TemporaryDirectory() as folder:
-            needs = _installed(Path(folder, "needs"), "numpy", "regex", "typer")
-            ours = _installed(Path(folder, "ours"), "./runtime", "./cli")
+            needs = _time_installation(Path(folder, "needs"), "numpy", "regex", "typer")
+            ours = _time_installation(Path(folder, "ours"), "./runtime", "./cli")
             said = _seconds(Path(folder, "ours", "bin", "textveil"), "sanitize", "-q", "--text", _SENTENCE)
             for times, seconds in zip(found.values(), (needs, ours, said), strict=True):
                 times += [seconds] if number else []
@@ -43,7 +43,7 @@ def main() -> None:
     report("install", ["what", "seconds", "processor"], rows)
 
 
-def _installed(folder: Path, *wanted: str) -> Seconds:
+def _time_installation(folder: Path, *wanted: str) -> Seconds:
     """Create an environment, and return the time that pip takes to install some packages there."""
     _seconds(Path(sys.executable), "-m", "venv", str(folder))
     return _seconds(folder / "bin" / "pip", "install", "-q", "--disable-pip-version-check", *wanted)

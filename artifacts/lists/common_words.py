@@ -56,7 +56,7 @@ class Common:
     def __init__(self, scowl: Path, never: set[str]) -> None:
         """Choose the words, without those of `never`; `reserve` takes out the words of pools later."""
         self.scowl = src.scowl(scowl)
-        self.spelled = src.spelled()
+        self.spelled = src.read_word_probabilities()
         self.mixed: dict[str, float] = defaultdict(float)
         for spelling, probability in self.spelled.items():
             if spelling != spelling.lower():

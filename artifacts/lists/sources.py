@@ -154,8 +154,8 @@ def countries() -> tuple[list[str], list[str]]:
     return sorted(single), sorted({token for name in names for token in tokens(name) if len(token) > 2})
 
 
-def spelled() -> dict[str, float]:
-    """Return the probabilities of words as they are spelled, capitals told apart, of `spacy_lookups_data`."""
+def read_word_probabilities() -> dict[str, float]:
+    """Return the probability of each spelling in `spacy_lookups_data`; a word with a capital has its own."""
     counted = _folder("spacy_lookups_data") / "data" / "en_lexeme_prob.json.gz"
     return {word: math.exp(log) for word, log in json.loads(gzip.decompress(counted.read_bytes())).items()}
 

@@ -1,4 +1,4 @@
-"""Make the pools: what is drawn in place of a hidden word or run, in the spelling it is printed in, the best first.
+"""Build the surrogate pools, in the spelling of the output, the best surrogates first.
 
 No pool depends on a protected text. Made-up organizations and places belong to nobody; for persons and cities, the
 most frequent names are taken.

@@ -206,7 +206,7 @@ def check_alike(one: ClassifiedSplit, other: ClassifiedSplit) -> None:
         raise SubgroupError("the data that are compared are not of the same texts: labels or attributes differ")
 
 
-def divided(
+def divide_by_attribute(
     answers: Answers,
     split: ClassifiedSplit,
     names: Sequence[str],

@@ -16,7 +16,7 @@ from fairness.correctness import (
     Answers,
     attributes_named,
     check_alike,
-    divided,
+    divide_by_attribute,
     of_checkpoint,
     of_model,
 )
@@ -100,17 +100,17 @@ def measure(request: Request, output: Path | None = None, report: ProgressCallba
         OutputError: The record cannot be written, or the file exists.
     """
     if output is None:
-        return {"lines": _measured(request, report)[1]}
+        return {"lines": _measure_models(request, report)[1]}
     if os.path.lexists(output):
         raise OutputError("there is a file of that name already")
     begun = time.perf_counter(), time.process_time()
     record = RunRecord(output, _subject(request), get_device(request.device))
     record.write()  # a place that cannot be written to is found out before the work
     try:
-        split, lines = _measured(request, report)
+        split, lines = _measure_models(request, report)
         releases = [line["release"] for line in lines if line["release"] is not None]
         record.content |= {
-            "data": _described(request, split),
+            "data": _describe_data(request, split),
             "release": releases[0] if releases and all(other == releases[0] for other in releases) else None,
             "wall_s": round(time.perf_counter() - begun[0], 1),
             "cpu_s": round(time.process_time() - begun[1], 1),
@@ -123,7 +123,7 @@ def measure(request: Request, output: Path | None = None, report: ProgressCallba
     return {"lines": lines}
 
 
-def _measured(request: Request, report: ProgressCallback) -> tuple[ClassifiedSplit, list[dict[str, Any]]]:
+def _measure_models(request: Request, report: ProgressCallback) -> tuple[ClassifiedSplit, list[dict[str, Any]]]:
     split, answers = _answers(request, report)
     return split, _lines(request, split, answers)
 
@@ -157,7 +157,7 @@ def _lines(request: Request, split: ClassifiedSplit, answers: Sequence[Answers])
     clean = answers[0] if answers[0].kind == CLEAN else None
     lines = []
     for one in answers:
-        found = divided(one, split, names, None if one is clean else clean, minimum=request.minimum)
+        found = divide_by_attribute(one, split, names, None if one is clean else clean, minimum=request.minimum)
         lines.append({"kind": one.kind, "release": one.release, "draws": len(one.right), "result": found.to_dict()})
     return lines
 
@@ -184,6 +184,6 @@ def _subject(request: Request) -> dict[str, object]:
     }
 
 
-def _described(request: Request, split: ClassifiedSplit) -> dict[str, object]:
+def _describe_data(request: Request, split: ClassifiedSplit) -> dict[str, object]:
     described = {"examples": len(split.texts), "sha256": split.sha256, "copies": len(request.data)}
     return {"format": request.format_name, "splits": {request.split or "all": described}}

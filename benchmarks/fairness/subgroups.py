@@ -117,8 +117,8 @@ class Attribute:
         nothing = {"gap": None, "gap_standard_error": None, "interval": None, "differs": None}
         return {
             "name": self.name,
-            "with": _rounded(self.having),
-            "without": _rounded(self.lacking),
+            "with": _round_accuracy(self.having),
+            "without": _round_accuracy(self.lacking),
             **(nothing if self.gap is None else self.gap.to_dict()),
             "within_classes": None if self.within_classes is None else self.within_classes.to_dict(),
             "change_from_clean": None if self.change is None else self.change.to_dict(),
@@ -293,7 +293,7 @@ def _within(values: Floats, having: Bits, classes: NDArray[Any], z: float, minim
     return WithinClasses(_gap(strata, z, 0.0), counted / len(values))
 
 
-def _rounded(group: Group) -> dict[str, Any]:
+def _round_accuracy(group: Group) -> dict[str, Any]:
     figures = {"accuracy": group.accuracy, "standard_error": group.standard_error}
     shown = {name: None if figure is None else round(figure, 5) for name, figure in figures.items()}
     return {"examples": group.examples, **shown}

@@ -79,7 +79,7 @@ def measure(extractors: Extractors, job: Job) -> dict[str, Any]:
         codes = codebooks.measure(extractors, job["extractor"], job["codes"], job["seed"])
         if codes is None:
             return {"figures": {}, "too_few_texts": codebooks.count_needed_texts(job["codes"])}
-        return {**_described(codes), "figures": {"codebook": releases.codebook_rows(codes)}}
+        return {**_describe_codes(codes), "figures": {"codebook": releases.codebook_rows(codes)}}
     task = extractors.task(job["seed"])
     decided = extractors.decided(job["extractor"], job["tuned"], job["seed"])
     classes = len(task.labels)
@@ -101,7 +101,7 @@ def measure(extractors: Extractors, job: Job) -> dict[str, Any]:
         "left_out": task.left_out,
         "duplicates": task.groups.duplicates,
     }
-    return {**about, **_described(codes), "figures": releases.decision_rows(calibration, codes)}
+    return {**about, **_describe_codes(codes), "figures": releases.decision_rows(calibration, codes)}
 
 
 def again(record: dict[str, Any]) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def again(record: dict[str, Any]) -> dict[str, Any]:
 _ATTRIBUTES = ("known_attributes", "test_attributes")
 
 
-def _described(codes: Codes) -> dict[str, Any]:
+def _describe_codes(codes: Codes) -> dict[str, Any]:
     found = {name: getattr(codes, name) for name in ("known", "test", *_ATTRIBUTES)}
     return {name: None if value is None else value.astype(int).tolist() for name, value in found.items()}
 

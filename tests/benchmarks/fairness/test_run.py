@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from fairness import measure as fairness_measure
-from fairness.correctness import CLEAN, OPEN, PRIVATE, divided, of_texts
+from fairness.correctness import CLEAN, OPEN, PRIVATE, divide_by_attribute, of_texts
 from fairness.subgroups import SubgroupError
 from overridden import overridden
 from textveil.bundle import find_artifact
@@ -174,7 +174,7 @@ def test_any_classifier_of_texts_is_measured() -> None:
 
     answers = of_texts([split, split], knows, None)
     assert (answers.kind, answers.right.shape) == (OPEN, (2, 60))
-    found = divided(answers, split, ["one"]).attributes[0]
+    found = divide_by_attribute(answers, split, ["one"]).attributes[0]
     assert (found.lacking.accuracy, found.having.accuracy) == (1.0, 0.5)
     assert of_texts([split], knows, {"epsilon": 1}).kind == PRIVATE
     with pytest.raises(SubgroupError, match="the same texts"):
