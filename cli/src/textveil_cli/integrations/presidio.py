@@ -168,10 +168,10 @@ def _choose_entity_type(text: str, detected_type: str) -> str | None:
 
 
 def _insert_listed_words(text: str, listed_words: tuple[str, str], sanitizer: ConfiguredSanitizer) -> str:
-    """Return a span in which a listed word of the type stands for each word to be replaced.
+    """Replace each private word of a span by a fixed listed word of its entity type.
 
-    The listed word has the case of the replaced one. Later a random word of the same list replaces it, independently
-    of it. So the output does not depend on the words that this function replaces.
+    The listed word has the case of the private one. The sanitizer later replaces it by a random word of the same list,
+    so the output does not depend on the words that this function replaces.
     """
     terms = sanitizer.terms
     if terms.protect is None:

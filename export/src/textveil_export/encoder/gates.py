@@ -29,7 +29,7 @@ _EXACT = 1e-9  # floating-point error of half a percentage point
 
 @dataclass(frozen=True, kw_only=True)
 class GateReport:
-    """Measurements of the gates, all of which passed.
+    """Measurements of an encoder that passed all gates: the checks before an export.
 
     Attributes:
         texts: Number of texts.

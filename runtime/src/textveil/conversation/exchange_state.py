@@ -243,7 +243,7 @@ class ExchangeState:
         return cls(dict.fromkeys(_iterate_tags(previous)), previous, tool_names)
 
     def expect_reply(self, place: ConversationPlace) -> None:
-        """Set the place of the next reply, of which nothing has arrived yet."""
+        """Prepare the state for a new reply at the given place, before its first part arrives."""
         self.reply_start = self.unit_place = self.next_place = place
         self.reply_owner: object = object()
         self.reply_fields: RecordedFields = {}

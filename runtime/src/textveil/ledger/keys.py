@@ -107,9 +107,9 @@ class LedgerTags:
         return compute_tag(self._device_key, "request", unit_tag, request)
 
     def tag_cache_entry(self, unit_tag: bytes, cache_key: bytes) -> bytes:
-        """Return the keyed hash of a cache key, which stands for one text of one call.
+        """Return the keyed hash under which the replay cache stores one text of one call.
 
-        See ``make_cache_keys``.
+        ``make_cache_keys`` makes ``cache_key``.
         """
         return compute_tag(self._device_key, "replay cache", unit_tag, cache_key)
 

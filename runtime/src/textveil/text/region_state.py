@@ -1,4 +1,4 @@
-"""State of the scanner of regions: open regions of a reply, and what it needs of earlier text.
+"""State of the scanner of regions: the open regions of a reply, and facts about its earlier text.
 
 A *reader* is a program that displays the reply, such as a chat client. Readers treat Markdown in different ways.
 """

@@ -76,7 +76,7 @@ class PrivacyGuarantee(Protocol):
         ...
 
     def format_line(self, terms: "PrivacyTerms", tokens: int, randomized_words: int = 0) -> str:
-        """Return the guarantee as one short line: what is kept, replaced and randomized."""
+        """Return the guarantee as one line: the kept, replaced and randomized parts."""
         ...
 
 
@@ -220,7 +220,7 @@ class PrivacyStatement(ReleaseStatement):
         return self.terms.promise.summary(self.terms, self.tokens, self.randomized_words)
 
     def format_line(self) -> str:
-        """Return one short line for a terminal: what is kept, replaced and randomized."""
+        """Return one line for a terminal: the kept, replaced and randomized parts."""
         return self.terms.promise.format_line(self.terms, self.tokens, self.randomized_words)
 
 
