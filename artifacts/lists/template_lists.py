@@ -22,7 +22,7 @@ from sources import (
     industries,
     names_abroad,
     places,
-    spelled,
+    read_word_probabilities,
 )
 
 FREQUENCIES = HERE.parent / "words" / "english-3-frequencies.tsv"
@@ -66,7 +66,7 @@ class TemplateBuilder:
         self.given, self.family = census("dist.female.first", "dist.male.first"), census("dist.all.last")
         self.given_abroad, self.family_abroad = names_abroad(self.frequency)
         self.whole, self.part = places()
-        self.spelled = spelled()
+        self.spelled = read_word_probabilities()
         self.places = frozenset([*by_hand("place")[0], *by_hand("city")[1]])
         self.companies = frozenset(by_hand("organization")[0])
         self.words: dict[str, bool] = {}
