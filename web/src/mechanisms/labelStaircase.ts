@@ -30,7 +30,7 @@ export class LabelStaircase {
     if (this.epsilon.units < 1n || this.epsilon.toNumber() > MAX_EPSILON) throw makeError("epsilon is out of range");
     this.#mass = base.reduce((sum, weight) => sum + weight, 0n);
     if (base.some((weight) => weight < 0n) || this.#mass < 1n)
-      throw makeError("a base weight is zero, negative or too large");
+      throw makeError("a base weight is negative, or the sum of all is zero or too large");
     if (budgetMatrix.some((share, index) => share < 0n || share > (base[index % labelCount] ?? 0n))) {
       throw makeError("an extra weight exceeds its base weight");
     }

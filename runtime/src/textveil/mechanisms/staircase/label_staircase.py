@@ -75,7 +75,7 @@ class LabelStaircase(Staircase):
             raise BundleDamaged("a randomizer: an array has a wrong shape or type")
         total = sum(base.tolist())  # Python integers: sums of hostile values must not wrap
         if base.min() < 0 or not total >= 1 or total * unit >= MAX_TOTAL:
-            raise BundleDamaged("a randomizer: a base weight is zero, negative or too large")
+            raise BundleDamaged("a randomizer: a base weight is negative, or the sum of all is zero or too large")
         if budget_matrix.min() < 0 or (budget_matrix > base).any():
             raise BundleDamaged("a randomizer: a label has more extra weight than the base weight allows")
         budget = int(budget_matrix[0].sum())
