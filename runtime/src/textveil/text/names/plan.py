@@ -27,6 +27,7 @@ from textveil.text.names.entity_types import (
     EntityMention,
     GivenNameLinker,
 )
+from textveil.text.names.facts import DEFAULT_FACTS, FACTS, FactRules
 from textveil.text.names.guarantee import NamesGuarantee, RandomizedListFigures, ReplacementStyle
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.read import NamesReader
@@ -150,6 +151,7 @@ class NamesPlan:
         lists: The lists of the bundle.
         surrogates: The surrogate pools.
         style: Options for the replacement of spans.
+        facts: Which public facts are kept.
         terms: Contents of privacy statements.
         allowed: Keys of the user's own words that are kept.
         denied: Keys of the user's own words that are replaced.
@@ -162,6 +164,7 @@ class NamesPlan:
     lists: NamesLists
     surrogates: SurrogatePools
     style: ReplacementStyle
+    facts: FactRules
     terms: PrivacyTerms
     allowed: frozenset[str] = field(repr=False)
     denied: frozenset[str] = field(repr=False)
@@ -271,7 +274,7 @@ class NamesPlanFactory:
         unsupported += ["epsilon without randomize"] if "epsilon" in options and "randomize" not in options else []
         if unsupported:
             raise OptionError(f"the mode names does not support {', '.join(unsupported)}: omit it")
-        style = self._make_style(options)
+        style, facts = self._make_style(options), self._make_fact_rules(options)
         allowed, denied = _collect_keys(options.get("allow", ())), _collect_keys(options.get("deny", ()))
         level, randomizer, list_figures = None, None, None
         if "randomize" in options:
@@ -288,7 +291,12 @@ class NamesPlanFactory:
             mechanism="names",
             level=level and f"{level.epsilon.normalize():f}",
             promise=NamesGuarantee(
-                style=style, allow=bool(allowed), deny=bool(denied), also=has_detector, draw=list_figures
+                style=style,
+                facts=facts.level,
+                allow=bool(allowed),
+                deny=bool(denied),
+                also=has_detector,
+                draw=list_figures,
             ),
             protect="names",
             consistent=style.consistent,
@@ -300,6 +308,7 @@ class NamesPlanFactory:
             lists=self._lists,
             surrogates=self._surrogates,
             style=style,
+            facts=facts,
             terms=terms,
             allowed=allowed,
             denied=denied,
@@ -307,6 +316,12 @@ class NamesPlanFactory:
             key=options.get("key"),
             randomizer=randomizer,
         )
+
+    def _make_fact_rules(self, options: Mapping[str, Any]) -> FactRules:
+        level = options.get("facts", DEFAULT_FACTS)
+        if level not in FACTS:
+            raise OptionError(f"facts must be one of {', '.join(FACTS)}")
+        return FactRules(self._lists, level)
 
     def _make_style(self, options: Mapping[str, Any]) -> ReplacementStyle:
         style, cap = options.get("style", "surrogate"), options.get("consistent_cap", CONSISTENT_CAP)
