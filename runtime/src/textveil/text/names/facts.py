@@ -1,8 +1,9 @@
 """Option ``facts`` of the mode ``names``: which public facts it keeps besides common words."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from textveil.bundle.names_files import NamesLists
+if TYPE_CHECKING:
+    from textveil.bundle.names_files import NamesLists
 
 #: Values of the option, from the fewest kept words to the most.
 FACTS = ("none", "plain", "useful", "public")
@@ -18,5 +19,5 @@ class FactRules(NamedTuple):
         level: Value of the option, one of ``FACTS``.
     """
 
-    lists: NamesLists
+    lists: "NamesLists"
     level: str
