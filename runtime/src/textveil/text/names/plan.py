@@ -194,7 +194,7 @@ class NamesPlan:
 
     def make_reader(self) -> NamesReader:
         """Return a reader for the texts of one call."""
-        return NamesReader(self._tokenizer, self._classifier, self.lists.rules)
+        return NamesReader(self._tokenizer, self._classifier, self.lists.rules, self.facts)
 
     def hide_context_words(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
         """Yield the elements of a text, with all words hidden that only their context keeps."""
@@ -274,8 +274,9 @@ class NamesPlanFactory:
         unsupported += ["epsilon without randomize"] if "epsilon" in options and "randomize" not in options else []
         if unsupported:
             raise OptionError(f"the mode names does not support {', '.join(unsupported)}: omit it")
-        style, facts = self._make_style(options), self._make_fact_rules(options)
+        style = self._make_style(options)
         allowed, denied = _collect_keys(options.get("allow", ())), _collect_keys(options.get("deny", ()))
+        facts = FactRules(self._lists, options.get("facts", DEFAULT_FACTS), denied, style.tag | style.drop)
         level, randomizer, list_figures = None, None, None
         if "randomize" in options:
             from textveil.text.staircase_plans import find_staircase_level  # lazy: surrogates need no staircase
@@ -317,16 +318,12 @@ class NamesPlanFactory:
             randomizer=randomizer,
         )
 
-    def _make_fact_rules(self, options: Mapping[str, Any]) -> FactRules:
-        level = options.get("facts", DEFAULT_FACTS)
-        if level not in FACTS:
-            raise OptionError(f"facts must be one of {', '.join(FACTS)}")
-        return FactRules(self._lists, level)
-
     def _make_style(self, options: Mapping[str, Any]) -> ReplacementStyle:
         style, cap = options.get("style", "surrogate"), options.get("consistent_cap", CONSISTENT_CAP)
         if style not in STYLES:
             raise OptionError(f"style must be one of {', '.join(STYLES)}")
+        if options.get("facts", DEFAULT_FACTS) not in FACTS:
+            raise OptionError(f"facts must be one of {', '.join(FACTS)}")
         types_by_option = {name: self._check_types(options.get(name, ())) for name in ("keep", "tag", "drop")}
         if any(
             types_by_option[one] & types_by_option[other]
