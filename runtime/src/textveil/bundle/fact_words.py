@@ -28,6 +28,16 @@ class FactWords:
         start_followers: Determiners, pronouns, auxiliary verbs, prepositions and words of questions.
         term_beginnings: Beginnings of built words, such as ``micro``.
         term_endings: Endings of built words, such as ``ization``.
+        not_plurals: Words in *s* that are no plurals of nouns.
+        joining_words: Words between two numbers that do not separate them.
+        range_words: Words between the two numbers of a range.
+        number_words: Number words that a text may keep.
+        age_ends: Words that make the years before them an age.
+        currencies: Words for money.
+        month_leads: Words before a month without a year.
+        language_leads: Words before the name of a language; ``language_nouns`` are words after it.
+        heading_leads: Words before a single word in Title case that names no person.
+        name_prefixes: Beginnings of family names, such as ``mc`` and ``van``.
     """
 
     units: frozenset[str] = _NONE
@@ -42,6 +52,17 @@ class FactWords:
     start_followers: frozenset[str] = _NONE
     term_beginnings: frozenset[str] = _NONE
     term_endings: frozenset[str] = _NONE
+    not_plurals: frozenset[str] = _NONE
+    joining_words: frozenset[str] = _NONE
+    range_words: frozenset[str] = _NONE
+    number_words: frozenset[str] = _NONE
+    age_ends: frozenset[str] = _NONE
+    currencies: frozenset[str] = _NONE
+    month_leads: frozenset[str] = _NONE
+    language_leads: frozenset[str] = _NONE
+    language_nouns: frozenset[str] = _NONE
+    heading_leads: frozenset[str] = _NONE
+    name_prefixes: frozenset[str] = _NONE
 
 
 #: Keys of ``optional.facts`` that this release reads.

@@ -15,13 +15,24 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
+from textveil.bundle.fact_words import FactWords
 from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, OPENER, RARE, START, NamesLists
+from textveil.bundle.rules import Rules
 from textveil.lazy import CHARACTERS, load_data
-from textveil.text.identifiers import split_identifier
-from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention
+from textveil.text.identifiers import iterate_identifier_words, split_identifier
+from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention, MentionPart
+from textveil.text.names.lexicon import find_ending
 from textveil.text.names.spans import SpanFinder
-from textveil.text.names.tokens import CAPITALIZED, CAPITALIZED_RUN, DIGIT_GROUP, KEPT, LONE_INITIAL, RANDOMIZED
-from textveil.text.segmentation import LOWER, TITLE, UPPER
+from textveil.text.names.tokens import (
+    CAPITALIZED,
+    CAPITALIZED_RUN,
+    DIGIT_GROUP,
+    KEPT,
+    LONE_INITIAL,
+    RANDOMIZED,
+    EntitySpan,
+)
+from textveil.text.segmentation import LOWER, TITLE, UPPER, find_case_pattern
 
 #: Values of the option ``facts``, each of which keeps all that the one before it keeps.
 FACTS = ("none", "plain", "useful", "public")
@@ -46,9 +57,7 @@ _NUMERIC = frozenset(
 _CAPITAL = frozenset((CAPITALIZED_RUN, LONE_INITIAL, "title", "office"))
 _DAYS = frozenset(("day", "ordinal", "date"))
 _DATES = frozenset(("month", "day", "date", "year", "year-range", "season"))
-_STRINGS = frozenset(("file", "path", "key", "id"))
-#: Words between two numbers that do not separate them.
-_JOINING_WORDS = frozenset("and or then to of in on at is".split())
+_STRINGS = frozenset(("file", "path", "key", "id", "url"))
 #: Endings of plurals and the endings of their singulars.
 _PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses", "ss"), ("s", ""))
 _MAX_BARE, _MAX_AGE, _MAX_ORDINAL = 89, 89, 99
@@ -57,14 +66,11 @@ _RANGE = re.compile("[0-9]{1,3}[-\u2013][0-9]{1,3}")
 _RATING = re.compile(r"[0-9]{1,2}(?:\.5)?/(?:5|10|100)")
 _SIZE = re.compile("[0-9]{1,4}[x\u00d7][0-9]{1,4}")
 _PIECES = re.compile(r"[\x20-\x7e]+")
+#: Marks of source code; and marks that strings with a hidden word have only in addresses and secrets.
+_CODE_MARKS = re.compile(r"[_.$:\\#]|/.*/|[a-z][A-Z]")
+_UNCUT_MARKS = re.compile(r"[@%&?]|://")
 _ROUND = frozenset("100 200 256 404 500 512 1000 1024 2048 4096".split())
-_PARTICLES = frozenset("mc mac de la le van von der di da al st san".split())
-_MONTH_WORDS = frozenset("in since during early mid late last next this every each".split())
-_LANGUAGE_WORDS = frozenset("in into to from speak speaks".split())
 _CURRENCIES = frozenset("$\u20ac\u00a3\u00a5")
-_CURRENCY_WORDS = frozenset("dollar dollars euro euros pound pounds cent cents usd eur gbp rupees rupee yen".split())
-_NOT_PLURALS = frozenset("sometimes works needs wants says goes gets makes takes comes looks seems means gives keeps".split())
-_DETERMINERS = frozenset("the a an this that my our your their its his her of in on for with to".split())
 
 
 class FactRules:
@@ -132,9 +138,56 @@ class FactRules:
         if len(digits) > 1 or not all(len(piece) <= 2 or piece in _ROUND for piece in digits):
             return False
         words = [piece.lower() for piece in pieces if not piece[0].isdigit()]
-        if not words or (len(words) > 1 and not _PARTICLES.isdisjoint(words)):
+        if not words or (len(words) > 1 and not self._facts.name_prefixes.isdisjoint(words)):
             return False
         return any(len(word) > 1 for word in words) and all(map(self._is_piece, words))
+
+    def cut_identifier(self, string: str) -> list[str | EntityMention] | None:
+        """Return the pieces of source code of which some words are not public; ``None`` if the string is not cut.
+
+        Whether it is cut follows from the string with ``xxxx`` in the place of each word that is not public, so no
+        hidden word affects it. Each of these words is a mention of its own.
+        """
+        if _PIECES.fullmatch(string) is None or _UNCUT_MARKS.search(string):
+            return None
+        pieces = [*iterate_identifier_words(string)]
+        hidden = [
+            (start, end)
+            for start, end in pieces
+            if string[start].isalpha()
+            and not self._is_piece(word := string[start:end].lower())
+            and word not in self._facts.name_prefixes
+        ]
+        masked = string
+        for start, end in reversed(hidden):
+            if end - start < 2:
+                return None
+            masked = f"{masked[:start]}{_mask_word(string[start:end])}{masked[end:]}"
+        if not self._is_code(masked):
+            return None
+        elements: list[str | EntityMention] = []
+        position = 0
+        for start, end in hidden:
+            word = string[start:end]
+            elements += (string[position:start], _make_piece(word, self._lists.rules))
+            position = end
+        return [*elements, string[position:]]
+
+    def _is_code(self, masked: str) -> bool:
+        """Return whether a string without its hidden words is source code, and not an address."""
+        words = [masked[start:end] for start, end in iterate_identifier_words(masked)]
+        digits = [word for word in words if word[0].isdigit()]
+        if len(digits) > 1 or any(len(word) > 2 and word not in _ROUND for word in digits):
+            return False
+        letters = [word.lower() for word in words if not word[0].isdigit()]
+        public = [word for word in letters if word != "xxxx" and len(word) > 1]
+        if not public or not self._facts.name_prefixes.isdisjoint(letters) or _CODE_MARKS.search(masked) is None:
+            return False
+        return letters[-1] not in self._domains and letters[0] not in ("http", "https", "www", "ftp", "mailto")
+
+    @cached_property
+    def _domains(self) -> frozenset[str]:
+        return frozenset(self._lists.rules.domains)
 
     def _is_piece(self, word: str) -> bool:
         if word in self._denied or word in self._persons:
@@ -184,7 +237,7 @@ class FactRules:
 
     def is_plural(self, word: str) -> bool:
         """Return whether a kept word is the plural of a common noun."""
-        if word[-1:] != "s" or not word.islower() or len(word) < 4 or word in _NOT_PLURALS:
+        if word[-1:] != "s" or not word.islower() or len(word) < 4 or word in self._facts.not_plurals:
             return False
         if self._common.get(word, 0) & (FUNCTION | OPENER):
             return False
@@ -226,7 +279,7 @@ class FactRules:
     def _keep_in_lines(
         self, elements: Sequence[str | EntityMention], finder: SpanFinder, cut_before: bool, cut_after: bool
     ) -> Iterator[str | EntityMention]:
-        place = _Places(elements, cut_before, cut_after)
+        place = _Places(elements, self._facts, cut_before, cut_after)
         for rule in (self._is_kept_word, self._is_kept_number):
             found = [
                 index
@@ -234,6 +287,11 @@ class FactRules:
                 if mention is not None and self._may_keep(mention) and rule(place, index, mention)
             ]
             finder.kept_count += place.keep(found)
+        for index, mention in enumerate(place.mentions):
+            if mention is None or mention.span.entity_type not in _STRINGS or not self._may_keep(mention):
+                continue
+            if not place.follows(index, self._secret) and (pieces := self.cut_identifier(mention.span.text)):
+                place.pieces[index] = pieces
         return place.iterate_elements()
 
     def _may_keep(self, mention: EntityMention) -> bool:
@@ -265,7 +323,9 @@ class FactRules:
             if not self.is_title_case(mention):
                 return False
             words = len(span.tokens)
-            return words > 1 or span.title_case_words > 0 or place.get_word(index - 1).lower() in _DETERMINERS
+            return (
+                words > 1 or span.title_case_words > 0 or place.get_word(index - 1).lower() in self._facts.heading_leads
+            )
         if entity_type == "group":
             return span.text.lower() in self._lists.fact_lists["language"] and place.is_language_place(index)
         if entity_type == "weekday":
@@ -280,7 +340,11 @@ class FactRules:
             return False
         if entity_type == "age":
             return self._is_useful and text.isascii() and text.isdigit() and int(text) <= _MAX_AGE
-        if place.follows(index, self._before_values) or place.gaps[index].endswith("#") or place.precedes_capital(index):
+        if (
+            place.follows(index, self._before_values)
+            or place.gaps[index].endswith("#")
+            or place.precedes_capital(index)
+        ):
             return False
         neighbors = place.count_neighbors(index)
         if neighbors > 1:
@@ -312,7 +376,7 @@ class FactRules:
             return True
         following = place.mentions[index + 2] if index + 2 < len(place.mentions) else None
         return (
-            place.get_word(index + 1) in ("to", "or", "and")
+            place.get_word(index + 1) in self._facts.range_words
             and following is not None
             and following.span.entity_type in ("number", "year")
             and self._counts(place, index + 2)
@@ -326,7 +390,7 @@ class FactRules:
         facts = self._facts
         if gap in ("", " ", "-") and (after in facts.units or after.lower() in facts.units):
             return not place.is_age(index + 1)
-        if gap in (" ", "-") and after not in _CURRENCY_WORDS:
+        if gap in (" ", "-") and after not in self._facts.currencies:
             if self.is_plural(after) and not place.is_age(index + 1):
                 return True
             second = place.get_word(index + 2)
@@ -334,15 +398,27 @@ class FactRules:
                 place.gaps[index + 2] == " "
                 and self.is_adjective(after)
                 and self.is_plural(second)
-                and second not in _CURRENCY_WORDS
+                and second not in self._facts.currencies
             ):
                 return not place.is_age(index + 2)
         return place.gaps[index] == " " and place.get_word(index - 1).lower() in facts.counters
 
     def _is_amount(self, place: "_Places", index: int) -> bool:
         return place.gaps[index][-1:] in _CURRENCIES or (
-            place.gaps[index + 1] == " " and place.get_word(index + 1).lower() in _CURRENCY_WORDS
+            place.gaps[index + 1] == " " and place.get_word(index + 1).lower() in self._facts.currencies
         )
+
+
+def _mask_word(word: str) -> str:
+    return "XXXX" if word.isupper() else "Xxxx" if word[0].isupper() else "xxxx"
+
+
+def _make_piece(word: str, rules: Rules) -> EntityMention:
+    """Return a word of an identifier as a mention."""
+    folded, case = word.lower(), find_case_pattern(word)
+    layout = find_ending(folded, rules)
+    part = MentionPart("word", layout, folded, word)
+    return EntityMention("word", case, (part,), EntitySpan("word", case, layout, (), word), word)
 
 
 class _Places:
@@ -350,6 +426,7 @@ class _Places:
 
     Args:
         elements: Kept texts and mentions.
+        words: Words of the rules.
         cut_before: Whether the line begins before the first element.
         cut_after: Whether the line goes on after the last element.
 
@@ -358,11 +435,15 @@ class _Places:
         mentions: For each item its mention, ``None`` for a kept word.
     """
 
-    def __init__(self, elements: Sequence[str | EntityMention], cut_before: bool, cut_after: bool) -> None:
-        self._cut_before, self._cut_after = cut_before, cut_after
+    def __init__(
+        self, elements: Sequence[str | EntityMention], words: FactWords, cut_before: bool, cut_after: bool
+    ) -> None:
+        self._words_of, self._cut_before, self._cut_after = words, cut_before, cut_after
         self.gaps: list[str] = []
         self.mentions: list[EntityMention | None] = []
         self._words: list[str] = []
+        #: Mentions that are cut: the index of each with its pieces.
+        self.pieces: dict[int, Sequence[str | EntityMention]] = {}
         gap = ""
         for element in elements:
             if not isinstance(element, str):
@@ -394,14 +475,18 @@ class _Places:
     def iterate_elements(self) -> Iterator[str | EntityMention]:
         """Yield kept texts and mentions, in order."""
         kept: list[str] = []
-        for gap, word, mention in zip(self.gaps, self._words, self.mentions, strict=False):
+        for index, (gap, word, mention) in enumerate(zip(self.gaps, self._words, self.mentions, strict=False)):
             kept.append(gap)
             if mention is None:
                 kept.append(word)
                 continue
-            yield "".join(kept)
-            yield mention
-            kept = []
+            for piece in self.pieces.get(index, (mention,)):
+                if isinstance(piece, str):
+                    kept.append(piece)
+                else:
+                    yield "".join(kept)
+                    yield piece
+                    kept = []
         yield "".join([*kept, self.gaps[-1]])
 
     def get_word(self, index: int) -> str:
@@ -450,12 +535,12 @@ class _Places:
             if self._is_number(at):
                 return at
             word = self._words[at]
-            if word and word.lower() not in _JOINING_WORDS:
+            if word and word.lower() not in self._words_of.joining_words:
                 return -1
 
     def _is_number(self, index: int) -> bool:
         word = self._words[index]
-        return self.get_class(index) in _NUMERIC or word[:1].isdigit() or word.lower() in _NUMBER_WORDS
+        return self.get_class(index) in _NUMERIC or word[:1].isdigit() or word.lower() in self._words_of.number_words
 
     def has_only_years_beside(self, index: int) -> bool:
         """Return whether each number that no word separates from a year is a year too."""
@@ -468,7 +553,7 @@ class _Places:
         """Return whether a month stands before a year, or behind a word such as *in*, with no number beside it."""
         if self.get_class(index + 1) in ("year", "year-range") and self.gaps[index + 1] in (" ", ", "):
             return not self._is_value(index - 1)
-        is_place = self.get_word(index - 1).lower() in _MONTH_WORDS and self.gaps[index] == " "
+        is_place = self.get_word(index - 1).lower() in self._words_of.month_leads and self.gaps[index] == " "
         return is_place and not self._is_value(index + 1)
 
     def _is_value(self, index: int) -> bool:
@@ -511,14 +596,14 @@ class _Places:
 
     def is_language_place(self, index: int) -> bool:
         """Return whether a word stands where names of languages stand."""
-        if self.gaps[index] == " " and self.get_word(index - 1).lower() in _LANGUAGE_WORDS:
+        if self.gaps[index] == " " and self.get_word(index - 1).lower() in self._words_of.language_leads:
             return True
-        return self.get_word(index + 1).lower() in ("language", "translation")
+        return self.get_word(index + 1).lower() in self._words_of.language_nouns
 
     def is_age(self, index: int) -> bool:
         """Return whether a unit of time is that of an age: ``47 years of age``."""
         words = [self.get_word(index + step).lower() for step in (1, 2)]
-        return words[0] in ("old", "older") or words == ["of", "age"]
+        return words[0] in self._words_of.age_ends or words == ["of", "age"]
 
     def has_in_sentence(self, index: int, types: Collection[str]) -> bool:
         """Return whether the sentence of a mention has another mention of the types."""
@@ -536,8 +621,3 @@ class _Places:
                 if self.get_class(at) in types:
                     return True
         return False
-
-
-_NUMBER_WORDS = frozenset(
-    "one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand".split()
-)
