@@ -10,8 +10,8 @@ import pytest
 from textveil import Sanitizer
 from textveil.errors import BundleDamaged, OptionError
 from textveil.text.names.entity_types import make_assigned_mention
-from textveil.text.names.facts import DEFAULT_FACTS, FACTS
 from textveil.text.names.plan import NamesPlanFactory
+from textveil.text.options import DEFAULT_FACTS, FACTS
 
 KEY = bytes(range(65, 81))
 
@@ -44,13 +44,16 @@ def test_what_is_refused(plans: NamesPlanFactory, options: dict[str, Any], messa
 @pytest.mark.parametrize("level", FACTS)
 def test_each_value_of_facts_is_accepted_and_stated(plans: NamesPlanFactory, level: str) -> None:
     plan = plans.make_plan({"facts": level})
-    assert plan.facts == (plan.lists, level)
+    assert plan.facts.level == level
     statement = plan.terms.statement(5).to_dict()
     assert statement["facts"] == level
     assert ("technical and medical terms" in statement["line"]) == (level != "none")
     assert ("languages, ages below 90" in statement["line"]) == (level in ("useful", "public"))
-    assert ("countries, names of known companies" in statement["line"]) == (level == "public")
-    assert statement["line"].endswith("can single out a person.") == (level in ("useful", "public"))
+    assert ("countries, known companies" in statement["line"]) == (level == "public")
+    assert ("so it is more likely a name." in statement["summary"]) == (level != "none")
+    assert statement["summary"].endswith("Together these can single out a person.") == (level in ("useful", "public"))
+    assert ("also when a person or an employer has that name" in statement["summary"]) == (level == "public")
+    assert ("companies and their products are replaced" in statement["summary"]) == (level == "useful")
     for statements in (statement["line"], statement["summary"], *statement["not_protected"]):
         assert not re.search("nothing personal|anonymous|public facts", statements)
 

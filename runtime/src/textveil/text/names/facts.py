@@ -1,23 +1,620 @@
-"""Option ``facts`` of the mode ``names``: which public facts it keeps besides common words."""
+"""Facts of the mode ``names``: spans that are kept because a public rule covers them.
 
-from typing import TYPE_CHECKING, NamedTuple
+The finder reads the elements of a text after the three passes: kept texts and mentions. It turns a mention into kept
+text if two conditions hold:
 
-if TYPE_CHECKING:
-    from textveil.bundle.names_files import NamesLists
+- its own string is in a public set ``D`` of the rule (a list, a form, a range of values);
+- its *place* allows the rule. A place is the kept text around the mention, and the classes of the mentions beside it.
 
-#: Values of the option, from the fewest kept words to the most.
-FACTS = ("none", "plain", "useful", "public")
-#: Value if the option is omitted.
-DEFAULT_FACTS = "none"
+The place never depends on a string that is replaced, and the set ``D`` is public. So the output stays a function of the
+template, and any other string of the same type outside ``D`` may stand in each replaced span (docs/proofs/names.md,
+"Facts"). The rules for numbers run in a second round, which reads the kept text of the first round.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
+
+from textveil.bundle.fact_words import FactWords
+from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, OPENER, RARE, START, NamesLists
+from textveil.bundle.rules import Rules
+from textveil.lazy import CHARACTERS, load_data
+from textveil.text.identifiers import iterate_identifier_words, split_identifier
+from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention, MentionPart
+from textveil.text.names.lexicon import find_ending
+from textveil.text.names.spans import SpanFinder
+from textveil.text.names.tokens import (
+    CAPITALIZED,
+    CAPITALIZED_RUN,
+    DIGIT_GROUP,
+    KEPT,
+    LONE_INITIAL,
+    RANDOMIZED,
+    EntitySpan,
+)
+from textveil.text.options import FACTS
+from textveil.text.segmentation import LOWER, TITLE, UPPER, find_case_pattern
+
+#: Types whose replaced spans are tags in every style: a surrogate of them could be mistaken for a kept value.
+TAGGED_TYPES = frozenset("age day decade month number ordinal season time weekday year country".split())
+
+_LINE_BREAKS = frozenset(load_data(CHARACTERS)["gaps"]["line_breaks"])
+#: A word of kept text, in the letters of Latin scripts.
+_WORD = re.compile("[0-9A-Za-z\u00c0-\u024f]+(?:['\u2019][0-9A-Za-z\u00c0-\u024f]+)*")
+_SENTENCE_END = re.compile(r"[.!?]['\")\u201d]*\s")
+#: Number of elements that are read together at most. Nothing is kept on account of what may follow a cut.
+_MAX_BATCH = 1 << 10
+#: Types of spans by class. The class is all that a place reads of a mention beside it.
+_NUMERIC = frozenset(
+    (
+        *"number year digits account phone card ssn time date day decade ordinal age season year-range".split(),
+        *("spelled-number", "number-word", DIGIT_GROUP),
+    )
+)
+_CAPITAL = frozenset((CAPITALIZED_RUN, LONE_INITIAL, "title", "office"))
+_DAYS = frozenset(("day", "ordinal", "date"))
+_DATES = frozenset(("month", "day", "date", "year", "year-range", "season"))
+_STRINGS = frozenset(("file", "path", "key", "id", "url"))
+#: Endings of plurals and the endings of their singulars.
+_PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses", "ss"), ("s", ""))
+_MAX_BARE, _MAX_AGE, _MAX_ORDINAL = 89, 89, 99
+_COUNTED = re.compile(r"[0-9]{1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,4}\.[0-9]{1,2}")
+_RANGE = re.compile("[0-9]{1,3}[-\u2013][0-9]{1,3}")
+_RATING = re.compile(r"[0-9]{1,2}(?:\.5)?/(?:5|10|100)")
+_SIZE = re.compile("[0-9]{1,4}[x\u00d7][0-9]{1,4}")
+_PIECES = re.compile(r"[\x20-\x7e]+")
+#: Marks of source code; and marks that strings with a hidden word have only in addresses and secrets.
+_CODE_MARKS = re.compile(r"[_.$:\\#]|/.*/|[a-z][A-Z]")
+_UNCUT_MARKS = re.compile(r"[@%&?]|://")
+_ROUND = frozenset("100 200 256 404 500 512 1000 1024 2048 4096".split())
+_CURRENCIES = frozenset("$\u20ac\u00a3\u00a5")
 
 
-class FactRules(NamedTuple):
-    """Lists and value of the option ``facts`` for calls with one set of options.
+class FactRules:
+    """Public rules of one value of the option ``facts``, under the options of a call.
 
-    Attributes:
+    Args:
         lists: The lists of the bundle.
-        level: Value of the option, one of ``FACTS``.
+        level: One of ``FACTS``.
+        denied: Keys of words that are always replaced.
+        hidden_types: Public names of types that the options write as tags or remove.
+
+    Privacy:
+        The object stores no text of the user.
     """
 
-    lists: "NamesLists"
-    level: str
+    def __init__(
+        self,
+        lists: NamesLists,
+        level: str,
+        denied: Collection[str] = (),
+        hidden_types: Collection[str] = (),
+    ) -> None:
+        self.level, self._lists, self._denied, self._hidden_types = level, lists, frozenset(denied), hidden_types
+        self._common, self._facts = lists.common_words, lists.rules.facts
+        number = FACTS.index(level)
+        self._is_useful, self._is_public = number >= 2, number >= 3
+        self._secret = self._facts.secret_words
+        self._before_values = self._secret | self._facts.address_words
+
+    @cached_property
+    def _surrogates(self) -> frozenset[str]:
+        """All surrogates, in lower case: no rule keeps one of them."""
+        return frozenset(entry.lower() for pool in self._lists.surrogate_pools.values() for entry in pool)
+
+    @cached_property
+    def _persons(self) -> frozenset[str]:
+        members = self._lists.members_by_type
+        return members["given"] | members["family"] | members["given-abroad"]
+
+    @cached_property
+    def _terms(self) -> frozenset[str]:
+        return self._lists.fact_lists["term"] - self._persons - self._surrogates - self._denied
+
+    @cached_property
+    def _capitals(self) -> frozenset[str]:
+        lists = self._lists.fact_lists
+        found = lists["capital"] | lists["acronym"] | (lists["company"] if self._is_public else frozenset())
+        return frozenset(entry for entry in found if entry.lower() not in self._surrogates)
+
+    # --- sets of strings
+
+    def is_term(self, word: str) -> bool:
+        """Return whether a lower-case word is a listed term."""
+        return word in self._terms
+
+    def is_plain_identifier(self, string: str) -> bool:
+        """Return whether all pieces of a string such as ``customer_id`` are public words.
+
+        It has at most one group of digits: one or two digits, or a round number.
+        """
+        if _PIECES.fullmatch(string) is None or "@" in string or "%" in string or "&" in string:
+            return False
+        pieces = split_identifier(string)
+        digits = [piece for piece in pieces if piece[0].isdigit()]
+        if len(digits) > 1 or not all(len(piece) <= 2 or piece in _ROUND for piece in digits):
+            return False
+        words = [piece.lower() for piece in pieces if not piece[0].isdigit()]
+        if not words or (len(words) > 1 and not self._facts.name_prefixes.isdisjoint(words)):
+            return False
+        return any(len(word) > 1 for word in words) and all(map(self._is_piece, words))
+
+    def cut_identifier(self, string: str) -> list[str | EntityMention] | None:
+        """Return the pieces of source code of which some words are not public; ``None`` if the string is not cut.
+
+        Whether it is cut follows from the string with ``xxxx`` in the place of each word that is not public, so no
+        hidden word affects it. Each of these words is a mention of its own.
+        """
+        if _PIECES.fullmatch(string) is None or _UNCUT_MARKS.search(string):
+            return None
+        pieces = [*iterate_identifier_words(string)]
+        hidden = [
+            (start, end)
+            for start, end in pieces
+            if string[start].isalpha()
+            and not self._is_piece(word := string[start:end].lower())
+            and word not in self._facts.name_prefixes
+        ]
+        masked = string
+        for start, end in reversed(hidden):
+            if end - start < 2:
+                return None
+            masked = f"{masked[:start]}{_mask_word(string[start:end])}{masked[end:]}"
+        if not self._is_code(masked):
+            return None
+        elements: list[str | EntityMention] = []
+        position = 0
+        for start, end in hidden:
+            word = string[start:end]
+            elements += (string[position:start], _make_piece(word, self._lists.rules))
+            position = end
+        return [*elements, string[position:]]
+
+    def _is_code(self, masked: str) -> bool:
+        """Return whether a string without its hidden words is source code, and not an address."""
+        words = [masked[start:end] for start, end in iterate_identifier_words(masked)]
+        digits = [word for word in words if word[0].isdigit()]
+        if len(digits) > 1 or any(len(word) > 2 and word not in _ROUND for word in digits):
+            return False
+        letters = [word.lower() for word in words if not word[0].isdigit()]
+        public = [word for word in letters if word != "xxxx" and len(word) > 1]
+        if not public or not self._facts.name_prefixes.isdisjoint(letters) or _CODE_MARKS.search(masked) is None:
+            return False
+        return letters[-1] not in self._domains and letters[0] not in ("http", "https", "www", "ftp", "mailto")
+
+    @cached_property
+    def _domains(self) -> frozenset[str]:
+        return frozenset(self._lists.rules.domains)
+
+    def _is_piece(self, word: str) -> bool:
+        if word in self._denied or word in self._persons:
+            return False
+        marks = self._common.get(word, 0)
+        if marks:
+            return not marks & NAME
+        return len(word) == 1 or word in self._facts.identifier_pieces or word in self._terms
+
+    def is_public_run(self, mention: EntityMention) -> bool:
+        """Return whether all words of a run of capitals are listed with this spelling."""
+        tokens = [token for token in mention.span.tokens if token.token_class != KEPT]
+        return bool(tokens) and all(map(self._is_public_capital, (token.text for token in tokens)))
+
+    def _is_public_capital(self, text: str) -> bool:
+        if text in self._capitals:
+            return text.lower() not in self._denied
+        if not text[0].islower() or not text.isascii() or not text.isalpha():
+            return False
+        return self.is_plain_identifier(text)  # lowerCamel
+
+    def is_title_case(self, mention: EntityMention) -> bool:
+        """Return whether all words of a run in Title case are common words that name no person and no place.
+
+        At least one of them begins sentences. The others may be words of institutions and firms.
+        """
+        words = [token for token in mention.span.tokens if token.token_class != KEPT]
+        if any(token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER) for token in words):
+            return False
+        keys = [token.key for token in words]
+        return all(map(self._is_heading_word, keys)) and any(map(self._begins_sentences, keys))
+
+    def _is_heading_word(self, word: str) -> bool:
+        marks = self._common.get(word, 0)
+        if not marks or marks & (NAME | CENSUS):
+            return False
+        return word not in self._persons and word not in self._denied and word not in self._place_names
+
+    def _begins_sentences(self, word: str) -> bool:
+        marks = self._common.get(word, 0)
+        return marks & (START | OPENER) > 0 and not marks & RARE
+
+    @cached_property
+    def _place_names(self) -> frozenset[str]:
+        names = "street-word city country state place particle title group".split()
+        return frozenset().union(*(self._lists.members_by_type[name] for name in names))
+
+    def is_plural(self, word: str) -> bool:
+        """Return whether a kept word is the plural of a common noun."""
+        if word[-1:] != "s" or not word.islower() or len(word) < 4 or word in self._facts.not_plurals:
+            return False
+        if self._common.get(word, 0) & (FUNCTION | OPENER):
+            return False
+        return any(word.endswith(end) and word[: -len(end)] + single in self._common for end, single in _PLURALS)
+
+    def is_adjective(self, word: str) -> bool:
+        """Return whether a word may stand between a number and the noun that it counts."""
+        marks = self._common.get(word, 0)
+        return marks > 0 and word.islower() and not marks & (FUNCTION | OPENER | NAME)
+
+    # --- places
+
+    def keep_facts(
+        self, elements: Iterable[str | EntityMention], finder: SpanFinder, has_capitals: bool
+    ) -> Iterator[str | EntityMention]:
+        """Yield the elements of a text. The mentions that a rule covers are kept text.
+
+        Args:
+            elements: Kept texts and mentions, in order.
+            finder: Finder of the spans, whose number of kept words grows by those of the facts.
+            has_capitals: Whether the document has a capital letter.
+        """
+        batch: list[str | EntityMention] = []
+        is_cut, begun = False, False
+        for element in elements:
+            if isinstance(element, str) and begun:
+                end = max(map(element.rfind, _LINE_BREAKS)) + 1
+                if end:
+                    batch.append(element[:end])
+                    yield from self._keep_in_lines(batch, finder, is_cut, False)
+                    batch, element, is_cut, begun = [], element[end:], False, False
+            batch.append(element)
+            begun = begun or not isinstance(element, str)
+            if len(batch) >= _MAX_BATCH:
+                yield from self._keep_in_lines(batch, finder, is_cut, True)
+                batch, is_cut, begun = [], True, False
+        yield from self._keep_in_lines(batch, finder, is_cut, False)
+
+    def _keep_in_lines(
+        self, elements: Sequence[str | EntityMention], finder: SpanFinder, cut_before: bool, cut_after: bool
+    ) -> Iterator[str | EntityMention]:
+        place = _Places(elements, self._facts, cut_before, cut_after)
+        for rule in (self._is_kept_word, self._is_kept_number):
+            found = [
+                index
+                for index, mention in enumerate(place.mentions)
+                if mention is not None and self._may_keep(mention) and rule(place, index, mention)
+            ]
+            finder.kept_count += place.keep(found)
+        for index, mention in enumerate(place.mentions):
+            if mention is None or mention.span.entity_type not in _STRINGS or not self._may_keep(mention):
+                continue
+            if not place.follows(index, self._secret) and (pieces := self.cut_identifier(mention.span.text)):
+                place.pieces[index] = pieces
+        return place.iterate_elements()
+
+    def _may_keep(self, mention: EntityMention) -> bool:
+        if mention.parts[0].layout == RANDOMIZED or not mention.span.tokens or mention.span.escaped_text:
+            return False
+        public = PUBLIC_TYPE_NAMES.get(mention.entity_type, mention.entity_type)
+        if public in self._hidden_types:
+            return False
+        return not self._denied or self._denied.isdisjoint(token.key for token in mention.span.tokens)
+
+    def _is_kept_word(self, place: "_Places", index: int, mention: EntityMention) -> bool:
+        span = mention.span
+        entity_type = span.entity_type
+        if entity_type == "word":
+            return span.case == LOWER and self.is_term(span.text) and not place.follows(index, self._secret)
+        if entity_type in _STRINGS:
+            if _SIZE.fullmatch(span.text):
+                return self._is_useful and not place.follows(index, self._before_values)
+            return not place.follows(index, self._secret) and self.is_plain_identifier(span.text)
+        if entity_type == "letter":
+            return span.text.isascii() and not place.has_letter_beside(index)
+        if not self._is_useful:
+            return False
+        if entity_type == CAPITALIZED_RUN:
+            if place.is_name_place(index, self._facts.roles, self._facts.kin) or place.follows(index, self._secret):
+                return False
+            if self.is_public_run(mention):
+                return True
+            if not self.is_title_case(mention):
+                return False
+            words = len(span.tokens)
+            return (
+                words > 1 or span.title_case_words > 0 or place.get_word(index - 1).lower() in self._facts.heading_leads
+            )
+        if entity_type == "group":
+            return span.text.lower() in self._lists.fact_lists["language"] and place.is_language_place(index)
+        if entity_type == "weekday":
+            return not place.has_capital_beside(index)
+        return False
+
+    def _is_kept_number(self, place: "_Places", index: int, mention: EntityMention) -> bool:
+        entity_type, text = mention.span.entity_type, mention.span.text
+        if entity_type == "month":
+            return self._is_useful and place.is_month_place(index) and not place.has_in_sentence(index, _DAYS)
+        if entity_type not in _NUMERIC:
+            return False
+        if entity_type == "age":
+            return self._is_useful and text.isascii() and text.isdigit() and int(text) <= _MAX_AGE
+        if (
+            place.follows(index, self._before_values)
+            or place.gaps[index].endswith("#")
+            or place.precedes_capital(index)
+        ):
+            return False
+        neighbors = place.count_neighbors(index)
+        if neighbors > 1:
+            return False
+        if entity_type in ("number", "year", "digits"):
+            form = _RANGE if entity_type == "digits" else _COUNTED
+            if form.fullmatch(text) and self._is_counted(place, index):
+                return True
+            if entity_type == "digits" and not neighbors and _RATING.fullmatch(text):
+                return True
+        if not self._is_useful or place.has_in_sentence(index, _DAYS - {entity_type}):
+            return False
+        if entity_type in ("year", "year-range"):
+            return not neighbors or place.has_only_years_beside(index)
+        if neighbors or place.has_in_sentence(index, _DATES):
+            return False
+        if entity_type == "number":
+            bare = text.isdigit() and text.isascii() and len(text) <= 2 and int(text) <= _MAX_BARE
+            return bare and place.is_between_words(index)
+        if entity_type == "ordinal":
+            digits = text[:-2]
+            listed = digits.isdigit() and digits.isascii() and int(digits) <= _MAX_ORDINAL
+            return listed and self.is_adjective(place.get_word(index + 1))
+        return entity_type in ("time", "decade")
+
+    def _is_counted(self, place: "_Places", index: int) -> bool:
+        """Return whether a number is counted, or is the first of two: ``20 to 35 hours``."""
+        if self._counts(place, index) or (self._is_useful and self._is_amount(place, index)):
+            return True
+        following = place.mentions[index + 2] if index + 2 < len(place.mentions) else None
+        return (
+            place.get_word(index + 1) in self._facts.range_words
+            and following is not None
+            and following.span.entity_type in ("number", "year")
+            and self._counts(place, index + 2)
+        )
+
+    def _counts(self, place: "_Places", index: int) -> bool:
+        """Return whether a number counts or measures what is named beside it."""
+        gap, after = place.gaps[index + 1], place.get_word(index + 1)
+        if gap.lstrip(" ").startswith("%"):
+            return True
+        facts = self._facts
+        if gap in ("", " ", "-") and (after in facts.units or after.lower() in facts.units):
+            return not place.is_age(index + 1)
+        if gap in (" ", "-") and after not in self._facts.currencies:
+            if self.is_plural(after) and not place.is_age(index + 1):
+                return True
+            second = place.get_word(index + 2)
+            if (
+                place.gaps[index + 2] == " "
+                and self.is_adjective(after)
+                and self.is_plural(second)
+                and second not in self._facts.currencies
+            ):
+                return not place.is_age(index + 2)
+        return place.gaps[index] == " " and place.get_word(index - 1).lower() in facts.counters
+
+    def _is_amount(self, place: "_Places", index: int) -> bool:
+        return place.gaps[index][-1:] in _CURRENCIES or (
+            place.gaps[index + 1] == " " and place.get_word(index + 1).lower() in self._facts.currencies
+        )
+
+
+def _mask_word(word: str) -> str:
+    return "XXXX" if word.isupper() else "Xxxx" if word[0].isupper() else "xxxx"
+
+
+def _make_piece(word: str, rules: Rules) -> EntityMention:
+    """Return a word of an identifier as a mention."""
+    folded, case = word.lower(), find_case_pattern(word)
+    layout = find_ending(folded, rules)
+    part = MentionPart("word", layout, folded, word)
+    return EntityMention("word", case, (part,), EntitySpan("word", case, layout, (), word), word)
+
+
+class _Places:
+    """Words and mentions of some lines, with the gaps between them.
+
+    Args:
+        elements: Kept texts and mentions.
+        words: Words of the rules.
+        cut_before: Whether the line begins before the first element.
+        cut_after: Whether the line goes on after the last element.
+
+    Attributes:
+        gaps: The gap before each item, and the gap at the end.
+        mentions: For each item its mention, ``None`` for a kept word.
+    """
+
+    def __init__(
+        self, elements: Sequence[str | EntityMention], words: FactWords, cut_before: bool, cut_after: bool
+    ) -> None:
+        self._words_of, self._cut_before, self._cut_after = words, cut_before, cut_after
+        self.gaps: list[str] = []
+        self.mentions: list[EntityMention | None] = []
+        self._words: list[str] = []
+        #: Mentions that are cut: the index of each with its pieces.
+        self.pieces: dict[int, Sequence[str | EntityMention]] = {}
+        gap = ""
+        for element in elements:
+            if not isinstance(element, str):
+                self._append(gap, "", element)
+                gap = ""
+                continue
+            position = 0
+            for match in _WORD.finditer(element):
+                self._append(gap + element[position : match.start()], match[0], None)
+                gap, position = "", match.end()
+            gap += element[position:]
+        self.gaps.append(gap)
+
+    def _append(self, gap: str, word: str, mention: EntityMention | None) -> None:
+        self.gaps.append(gap)
+        self._words.append(word)
+        self.mentions.append(mention)
+
+    def keep(self, indices: Iterable[int]) -> int:
+        """Turn mentions into kept words, and return how many tokens these have."""
+        count = 0
+        for index in indices:
+            mention = self.mentions[index]
+            assert mention is not None
+            count += len(mention.span.tokens)
+            self._words[index], self.mentions[index] = mention.span.text, None
+        return count
+
+    def iterate_elements(self) -> Iterator[str | EntityMention]:
+        """Yield kept texts and mentions, in order."""
+        kept: list[str] = []
+        for index, (gap, word, mention) in enumerate(zip(self.gaps, self._words, self.mentions, strict=False)):
+            kept.append(gap)
+            if mention is None:
+                kept.append(word)
+                continue
+            for piece in self.pieces.get(index, (mention,)):
+                if isinstance(piece, str):
+                    kept.append(piece)
+                else:
+                    yield "".join(kept)
+                    yield piece
+                    kept = []
+        yield "".join([*kept, self.gaps[-1]])
+
+    def get_word(self, index: int) -> str:
+        """Return the kept word at an index; an empty string for a mention, and outside of the lines."""
+        return self._words[index] if 0 <= index < len(self._words) else ""
+
+    def get_class(self, index: int) -> str:
+        """Return the provisional type of the mention at an index; an empty string for a kept word."""
+        mention = self.mentions[index] if 0 <= index < len(self.mentions) else None
+        return "" if mention is None else mention.span.entity_type
+
+    def _has_break(self, index: int) -> bool:
+        return not _LINE_BREAKS.isdisjoint(self.gaps[index])
+
+    def follows(self, index: int, words: Collection[str]) -> bool:
+        """Return whether one of the words is among the three items before an index, in its line."""
+        for at in range(index, index - 3, -1):
+            if at == 0:
+                return self._cut_before
+            if self._has_break(at):
+                return False
+            if self._words[at - 1].lower() in words:
+                return True
+        return False
+
+    def count_neighbors(self, index: int) -> int:
+        """Return how many other numbers of a line no separating word stands between, 2 at most."""
+        count = 0
+        for step in (-1, 1):
+            at = index
+            while count < 2 and (at := self._find_joined_number(at, step)) >= 0:
+                count += 1
+        return count
+
+    def _find_joined_number(self, index: int, step: int) -> int:
+        """Return the index of the next number in a direction; -1 if a word or the end of the line is between."""
+        at = index
+        while True:
+            gap_at = at if step < 0 else at + 1
+            at += step
+            if self._has_break(gap_at):
+                return -1
+            if not 0 <= at < len(self._words):
+                is_cut = self._cut_before if step < 0 else self._cut_after
+                return index if is_cut else -1  # counts as many numbers
+            if self._is_number(at):
+                return at
+            word = self._words[at]
+            if word and word.lower() not in self._words_of.joining_words:
+                return -1
+
+    def _is_number(self, index: int) -> bool:
+        word = self._words[index]
+        return self.get_class(index) in _NUMERIC or word[:1].isdigit() or word.lower() in self._words_of.number_words
+
+    def has_only_years_beside(self, index: int) -> bool:
+        """Return whether each number that no word separates from a year is a year too."""
+        return all(
+            at < 0 or self.get_class(at) in ("year", "year-range")
+            for at in (self._find_joined_number(index, -1), self._find_joined_number(index, 1))
+        )
+
+    def is_month_place(self, index: int) -> bool:
+        """Return whether a month stands before a year, or behind a word such as *in*, with no number beside it."""
+        if self.get_class(index + 1) in ("year", "year-range") and self.gaps[index + 1] in (" ", ", "):
+            return not self._is_value(index - 1)
+        is_place = self.get_word(index - 1).lower() in self._words_of.month_leads and self.gaps[index] == " "
+        return is_place and not self._is_value(index + 1)
+
+    def _is_value(self, index: int) -> bool:
+        """Return whether a number or a replaced capital stands at an index."""
+        if not 0 <= index < len(self._words):
+            return False
+        return self._is_number(index) or self.get_class(index) in _CAPITAL
+
+    def precedes_capital(self, index: int) -> bool:
+        """Return whether a replaced capital follows a number directly."""
+        return self.get_class(index + 1) in _CAPITAL and not self._has_break(index + 1)
+
+    def has_capital_beside(self, index: int) -> bool:
+        """Return whether a replaced capital stands directly before or after a mention."""
+        return self.get_class(index - 1) in _CAPITAL or self.get_class(index + 1) in _CAPITAL
+
+    def has_letter_beside(self, index: int) -> bool:
+        """Return whether a letter or a replaced capital stands directly before or after a mention."""
+        for at in (index - 1, index + 1):
+            if len(self.get_word(at)) == 1 or self.get_class(at) in _CAPITAL or self.get_class(at) == "letter":
+                return True
+        return False
+
+    def is_between_words(self, index: int) -> bool:
+        """Return whether kept words stand directly before and after a number, or a mark ends the sentence after it."""
+        before, after = self.gaps[index], self.gaps[index + 1]
+        if not self.get_word(index - 1) or before not in (" ", " (", "-"):
+            return False
+        if self.get_word(index + 1):
+            return after in (" ", "-", ", ", ") ", ". ")
+        return index + 1 == len(self._words) and after[:1] in (".", "?", "!", ")")
+
+    def is_name_place(self, index: int, roles: Collection[str], kin: Collection[str]) -> bool:
+        """Return whether a title or a role precedes a run, or a word of kinship follows it."""
+        if self.get_class(index - 1) in ("title", "office"):
+            return True
+        if self.gaps[index] in (" ", ". ") and self.get_word(index - 1).lower() in roles:
+            return True
+        return self.get_word(index + 1) == "s" and self.get_word(index + 2).lower() in kin
+
+    def is_language_place(self, index: int) -> bool:
+        """Return whether a word stands where names of languages stand."""
+        if self.gaps[index] == " " and self.get_word(index - 1).lower() in self._words_of.language_leads:
+            return True
+        return self.get_word(index + 1).lower() in self._words_of.language_nouns
+
+    def is_age(self, index: int) -> bool:
+        """Return whether a unit of time is that of an age: ``47 years of age``."""
+        words = [self.get_word(index + step).lower() for step in (1, 2)]
+        return words[0] in self._words_of.age_ends or words == ["of", "age"]
+
+    def has_in_sentence(self, index: int, types: Collection[str]) -> bool:
+        """Return whether the sentence of a mention has another mention of the types."""
+        for step in (-1, 1):
+            at = index
+            while True:
+                gap = self.gaps[at if step < 0 else at + 1]
+                at += step
+                if _SENTENCE_END.search(gap) or not _LINE_BREAKS.isdisjoint(gap):
+                    break
+                if not 0 <= at < len(self._words):
+                    if self._cut_before if step < 0 else self._cut_after:
+                        return True
+                    break
+                if self.get_class(at) in types:
+                    return True
+        return False

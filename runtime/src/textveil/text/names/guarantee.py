@@ -11,8 +11,7 @@ from typing import Any
 from textveil.formatting import format_count
 from textveil.lazy import STATEMENTS, load_data
 from textveil.release import UNBOUNDED_SPEND, PrivacyLoss, Spend
-from textveil.text.names.facts import DEFAULT_FACTS, FACTS
-from textveil.text.options import CONSISTENT_CAP
+from textveil.text.options import CONSISTENT_CAP, DEFAULT_FACTS, FACTS
 from textveil.text.statement import PrivacyTerms
 
 _TEXTS = load_data(STATEMENTS)["names"]
@@ -178,7 +177,6 @@ class NamesGuarantee:
                 more=kept_phrase,
                 randomized=randomized_phrase,
                 replacements=self._replacement_phrase,
-                together=_TEXTS["together_facts"].get(self.facts, ""),
             )
             + linked_phrase
         )
@@ -211,4 +209,6 @@ class NamesGuarantee:
                 line=self.format_line(terms, tokens, randomized_words), equal=equality_phrase, kept=kept_phrase
             )
             + cap_phrase
+            + "".join(self._list_fact_texts("facts"))
+            + _TEXTS["facts_end"].get(self.facts, "")
         )

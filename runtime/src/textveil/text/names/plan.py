@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from textveil.text.names.entity_types import (
     EntityMention,
     GivenNameLinker,
 )
-from textveil.text.names.facts import DEFAULT_FACTS, FACTS, FactRules
+from textveil.text.names.facts import FactRules
 from textveil.text.names.guarantee import NamesGuarantee, RandomizedListFigures, ReplacementStyle
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.read import NamesReader
@@ -37,13 +37,10 @@ from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.names.tokenizer import ChunkTokenizer
 from textveil.text.names.tokens import RANDOMIZED, NamesToken
 from textveil.text.names.word_list import WordListRandomizer
-from textveil.text.options import CONSISTENT_CAP
+from textveil.text.options import CONSISTENT_CAP, DEFAULT_FACTS, FACTS
 from textveil.text.restore import Restorer
 from textveil.text.statement import PrivacyTerms
 from textveil.work_limits import check_work
-
-if TYPE_CHECKING:
-    from textveil.text.explanation import ExplainedPiece
 
 STYLES = ("surrogate", "tag")
 #: Lists that the mode requires.
@@ -53,7 +50,7 @@ MIN_KEY_BYTES = 16
 #: Documents share one call of the random generator until they have this many characters together.
 _BATCH_CHARACTERS = 1 << 15
 _KEPT_COUNT, _REPLACED_WORDS = attrgetter("kept_count"), attrgetter("replaced_words")
-_WORD_OR_GAP = re.compile(r"\w+(?:['\u2019\u2018]\w+)*|\W+|_+")
+_WORD_OR_GAP = re.compile(r"[^\W_]+(?:['\u2019\u2018][^\W_]+)*|[\W_]+")
 _UNSUPPORTED_OPTIONS = ("replacement_probability", "sanitize_punctuation", "mechanism")
 
 
@@ -197,7 +194,7 @@ class NamesPlan:
 
     def make_reader(self) -> NamesReader:
         """Return a reader for the texts of one call."""
-        return NamesReader(self._tokenizer, self._classifier, self.lists.rules)
+        return NamesReader(self._tokenizer, self._classifier, self.lists.rules, self.facts)
 
     def hide_context_words(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
         """Yield the elements of a text, with all words hidden that only their context keeps."""
@@ -217,12 +214,6 @@ class NamesPlan:
     def preview(self, text: str) -> list[tuple[str, str]]:
         """Return each part of a text with its treatment (``Sanitizer.preview``)."""
         return [(piece, state) for piece, state, _ in self.iterate_pieces(text)]
-
-    def explain(self, text: str) -> "Iterator[ExplainedPiece]":
-        """Yield each part of a text with its treatment and the reason (``Sanitizer.preview``)."""
-        from textveil.text.names.explanation import explain_preview  # lazy: only explained previews need it
-
-        return explain_preview(self, text)
 
     def iterate_pieces(self, text: str) -> Iterator[tuple[str, str, EntityMention | None]]:
         """Yield each part of a text, its treatment, and its mention if it is replaced."""
@@ -284,8 +275,9 @@ class NamesPlanFactory:
         unsupported += ["epsilon without randomize"] if "epsilon" in options and "randomize" not in options else []
         if unsupported:
             raise OptionError(f"the mode names does not support {', '.join(unsupported)}: omit it")
-        style, facts = self._make_style(options), self._make_fact_rules(options)
+        style = self._make_style(options)
         allowed, denied = _collect_keys(options.get("allow", ())), _collect_keys(options.get("deny", ()))
+        facts = FactRules(self._lists, options.get("facts", DEFAULT_FACTS), denied, style.tag | style.drop)
         level, randomizer, list_figures = None, None, None
         if "randomize" in options:
             from textveil.text.staircase_plans import find_staircase_level  # lazy: surrogates need no staircase
@@ -327,16 +319,12 @@ class NamesPlanFactory:
             randomizer=randomizer,
         )
 
-    def _make_fact_rules(self, options: Mapping[str, Any]) -> FactRules:
-        level = options.get("facts", DEFAULT_FACTS)
-        if level not in FACTS:
-            raise OptionError(f"facts must be one of {', '.join(FACTS)}")
-        return FactRules(self._lists, level)
-
     def _make_style(self, options: Mapping[str, Any]) -> ReplacementStyle:
         style, cap = options.get("style", "surrogate"), options.get("consistent_cap", CONSISTENT_CAP)
         if style not in STYLES:
             raise OptionError(f"style must be one of {', '.join(STYLES)}")
+        if options.get("facts", DEFAULT_FACTS) not in FACTS:
+            raise OptionError(f"facts must be one of {', '.join(FACTS)}")
         types_by_option = {name: self._check_types(options.get(name, ())) for name in ("keep", "tag", "drop")}
         if any(
             types_by_option[one] & types_by_option[other]
