@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,12 +35,15 @@ from textveil.text.names.rewrite import DocumentDraws
 from textveil.text.names.strict_rules import hide_context_words
 from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.names.tokenizer import ChunkTokenizer
-from textveil.text.names.tokens import RANDOMIZED
+from textveil.text.names.tokens import RANDOMIZED, NamesToken
 from textveil.text.names.word_list import WordListRandomizer
 from textveil.text.options import CONSISTENT_CAP
 from textveil.text.restore import Restorer
 from textveil.text.statement import PrivacyTerms
 from textveil.work_limits import check_work
+
+if TYPE_CHECKING:
+    from textveil.text.explanation import ExplainedPiece
 
 STYLES = ("surrogate", "tag")
 #: Lists that the mode requires.
@@ -213,21 +216,28 @@ class NamesPlan:
 
     def preview(self, text: str) -> list[tuple[str, str]]:
         """Return each part of a text with its treatment (``Sanitizer.preview``)."""
-        treated_parts = []
+        return [(piece, state) for piece, state, _ in self.iterate_pieces(text)]
+
+    def explain(self, text: str) -> "Iterator[ExplainedPiece]":
+        """Yield each part of a text with its treatment and the reason (``Sanitizer.preview``)."""
+        from textveil.text.names.explanation import explain_preview  # lazy: only explained previews need it
+
+        return explain_preview(self, text)
+
+    def iterate_pieces(self, text: str) -> Iterator[tuple[str, str, EntityMention | None]]:
+        """Yield each part of a text, its treatment, and its mention if it is replaced."""
         for entry in self.make_reader().read_texts([text])[0].elements:
-            if not isinstance(entry, str):
-                is_randomized = entry.parts[0].layout == RANDOMIZED
-                treated_parts.append(
-                    (
-                        entry.span.escaped_text or entry.span.text,
-                        "randomized" if is_randomized else PUBLIC_TYPE_NAMES.get(entry.entity_type, entry.entity_type),
-                    )
-                )
+            if isinstance(entry, str):
+                for piece in _WORD_OR_GAP.findall(entry):
+                    yield piece, "kept" if piece[0].isalnum() else "gap", None
             else:
-                treated_parts += [
-                    (piece, "kept" if piece[0].isalnum() else "gap") for piece in _WORD_OR_GAP.findall(entry)
-                ]
-        return treated_parts
+                is_randomized = entry.parts[0].layout == RANDOMIZED
+                state = "randomized" if is_randomized else PUBLIC_TYPE_NAMES.get(entry.entity_type, entry.entity_type)
+                yield entry.span.escaped_text or entry.span.text, state, entry
+
+    def classify_word(self, word: str) -> Sequence[NamesToken]:
+        """Return the tokens of a word alone: one, or a stem and its clitic."""
+        return self._lexicon.classify_word(word)
 
     def distribution(self, word: str) -> Any:
         """Return the output distribution of a randomized word.
