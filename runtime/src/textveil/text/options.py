@@ -10,6 +10,10 @@ from textveil.errors import OptionError
 _SET_OPTIONS = ("deny", "keep", "tag", "drop", "allow", "randomize")
 #: The protection modes, from the most readable to the most private.
 MODES = ("names", "words", "all")
+#: Values of the option ``facts``, each of which keeps all that the one before it keeps; its default.
+FACTS = ("none", "plain", "useful", "public")
+NO_FACTS = FACTS[0]
+DEFAULT_FACTS = NO_FACTS
 
 
 class Options(TypedDict, total=False):

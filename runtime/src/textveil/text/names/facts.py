@@ -29,12 +29,9 @@ from textveil.text.names.tokens import (
     RANDOMIZED,
     EntitySpan,
 )
+from textveil.text.options import FACTS
 from textveil.text.segmentation import LOWER, TITLE, UPPER, find_case_pattern
 
-#: Values of the option ``facts``, each of which keeps all that the one before it keeps.
-FACTS = ("none", "plain", "useful", "public")
-NO_FACTS = FACTS[0]
-DEFAULT_FACTS = "none"
 #: Types whose replaced spans are tags in every style: a surrogate of them could be mistaken for a kept value.
 TAGGED_TYPES = frozenset("age day decade month number ordinal season time weekday year country".split())
 

@@ -11,8 +11,7 @@ from typing import Any
 from textveil.formatting import format_count
 from textveil.lazy import STATEMENTS, load_data
 from textveil.release import UNBOUNDED_SPEND, PrivacyLoss, Spend
-from textveil.text.names.facts import DEFAULT_FACTS, FACTS
-from textveil.text.options import CONSISTENT_CAP
+from textveil.text.options import CONSISTENT_CAP, DEFAULT_FACTS, FACTS
 from textveil.text.statement import PrivacyTerms
 
 _TEXTS = load_data(STATEMENTS)["names"]

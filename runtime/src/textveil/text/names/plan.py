@@ -27,7 +27,7 @@ from textveil.text.names.entity_types import (
     EntityMention,
     GivenNameLinker,
 )
-from textveil.text.names.facts import DEFAULT_FACTS, FACTS, FactRules
+from textveil.text.names.facts import FactRules
 from textveil.text.names.guarantee import NamesGuarantee, RandomizedListFigures, ReplacementStyle
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.read import NamesReader
@@ -37,7 +37,7 @@ from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.names.tokenizer import ChunkTokenizer
 from textveil.text.names.tokens import RANDOMIZED, NamesToken
 from textveil.text.names.word_list import WordListRandomizer
-from textveil.text.options import CONSISTENT_CAP
+from textveil.text.options import CONSISTENT_CAP, DEFAULT_FACTS, FACTS
 from textveil.text.restore import Restorer
 from textveil.text.statement import PrivacyTerms
 from textveil.work_limits import check_work

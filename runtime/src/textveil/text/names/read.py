@@ -14,12 +14,13 @@ from typing import NamedTuple
 
 from textveil.bundle.rules import Rules
 from textveil.text.names.entity_types import EntityClassifier, EntityMention
-from textveil.text.names.facts import NO_FACTS, FactRules
+from textveil.text.names.facts import FactRules
 from textveil.text.names.lexicon import is_letter
 from textveil.text.names.spans import LINE_BREAKS, SpanFinder
 from textveil.text.names.spelled_tokens import may_span_gap, merge_spelled
 from textveil.text.names.tokenizer import ChunkTokenizer
 from textveil.text.names.tokens import JSON_NUMBER_CASE, NUMBER_WORD, RANDOMIZED, ChunkTokens, NamesToken, TokenWindow
+from textveil.text.options import NO_FACTS
 from textveil.text.segmentation import LOWER
 from textveil.work_limits import STEPS_PER_CHECK, check_work
 
