@@ -9,7 +9,7 @@ import pytest
 from textveil import Conversation, InputError, Sanitizer
 from textveil.conversation import encrypted_file
 from textveil.errors import ConversationChanged, KeyFileError, OptionError
-from textveil.text.names.facts import DEFAULT_FACTS
+from textveil.text.options import DEFAULT_FACTS
 
 pytest.importorskip("cryptography", reason="needs the extra crypto")
 SECRET = "I am Zqxwvina Novak."

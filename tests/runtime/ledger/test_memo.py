@@ -19,8 +19,7 @@ from textveil.ledger.keys import LedgerTags
 from textveil.ledger.release_sources import make_cache_keys
 from textveil.mechanisms import entropy
 from textveil.storage.cryptography import compute_tag
-from textveil.text.names.facts import DEFAULT_FACTS, FACTS
-from textveil.text.options import Options
+from textveil.text.options import DEFAULT_FACTS, FACTS, Options
 
 
 def test_an_equal_request_gets_its_output_again_at_no_charge(small: Sanitizer, memo: Ledger) -> None:

@@ -10,8 +10,8 @@ import pytest
 from textveil import Sanitizer
 from textveil.errors import BundleDamaged, OptionError
 from textveil.text.names.entity_types import make_assigned_mention
-from textveil.text.names.facts import DEFAULT_FACTS, FACTS
 from textveil.text.names.plan import NamesPlanFactory
+from textveil.text.options import DEFAULT_FACTS, FACTS
 
 KEY = bytes(range(65, 81))
 

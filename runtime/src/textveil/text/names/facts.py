@@ -32,8 +32,13 @@ from textveil.text.names.tokens import (
 from textveil.text.options import FACTS
 from textveil.text.segmentation import LOWER, TITLE, UPPER, find_case_pattern
 
-#: Types whose replaced spans are tags in every style: a surrogate of them could be mistaken for a kept value.
-TAGGED_TYPES = frozenset("age day decade month number ordinal season time weekday year country".split())
+#: Types of which some strings are kept, by the value of the option that keeps the first of them. Their replaced spans
+#: are tags in every style, since a reader could mistake a surrogate for a kept string.
+_VALUE_TYPES = {
+    "plain": frozenset("digits number year".split()),
+    "useful": frozenset("age day decade group month ordinal season time weekday year-range".split()),
+    "public": frozenset(("country", "the-country")),
+}
 
 #: Number of elements that are read together at most. Nothing is kept on account of what may follow a cut.
 _MAX_BATCH = 1 << 10
@@ -51,8 +56,13 @@ _PIECES = re.compile(r"[\x20-\x7e]+")
 #: Marks of source code; and marks that strings with a hidden word have only in addresses and secrets.
 _CODE_MARKS = re.compile(r"[_.$:\\#]|/.*/|[a-z][A-Z]")
 _UNCUT_MARKS = re.compile(r"[@%&?]|://")
-_ROUND = frozenset("100 200 256 404 500 512 1000 1024 2048 4096".split())
+_ROUND = frozenset("100 200 256 404 500 512".split())
 _CURRENCIES = frozenset("$\u20ac\u00a3\u00a5")
+
+
+def list_value_types(level: str) -> frozenset[str]:
+    """Return the types of which a value of the option ``facts`` keeps some strings."""
+    return frozenset().union(*(_VALUE_TYPES.get(below, ()) for below in FACTS[: FACTS.index(level) + 1]))
 
 
 class FactRules:
@@ -173,7 +183,7 @@ class FactRules:
         return frozenset(self._lists.rules.domains)
 
     def _is_piece(self, word: str) -> bool:
-        if word in self._denied or word in self._persons:
+        if word in self._denied or word in self._persons or word in self._surrogates:
             return False
         marks = self._common.get(word, 0)
         if marks:
