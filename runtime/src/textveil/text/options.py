@@ -10,6 +10,10 @@ from textveil.errors import OptionError
 _SET_OPTIONS = ("deny", "keep", "tag", "drop", "allow", "randomize")
 #: The protection modes, from the most readable to the most private.
 MODES = ("names", "words", "all")
+#: Values of the option ``facts``, each of which keeps all that the one before it keeps; its default.
+FACTS = ("none", "plain", "useful", "public")
+NO_FACTS = FACTS[0]
+DEFAULT_FACTS = NO_FACTS
 
 
 class Options(TypedDict, total=False):
@@ -70,9 +74,6 @@ class Options(TypedDict, total=False):
 
 #: Default of ``consistent_cap``: the most words, names and numbers of a document with consistent outputs.
 CONSISTENT_CAP = 2_000
-#: Values of ``facts``, each of which keeps all that the one before it keeps, and the value if the option is omitted.
-FACTS = ("none", "plain", "useful", "public")
-NO_FACTS, DEFAULT_FACTS = FACTS[0], "none"
 #: Options of the mode ``names`` alone.
 NAMES_OPTIONS = frozenset(("style", "facts", "keep", "tag", "drop", "allow", "randomize", "key"))
 

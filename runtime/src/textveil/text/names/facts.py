@@ -15,46 +15,36 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
-from textveil.bundle.fact_words import FactWords
 from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, OPENER, RARE, START, NamesLists
 from textveil.bundle.rules import Rules
-from textveil.lazy import CHARACTERS, load_data
 from textveil.text.identifiers import iterate_identifier_words, split_identifier
 from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention, MentionPart
+from textveil.text.names.fact_places import LINE_BREAKS, NUMERIC_TYPES, LinePlaces
 from textveil.text.names.lexicon import find_ending
 from textveil.text.names.spans import SpanFinder
 from textveil.text.names.tokens import (
     CAPITALIZED,
     CAPITALIZED_RUN,
-    DIGIT_GROUP,
     KEPT,
-    LONE_INITIAL,
     RANDOMIZED,
     EntitySpan,
 )
 from textveil.text.options import FACTS
 from textveil.text.segmentation import LOWER, TITLE, UPPER, find_case_pattern
 
-#: Types whose replaced spans are tags in every style: a surrogate of them could be mistaken for a kept value.
-TAGGED_TYPES = frozenset("age day decade month number ordinal season time weekday year country".split())
+#: Types of which some strings are kept, by the value of the option that keeps the first of them. Their replaced spans
+#: are tags in every style, since a reader could mistake a surrogate for a kept string.
+_VALUE_TYPES = {
+    "plain": frozenset("digits number year".split()),
+    "useful": frozenset("age day decade group month ordinal season time weekday year-range".split()),
+    "public": frozenset(("country", "the-country")),
+}
 
-_LINE_BREAKS = frozenset(load_data(CHARACTERS)["gaps"]["line_breaks"])
-#: A word of kept text, in the letters of Latin scripts.
-_WORD = re.compile("[0-9A-Za-z\u00c0-\u024f]+(?:['\u2019][0-9A-Za-z\u00c0-\u024f]+)*")
-_SENTENCE_END = re.compile(r"[.!?]['\")\u201d]*\s")
 #: Number of elements that are read together at most. Nothing is kept on account of what may follow a cut.
 _MAX_BATCH = 1 << 10
-#: Types of spans by class. The class is all that a place reads of a mention beside it.
-_NUMERIC = frozenset(
-    (
-        *"number year digits account phone card ssn time date day decade ordinal age season year-range".split(),
-        *("spelled-number", "number-word", DIGIT_GROUP),
-    )
-)
-_CAPITAL = frozenset((CAPITALIZED_RUN, LONE_INITIAL, "title", "office"))
 _DAYS = frozenset(("day", "ordinal", "date"))
 _DATES = frozenset(("month", "day", "date", "year", "year-range", "season"))
-_STRINGS = frozenset(("file", "path", "key", "id", "url"))
+_STRINGS = frozenset(("file", "path", "key", "id"))
 #: Endings of plurals and the endings of their singulars.
 _PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses", "ss"), ("s", ""))
 _MAX_BARE, _MAX_AGE, _MAX_ORDINAL = 89, 89, 99
@@ -66,8 +56,13 @@ _PIECES = re.compile(r"[\x20-\x7e]+")
 #: Marks of source code; and marks that strings with a hidden word have only in addresses and secrets.
 _CODE_MARKS = re.compile(r"[_.$:\\#]|/.*/|[a-z][A-Z]")
 _UNCUT_MARKS = re.compile(r"[@%&?]|://")
-_ROUND = frozenset("100 200 256 404 500 512 1000 1024 2048 4096".split())
+_ROUND = frozenset("100 200 256 404 500 512".split())
 _CURRENCIES = frozenset("$\u20ac\u00a3\u00a5")
+
+
+def list_value_types(level: str) -> frozenset[str]:
+    """Return the types of which a value of the option ``facts`` keeps some strings."""
+    return frozenset().union(*(_VALUE_TYPES.get(below, ()) for below in FACTS[: FACTS.index(level) + 1]))
 
 
 class FactRules:
@@ -154,6 +149,7 @@ class FactRules:
             if string[start].isalpha()
             and not self._is_piece(word := string[start:end].lower())
             and word not in self._facts.name_prefixes
+            and word not in self._domains
         ]
         masked = string
         for start, end in reversed(hidden):
@@ -187,7 +183,7 @@ class FactRules:
         return frozenset(self._lists.rules.domains)
 
     def _is_piece(self, word: str) -> bool:
-        if word in self._denied or word in self._persons:
+        if word in self._denied or word in self._persons or word in self._surrogates:
             return False
         marks = self._common.get(word, 0)
         if marks:
@@ -229,7 +225,7 @@ class FactRules:
 
     @cached_property
     def _place_names(self) -> frozenset[str]:
-        names = "street-word city country state place particle title group".split()
+        names = "street-word firm-word city country state place particle title group".split()
         return frozenset().union(*(self._lists.members_by_type[name] for name in names))
 
     def is_plural(self, word: str) -> bool:
@@ -261,7 +257,7 @@ class FactRules:
         is_cut, begun = False, False
         for element in elements:
             if isinstance(element, str) and begun:
-                end = max(map(element.rfind, _LINE_BREAKS)) + 1
+                end = max(map(element.rfind, LINE_BREAKS)) + 1
                 if end:
                     batch.append(element[:end])
                     yield from self._keep_in_lines(batch, finder, is_cut, False)
@@ -276,7 +272,7 @@ class FactRules:
     def _keep_in_lines(
         self, elements: Sequence[str | EntityMention], finder: SpanFinder, cut_before: bool, cut_after: bool
     ) -> Iterator[str | EntityMention]:
-        place = _Places(elements, self._facts, cut_before, cut_after)
+        place = LinePlaces(elements, self._facts, cut_before, cut_after)
         for rule in (self._is_kept_word, self._is_kept_number):
             found = [
                 index
@@ -299,7 +295,7 @@ class FactRules:
             return False
         return not self._denied or self._denied.isdisjoint(token.key for token in mention.span.tokens)
 
-    def _is_kept_word(self, place: "_Places", index: int, mention: EntityMention) -> bool:
+    def _is_kept_word(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
         span = mention.span
         entity_type = span.entity_type
         if entity_type == "word":
@@ -309,7 +305,7 @@ class FactRules:
                 return self._is_useful and not place.follows(index, self._before_values)
             return not place.follows(index, self._secret) and self.is_plain_identifier(span.text)
         if entity_type == "letter":
-            return span.text.isascii() and not place.has_letter_beside(index)
+            return span.text.isascii() and place.is_single_letter(index)
         if not self._is_useful:
             return False
         if entity_type == CAPITALIZED_RUN:
@@ -329,11 +325,11 @@ class FactRules:
             return not place.has_capital_beside(index)
         return False
 
-    def _is_kept_number(self, place: "_Places", index: int, mention: EntityMention) -> bool:
+    def _is_kept_number(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
         entity_type, text = mention.span.entity_type, mention.span.text
         if entity_type == "month":
             return self._is_useful and place.is_month_place(index) and not place.has_in_sentence(index, _DAYS)
-        if entity_type not in _NUMERIC:
+        if entity_type not in NUMERIC_TYPES:
             return False
         if entity_type == "age":
             return self._is_useful and text.isascii() and text.isdigit() and int(text) <= _MAX_AGE
@@ -352,7 +348,11 @@ class FactRules:
                 return True
             if entity_type == "digits" and not neighbors and _RATING.fullmatch(text):
                 return True
-        if not self._is_useful or place.has_in_sentence(index, _DAYS - {entity_type}):
+        if (
+            not self._is_useful
+            or place.has_capital_beside(index)
+            or place.has_in_sentence(index, _DAYS - {entity_type})
+        ):
             return False
         if entity_type in ("year", "year-range"):
             return not neighbors or place.has_only_years_beside(index)
@@ -367,7 +367,7 @@ class FactRules:
             return listed and self.is_adjective(place.get_word(index + 1))
         return entity_type in ("time", "decade")
 
-    def _is_counted(self, place: "_Places", index: int) -> bool:
+    def _is_counted(self, place: LinePlaces, index: int) -> bool:
         """Return whether a number is counted, or is the first of two: ``20 to 35 hours``."""
         if self._counts(place, index) or (self._is_useful and self._is_amount(place, index)):
             return True
@@ -379,7 +379,7 @@ class FactRules:
             and self._counts(place, index + 2)
         )
 
-    def _counts(self, place: "_Places", index: int) -> bool:
+    def _counts(self, place: LinePlaces, index: int) -> bool:
         """Return whether a number counts or measures what is named beside it."""
         gap, after = place.gaps[index + 1], place.get_word(index + 1)
         if gap.lstrip(" ").startswith("%"):
@@ -400,7 +400,7 @@ class FactRules:
                 return not place.is_age(index + 2)
         return place.gaps[index] == " " and place.get_word(index - 1).lower() in facts.counters
 
-    def _is_amount(self, place: "_Places", index: int) -> bool:
+    def _is_amount(self, place: LinePlaces, index: int) -> bool:
         return place.gaps[index][-1:] in _CURRENCIES or (
             place.gaps[index + 1] == " " and place.get_word(index + 1).lower() in self._facts.currencies
         )
@@ -416,205 +416,3 @@ def _make_piece(word: str, rules: Rules) -> EntityMention:
     layout = find_ending(folded, rules)
     part = MentionPart("word", layout, folded, word)
     return EntityMention("word", case, (part,), EntitySpan("word", case, layout, (), word), word)
-
-
-class _Places:
-    """Words and mentions of some lines, with the gaps between them.
-
-    Args:
-        elements: Kept texts and mentions.
-        words: Words of the rules.
-        cut_before: Whether the line begins before the first element.
-        cut_after: Whether the line goes on after the last element.
-
-    Attributes:
-        gaps: The gap before each item, and the gap at the end.
-        mentions: For each item its mention, ``None`` for a kept word.
-    """
-
-    def __init__(
-        self, elements: Sequence[str | EntityMention], words: FactWords, cut_before: bool, cut_after: bool
-    ) -> None:
-        self._words_of, self._cut_before, self._cut_after = words, cut_before, cut_after
-        self.gaps: list[str] = []
-        self.mentions: list[EntityMention | None] = []
-        self._words: list[str] = []
-        #: Mentions that are cut: the index of each with its pieces.
-        self.pieces: dict[int, Sequence[str | EntityMention]] = {}
-        gap = ""
-        for element in elements:
-            if not isinstance(element, str):
-                self._append(gap, "", element)
-                gap = ""
-                continue
-            position = 0
-            for match in _WORD.finditer(element):
-                self._append(gap + element[position : match.start()], match[0], None)
-                gap, position = "", match.end()
-            gap += element[position:]
-        self.gaps.append(gap)
-
-    def _append(self, gap: str, word: str, mention: EntityMention | None) -> None:
-        self.gaps.append(gap)
-        self._words.append(word)
-        self.mentions.append(mention)
-
-    def keep(self, indices: Iterable[int]) -> int:
-        """Turn mentions into kept words, and return how many tokens these have."""
-        count = 0
-        for index in indices:
-            mention = self.mentions[index]
-            assert mention is not None
-            count += len(mention.span.tokens)
-            self._words[index], self.mentions[index] = mention.span.text, None
-        return count
-
-    def iterate_elements(self) -> Iterator[str | EntityMention]:
-        """Yield kept texts and mentions, in order."""
-        kept: list[str] = []
-        for index, (gap, word, mention) in enumerate(zip(self.gaps, self._words, self.mentions, strict=False)):
-            kept.append(gap)
-            if mention is None:
-                kept.append(word)
-                continue
-            for piece in self.pieces.get(index, (mention,)):
-                if isinstance(piece, str):
-                    kept.append(piece)
-                else:
-                    yield "".join(kept)
-                    yield piece
-                    kept = []
-        yield "".join([*kept, self.gaps[-1]])
-
-    def get_word(self, index: int) -> str:
-        """Return the kept word at an index; an empty string for a mention, and outside of the lines."""
-        return self._words[index] if 0 <= index < len(self._words) else ""
-
-    def get_class(self, index: int) -> str:
-        """Return the provisional type of the mention at an index; an empty string for a kept word."""
-        mention = self.mentions[index] if 0 <= index < len(self.mentions) else None
-        return "" if mention is None else mention.span.entity_type
-
-    def _has_break(self, index: int) -> bool:
-        return not _LINE_BREAKS.isdisjoint(self.gaps[index])
-
-    def follows(self, index: int, words: Collection[str]) -> bool:
-        """Return whether one of the words is among the three items before an index, in its line."""
-        for at in range(index, index - 3, -1):
-            if at == 0:
-                return self._cut_before
-            if self._has_break(at):
-                return False
-            if self._words[at - 1].lower() in words:
-                return True
-        return False
-
-    def count_neighbors(self, index: int) -> int:
-        """Return how many other numbers of a line no separating word stands between, 2 at most."""
-        count = 0
-        for step in (-1, 1):
-            at = index
-            while count < 2 and (at := self._find_joined_number(at, step)) >= 0:
-                count += 1
-        return count
-
-    def _find_joined_number(self, index: int, step: int) -> int:
-        """Return the index of the next number in a direction; -1 if a word or the end of the line is between."""
-        at = index
-        while True:
-            gap_at = at if step < 0 else at + 1
-            at += step
-            if self._has_break(gap_at):
-                return -1
-            if not 0 <= at < len(self._words):
-                is_cut = self._cut_before if step < 0 else self._cut_after
-                return index if is_cut else -1  # counts as many numbers
-            if self._is_number(at):
-                return at
-            word = self._words[at]
-            if word and word.lower() not in self._words_of.joining_words:
-                return -1
-
-    def _is_number(self, index: int) -> bool:
-        word = self._words[index]
-        return self.get_class(index) in _NUMERIC or word[:1].isdigit() or word.lower() in self._words_of.number_words
-
-    def has_only_years_beside(self, index: int) -> bool:
-        """Return whether each number that no word separates from a year is a year too."""
-        return all(
-            at < 0 or self.get_class(at) in ("year", "year-range")
-            for at in (self._find_joined_number(index, -1), self._find_joined_number(index, 1))
-        )
-
-    def is_month_place(self, index: int) -> bool:
-        """Return whether a month stands before a year, or behind a word such as *in*, with no number beside it."""
-        if self.get_class(index + 1) in ("year", "year-range") and self.gaps[index + 1] in (" ", ", "):
-            return not self._is_value(index - 1)
-        is_place = self.get_word(index - 1).lower() in self._words_of.month_leads and self.gaps[index] == " "
-        return is_place and not self._is_value(index + 1)
-
-    def _is_value(self, index: int) -> bool:
-        """Return whether a number or a replaced capital stands at an index."""
-        if not 0 <= index < len(self._words):
-            return False
-        return self._is_number(index) or self.get_class(index) in _CAPITAL
-
-    def precedes_capital(self, index: int) -> bool:
-        """Return whether a replaced capital follows a number directly."""
-        return self.get_class(index + 1) in _CAPITAL and not self._has_break(index + 1)
-
-    def has_capital_beside(self, index: int) -> bool:
-        """Return whether a replaced capital stands directly before or after a mention."""
-        return self.get_class(index - 1) in _CAPITAL or self.get_class(index + 1) in _CAPITAL
-
-    def has_letter_beside(self, index: int) -> bool:
-        """Return whether a letter or a replaced capital stands directly before or after a mention."""
-        for at in (index - 1, index + 1):
-            if len(self.get_word(at)) == 1 or self.get_class(at) in _CAPITAL or self.get_class(at) == "letter":
-                return True
-        return False
-
-    def is_between_words(self, index: int) -> bool:
-        """Return whether kept words stand directly before and after a number, or a mark ends the sentence after it."""
-        before, after = self.gaps[index], self.gaps[index + 1]
-        if not self.get_word(index - 1) or before not in (" ", " (", "-"):
-            return False
-        if self.get_word(index + 1):
-            return after in (" ", "-", ", ", ") ", ". ")
-        return index + 1 == len(self._words) and after[:1] in (".", "?", "!", ")")
-
-    def is_name_place(self, index: int, roles: Collection[str], kin: Collection[str]) -> bool:
-        """Return whether a title or a role precedes a run, or a word of kinship follows it."""
-        if self.get_class(index - 1) in ("title", "office"):
-            return True
-        if self.gaps[index] in (" ", ". ") and self.get_word(index - 1).lower() in roles:
-            return True
-        return self.get_word(index + 1) == "s" and self.get_word(index + 2).lower() in kin
-
-    def is_language_place(self, index: int) -> bool:
-        """Return whether a word stands where names of languages stand."""
-        if self.gaps[index] == " " and self.get_word(index - 1).lower() in self._words_of.language_leads:
-            return True
-        return self.get_word(index + 1).lower() in self._words_of.language_nouns
-
-    def is_age(self, index: int) -> bool:
-        """Return whether a unit of time is that of an age: ``47 years of age``."""
-        words = [self.get_word(index + step).lower() for step in (1, 2)]
-        return words[0] in self._words_of.age_ends or words == ["of", "age"]
-
-    def has_in_sentence(self, index: int, types: Collection[str]) -> bool:
-        """Return whether the sentence of a mention has another mention of the types."""
-        for step in (-1, 1):
-            at = index
-            while True:
-                gap = self.gaps[at if step < 0 else at + 1]
-                at += step
-                if _SENTENCE_END.search(gap) or not _LINE_BREAKS.isdisjoint(gap):
-                    break
-                if not 0 <= at < len(self._words):
-                    if self._cut_before if step < 0 else self._cut_after:
-                        return True
-                    break
-                if self.get_class(at) in types:
-                    return True
-        return False

@@ -15,6 +15,8 @@ from textveil.text.options import CONSISTENT_CAP, DEFAULT_FACTS, FACTS
 from textveil.text.statement import PrivacyTerms
 
 _TEXTS = load_data(STATEMENTS)["names"]
+#: Layouts of plain numbers of five digits or more, none of which the option ``facts`` keeps.
+_LONG_NUMBERS = frozenset(("5", "7", "10"))
 NOTION: str = _TEXTS["guarantee"]
 
 
@@ -31,6 +33,8 @@ class ReplacementStyle:
         cap: Largest number of distinct strings of a document that get surrogates of their own. Further strings become
             tags.
         linked: Whether equal strings of all documents under one key get equal surrogates.
+        value_tags: Entity types that are written as tags because the option ``facts`` keeps some of their strings.
+            Numbers of five or more digits have surrogates nevertheless.
     """
 
     tags: bool = False
@@ -40,6 +44,13 @@ class ReplacementStyle:
     drop: frozenset[str] = frozenset()
     cap: int = CONSISTENT_CAP
     linked: bool = False
+    value_tags: frozenset[str] = frozenset()
+
+    def is_tagged(self, public_type: str, entity_type: str, layout: str) -> bool:
+        """Return whether a mention of a type and layout is written as a tag."""
+        if self.tags or public_type in self.tag:
+            return True
+        return entity_type in self.value_tags and layout not in _LONG_NUMBERS
 
     @property
     def effective_cap(self) -> int | None:

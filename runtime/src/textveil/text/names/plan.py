@@ -27,7 +27,7 @@ from textveil.text.names.entity_types import (
     EntityMention,
     GivenNameLinker,
 )
-from textveil.text.names.facts import FactRules
+from textveil.text.names.facts import FactRules, list_value_types
 from textveil.text.names.guarantee import NamesGuarantee, RandomizedListFigures, ReplacementStyle
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.read import NamesReader
@@ -342,7 +342,12 @@ class NamesPlanFactory:
         if key is not None and len(key) < MIN_KEY_BYTES:
             raise OptionError(f"key must have at least {MIN_KEY_BYTES} bytes")
         return ReplacementStyle(
-            tags=style == "tag", consistent=bool(consistent), cap=cap, linked=key is not None, **types_by_option
+            tags=style == "tag",
+            consistent=bool(consistent),
+            cap=cap,
+            linked=key is not None,
+            value_tags=list_value_types(options.get("facts", DEFAULT_FACTS)),
+            **types_by_option,
         )
 
     def _check_types(self, entity_types: Collection[str]) -> frozenset[str]:
