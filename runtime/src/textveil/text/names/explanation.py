@@ -62,7 +62,7 @@ def explain_preview(plan: NamesPlan, text: str) -> Iterator[ExplainedPiece]:
             reason = ""
         else:
             reason = option_reasons.find(start, piece) or explain_token(plan.classify_word(piece), plan)
-        yield ExplainedPiece(piece, state, start, end, reason)
+        yield ExplainedPiece(text=piece, state=state, start=start, end=end, reason=reason)
         start = end
 
 
