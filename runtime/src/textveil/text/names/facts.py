@@ -243,15 +243,12 @@ class FactRules:
 
     # --- places
 
-    def keep_facts(
-        self, elements: Iterable[str | EntityMention], finder: SpanFinder, has_capitals: bool
-    ) -> Iterator[str | EntityMention]:
+    def keep_facts(self, elements: Iterable[str | EntityMention], finder: SpanFinder) -> Iterator[str | EntityMention]:
         """Yield the elements of a text. The mentions that a rule covers are kept text.
 
         Args:
             elements: Kept texts and mentions, in order.
             finder: Finder of the spans, whose number of kept words grows by those of the facts.
-            has_capitals: Whether the document has a capital letter.
         """
         batch: list[str | EntityMention] = []
         is_cut, begun = False, False
@@ -392,7 +389,8 @@ class FactRules:
                 return True
             second = place.get_word(index + 2)
             if (
-                place.gaps[index + 2] == " "
+                second
+                and place.gaps[index + 2] == " "
                 and self.is_adjective(after)
                 and self.is_plural(second)
                 and second not in self._facts.currencies
