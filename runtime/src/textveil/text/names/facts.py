@@ -351,7 +351,7 @@ class FactRules:
             or place.has_in_sentence(index, _DAYS - {entity_type})
         ):
             return False
-        if entity_type in ("year", "year-range"):
+        if entity_type == "year" or mention.entity_type == "year-range":
             return not neighbors or place.has_only_years_beside(index)
         if neighbors or place.has_in_sentence(index, _DATES):
             return False
