@@ -23,6 +23,7 @@ from textveil.text.names.fact_places import LINE_BREAKS, NUMERIC_TYPES, LinePlac
 from textveil.text.names.lexicon import find_ending
 from textveil.text.names.spans import SpanFinder
 from textveil.text.names.tokens import (
+    AFTER_TITLE,
     CAPITALIZED,
     CAPITALIZED_RUN,
     KEPT,
@@ -47,10 +48,14 @@ _DATES = frozenset(("month", "day", "date", "year", "year-range", "season"))
 _STRINGS = frozenset(("file", "path", "key", "id"))
 #: Endings of plurals and the endings of their singulars.
 _PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses", "ss"), ("s", ""))
+#: Fewest letters of a single word in Title case that is kept.
+_MIN_HEADING = 4
 _MAX_BARE, _MAX_AGE, _MAX_ORDINAL = 89, 89, 99
 _COUNTED = re.compile(r"[0-9]{1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,4}\.[0-9]{1,2}")
+_DECIMAL = re.compile(r"[0-9]{1,3}\.[0-9]{1,4}")
 _RANGE = re.compile("[0-9]{1,3}[-\u2013][0-9]{1,3}")
 _RATING = re.compile(r"[0-9]{1,2}(?:\.5)?/(?:5|10|100)")
+_COUNTRIES = frozenset(("country", "the-country"))
 _SIZE = re.compile("[0-9]{1,4}[x\u00d7][0-9]{1,4}")
 _PIECES = re.compile(r"[\x20-\x7e]+")
 #: Marks of source code; and marks that strings with a hidden word have only in addresses and secrets.
@@ -104,7 +109,10 @@ class FactRules:
 
     @cached_property
     def _terms(self) -> frozenset[str]:
-        return self._lists.fact_lists["term"] - self._persons - self._surrogates - self._denied
+        lists = self._lists.fact_lists
+        spelled = frozenset(entry.lower() for entry in lists["capital"] | lists["acronym"] if entry.isascii())
+        foreign = lists.get("foreign", frozenset()) if self._is_useful else frozenset()
+        return (lists["term"] | spelled | foreign) - self._persons - self._surrogates - self._denied
 
     @cached_property
     def _capitals(self) -> frozenset[str]:
@@ -206,7 +214,7 @@ class FactRules:
     def _is_public_capital(self, text: str) -> bool:
         if text in self._capitals:
             return text.lower() not in self._denied
-        if not text[0].islower() or not text.isascii() or not text.isalpha():
+        if not (text[0].islower() or self._is_public) or not text.isascii() or not text.isalpha() or text.istitle():
             return False
         return self.is_plain_identifier(text)  # lowerCamel
 
@@ -219,17 +227,18 @@ class FactRules:
         if any(token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER) for token in words):
             return False
         keys = [token.key for token in words]
-        return all(map(self._is_heading_word, keys)) and any(map(self._begins_sentences, keys))
+        marks = [self._common.get(key, 0) for key in keys]
+        if not all(map(self._is_heading_word, keys)) or (
+            len(keys) == 1 and (marks[0] & CENSUS or len(keys[0]) < _MIN_HEADING)
+        ):
+            return False
+        return any(mark & (START | OPENER) and not mark & RARE for mark in marks)
 
     def _is_heading_word(self, word: str) -> bool:
         marks = self._common.get(word, 0)
-        if not marks or marks & (NAME | CENSUS):
+        if not marks or marks & NAME:
             return False
         return word not in self._persons and word not in self._denied and word not in self._place_names
-
-    def _begins_sentences(self, word: str) -> bool:
-        marks = self._common.get(word, 0)
-        return marks & (START | OPENER) > 0 and not marks & RARE
 
     @cached_property
     def _place_names(self) -> frozenset[str]:
@@ -326,12 +335,11 @@ class FactRules:
                 return False
             if self.is_public_run(mention):
                 return True
+            if self._is_public and mention.entity_type in _COUNTRIES and span.preceding_word != AFTER_TITLE:
+                return True
             if not self.is_title_case(mention):
                 return False
-            words = len(span.tokens)
-            return (
-                words > 1 or span.title_case_words > 0 or place.get_word(index - 1).lower() in self._facts.heading_leads
-            )
+            return len(span.tokens) > 1 or place.is_heading_place(index, self._facts.heading_leads)
         if entity_type == "group":
             return span.text.lower() in self._lists.fact_lists["language"] and place.is_language_place(index)
         if entity_type == "weekday":
@@ -373,7 +381,7 @@ class FactRules:
             return False
         if entity_type == "number":
             bare = text.isdigit() and text.isascii() and len(text) <= 2 and int(text) <= _MAX_BARE
-            return bare and place.is_between_words(index)
+            return (bare or _DECIMAL.fullmatch(text) is not None) and place.is_between_words(index)
         if entity_type == "ordinal":
             digits = text[:-2]
             listed = digits.isdigit() and digits.isascii() and int(digits) <= _MAX_ORDINAL
