@@ -52,6 +52,12 @@ HIDDEN = [
     ("see mcLean_tax.pdf and j_smith", "mcLean_tax.pdf j_smith"),
     ("my dad is 93 years old", "93"),
     ("our pin is 4821 here", "4821"),
+    ("the password is\norder_total", "order_total"),
+    (
+        'see {"password": "order_total", "tokens": ["order_total", "report_total"]}',
+        "order_total order_total report_total",
+    ),
+    ('see {"zorblax": "order_total"}', "order_total"),
 ]
 #: Texts, and what a value of the option keeps of each.
 KEPT = [
@@ -60,6 +66,7 @@ KEPT = [
     ("plain", "write 2-3 short paragraphs of 200 words", "2-3 200"),
     ("plain", "call get_user_name() with customer_id in /home/docs/report.pdf", "get_user_name customer_id report.pdf"),
     ("plain", "let x be the sum", "x"),
+    ("plain", 'see {"note": "order_total", "text": "in 3 days"}', "order_total 3"),
     ("useful", "I am 34 years old", "34"),
     ("useful", "we met in June 2023 and in 2019", "June 2023 2019"),
     ("useful", "Please read the Project Status Report", "Project Status Report"),

@@ -230,7 +230,12 @@ class FactRules:
     def _is_public_capital(self, text: str) -> bool:
         if text in self._capitals:
             return text.lower() not in self._denied
-        if not (text[0].islower() or self._is_public) or not text.isascii() or not text.isalpha() or not _CAMEL.search(text):
+        if (
+            not (text[0].islower() or self._is_public)
+            or not text.isascii()
+            or not text.isalpha()
+            or not _CAMEL.search(text)
+        ):
             return False
         return self.is_plain_identifier(text)  # lowerCamel
 
@@ -274,6 +279,13 @@ class FactRules:
         marks = self._common.get(word, 0)
         return marks > 0 and word.islower() and not marks & (FUNCTION | OPENER | NAME)
 
+    def names_secret(self, elements: Sequence[str | EntityMention]) -> bool:
+        """Return whether no rule may keep the value of a JSON key: it names a secret, or has a hidden word."""
+        if any(not isinstance(element, str) for element in elements):
+            return True
+        words = split_identifier("".join(map(str, elements)))
+        return not self._before_values.isdisjoint(word.lower() for word in words)
+
     # --- places
 
     def keep_facts(
@@ -290,30 +302,28 @@ class FactRules:
             classify_span: Classifier of a span by its type.
         """
         batch: list[str | EntityMention] = []
-        is_cut, begun = False, False
+        is_cut, begun, word_before = False, False, ""
         for element in elements:
             if isinstance(element, str) and begun:
                 end = max(map(element.rfind, LINE_BREAKS)) + 1
                 if end:
                     batch.append(element[:end])
-                    yield from self._keep_in_lines(batch, finder, classify_span, is_cut, False)
+                    place = LinePlaces(batch, self._facts, is_cut, False, word_before)
+                    yield from self._keep_in_lines(place, finder, classify_span)
                     batch, element, is_cut, begun = [], element[end:], False, False
+                    word_before = place.last_word
             batch.append(element)
             begun = begun or not isinstance(element, str)
             if len(batch) >= _MAX_BATCH:
-                yield from self._keep_in_lines(batch, finder, classify_span, is_cut, True)
+                place = LinePlaces(batch, self._facts, is_cut, True, word_before)
+                yield from self._keep_in_lines(place, finder, classify_span)
                 batch, is_cut, begun = [], True, False
-        yield from self._keep_in_lines(batch, finder, classify_span, is_cut, False)
+        place = LinePlaces(batch, self._facts, is_cut, False, word_before)
+        yield from self._keep_in_lines(place, finder, classify_span)
 
     def _keep_in_lines(
-        self,
-        elements: Sequence[str | EntityMention],
-        finder: SpanFinder,
-        classify_span: Callable[[EntitySpan], EntityMention],
-        cut_before: bool,
-        cut_after: bool,
+        self, place: LinePlaces, finder: SpanFinder, classify_span: Callable[[EntitySpan], EntityMention]
     ) -> Iterator[str | EntityMention]:
-        place = LinePlaces(elements, self._facts, cut_before, cut_after)
         for rule in (self._is_kept_word, self._is_kept_number):
             found = [
                 index
