@@ -284,7 +284,7 @@ class FactRules:
         if any(not isinstance(element, str) for element in elements):
             return True
         words = split_identifier("".join(map(str, elements)))
-        return not self._before_values.isdisjoint(word.lower() for word in words)
+        return not self._secret.isdisjoint(word.lower() for word in words)
 
     # --- places
 
