@@ -52,11 +52,8 @@ HIDDEN = [
     ("see mcLean_tax.pdf and j_smith", "mcLean_tax.pdf j_smith"),
     ("my dad is 93 years old", "93"),
     ("our pin is 4821 here", "4821"),
-    ("the password is\norder_total", "order_total"),
-    (
-        'see {"password": "order_total", "tokens": ["order_total", "report_total"]}',
-        "order_total order_total report_total",
-    ),
+    ("the password:\norder_total", "order_total"),
+    ('see {"password": "order_total", "tokens": ["order_total"]}', "order_total order_total"),
     ('see {"zorblax": "order_total"}', "order_total"),
 ]
 #: Texts, and what a value of the option keeps of each.

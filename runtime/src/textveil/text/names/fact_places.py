@@ -215,16 +215,9 @@ class LinePlaces:
         return self.get_word(index + 1) == "s" and self.get_word(index + 2).lower() in kin
 
     def is_heading_place(self, index: int, leads: Collection[str]) -> bool:
-        """Return whether a single common word in Title case names nobody in its context.
-
-        One of some words precedes it, or a colon or a kept word in lower case follows it.
-        """
-        if self.gaps[index] == " " and self.get_word(index - 1).lower() in leads:
-            return True
-        if self.has_capital_beside(index):
-            return False
-        after = self.gaps[index + 1]
-        return after.startswith(":") or (after == " " and self.get_word(index + 1).islower())
+        """Return whether one of some words precedes a mention, or no replaced capital stands beside it."""
+        is_led = self.gaps[index] == " " and self.get_word(index - 1).lower() in leads
+        return is_led or not self.has_capital_beside(index)
 
     def begins_sentence(self, index: int, followers: Collection[str]) -> bool:
         """Return whether a mention begins a sentence, and a comma or one of the words follows it."""

@@ -29,6 +29,7 @@ from textveil.text.names.tokens import (
     KEPT,
     RANDOMIZED,
     EntitySpan,
+    NamesToken,
     find_run_case,
 )
 from textveil.text.options import FACTS
@@ -255,6 +256,19 @@ class FactRules:
             return False
         return any(mark & (START | OPENER) and not mark & RARE for mark in marks)
 
+    def _is_function_word(self, tokens: Sequence[NamesToken]) -> bool:
+        """Return whether a run is one function word that names nobody, such as *We*."""
+        marks = self._common.get(tokens[0].key, 0) if len(tokens) == 1 and len(tokens[0].text) > 1 else 0
+        return (
+            marks & FUNCTION > 0
+            and not marks & (NAME | CENSUS)
+            and tokens[0].text
+            in (
+                tokens[0].key.title(),
+                tokens[0].key.upper(),
+            )
+        )
+
     def _is_heading_word(self, word: str) -> bool:
         marks = self._common.get(word, 0)
         if not marks or marks & NAME:
@@ -359,9 +373,11 @@ class FactRules:
             if _SIZE.fullmatch(span.text):
                 return self._is_useful and not place.follows(index, self._before_values)
             return not place.follows(index, self._secret) and self.is_plain_identifier(span.text)
-        if entity_type == CAPITALIZED_RUN and span.text.lower() in self._facts.starts:
-            begins = span.text.istitle() and place.begins_sentence(index, self._facts.start_followers)
-            if begins and span.text.lower() not in self._denied:
+        if entity_type == CAPITALIZED_RUN:
+            is_start = span.text.istitle() and span.text.lower() in self._facts.starts
+            if is_start and place.begins_sentence(index, self._facts.start_followers):
+                return True
+            if self._is_function_word(span.tokens) and not place.has_capital_beside(index):
                 return True
         if entity_type == "letter":
             return span.text.isascii() and place.is_single_letter(index)
