@@ -75,8 +75,12 @@ def sanitizer() -> Sanitizer:
     return Sanitizer.load()
 
 
-def make_plan(sanitizer: Sanitizer, level: str) -> NamesPlan:
-    return sanitizer.names_plan(protect="names", facts=level)
+#: Words on which rules depend. Denied, they are hidden words that no rule may read.
+DENIED = ("km", "version", "sentences", "password", "the", "in", "meeting")
+
+
+def make_plan(sanitizer: Sanitizer, level: str, deny: tuple[str, ...] = ()) -> NamesPlan:
+    return sanitizer.names_plan(protect="names", facts=level, deny=deny)
 
 
 def list_hidden(plan: NamesPlan, text: str) -> str:
@@ -158,14 +162,11 @@ def place_differs(rules: FactRules, reader: NamesReader, seed: int, texts: int) 
     return False
 
 
-@pytest.fixture(scope="module")
-def reader(sanitizer: Sanitizer) -> NamesReader:
-    return make_plan(sanitizer, "none").make_reader()
-
-
+@pytest.mark.parametrize("deny", [(), DENIED], ids=["none", "denied"])
 @pytest.mark.parametrize("level", LEVELS)
-def test_no_hidden_string_changes_what_is_kept(sanitizer: Sanitizer, reader: NamesReader, level: str) -> None:
-    assert not place_differs(make_plan(sanitizer, level).facts, reader, 1, 600)
+def test_no_hidden_string_changes_what_is_kept(sanitizer: Sanitizer, level: str, deny: tuple[str, ...]) -> None:
+    reader = make_plan(sanitizer, "none", deny).make_reader()
+    assert not place_differs(make_plan(sanitizer, level, deny).facts, reader, 1, 400)
 
 
 # --- whole texts
@@ -226,9 +227,8 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_planted_fault_is_found(
-    sanitizer: Sanitizer, reader: NamesReader, fault: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_planted_fault_is_found(sanitizer: Sanitizer, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = make_plan(sanitizer, "none", DENIED).make_reader()
     owner, name, function = FAULTS[fault]
     monkeypatch.setattr(owner, name, function)
-    assert place_differs(make_plan(sanitizer, "useful").facts, reader, 1, 2_000)
+    assert place_differs(make_plan(sanitizer, "useful", DENIED).facts, reader, 1, 2_000)
