@@ -3,7 +3,7 @@
  * compares both).
  */
 
-export const DEFAULT_BUNDLE_ID = "15022b1cd81c9eca4fe8fb585be0a55ac4dff1282ec69c4dd728b133d1afc842";
+export const DEFAULT_BUNDLE_ID = "3098e86002da590858a4bf162f0ba6af0310d16ae35cccc2342e0d4640dcd54e";
 export const DEFAULT_ENCODER_ID = "fc94e8ad9143461a58e5ae291f24e812f7f6f70220ff72e8f6fba4acbbdcf5ad";
 /** Base of all named errors. `code` is stable across versions and safe to log. */
 export class TextveilError extends Error {

@@ -27,7 +27,7 @@ from textveil.lazy import ENTITY_TYPES, load_data
 
 #: Flags of common words (docs/format.md): kept in a text without capitals too; kept at the start of a sentence; kept in
 #: ALL CAPS; a word that opens sentences; also a name; a function word; a rare word (``start`` holds in ALL CAPS only);
-#: a name of a census or of another country, however rare.
+#: a name of a census or of another country, even if few have it.
 STRICT, START, EMPHASIS, OPENER, NAME, FUNCTION, RARE, CENSUS = (1 << bit for bit in range(len(COMMON_WORD_FLAGS)))
 #: Entity types with a complete list of members. Common words are kept in lower case, so only flagged members of these
 #: types may also be common words.
@@ -59,7 +59,7 @@ class NamesLists:
         members_by_type: For each entity type the lookup keys of its listed members; a member may be a phrase.
         surrogate_pools: For each entity type its surrogates as printed, most frequent first.
         fact_lists: Public facts of each kind (``FACT_KINDS``); no entries if the bundle lacks the list. Entries of
-            ``term`` and ``language`` are lookup keys, all others printed spellings.
+            ``term``, ``language`` and ``foreign`` are lookup keys, all others printed spellings.
         rules: Rules of the language: those of the bundle, or of English.
     """
 

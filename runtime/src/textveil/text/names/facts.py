@@ -12,7 +12,7 @@ template, and any other string of the same type outside ``D`` may stand in each 
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, OPENER, RARE, START, NamesLists
@@ -23,11 +23,14 @@ from textveil.text.names.fact_places import LINE_BREAKS, NUMERIC_TYPES, LinePlac
 from textveil.text.names.lexicon import find_ending
 from textveil.text.names.spans import SpanFinder
 from textveil.text.names.tokens import (
+    AFTER_TITLE,
     CAPITALIZED,
     CAPITALIZED_RUN,
     KEPT,
     RANDOMIZED,
     EntitySpan,
+    NamesToken,
+    find_run_case,
 )
 from textveil.text.options import FACTS
 from textveil.text.segmentation import LOWER, TITLE, UPPER, find_case_pattern
@@ -47,10 +50,15 @@ _DATES = frozenset(("month", "day", "date", "year", "year-range", "season"))
 _STRINGS = frozenset(("file", "path", "key", "id"))
 #: Endings of plurals and the endings of their singulars.
 _PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses", "ss"), ("s", ""))
+#: Fewest letters of a single word in Title case that is kept.
+_MIN_HEADING = 4
 _MAX_BARE, _MAX_AGE, _MAX_ORDINAL = 89, 89, 99
 _COUNTED = re.compile(r"[0-9]{1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,4}\.[0-9]{1,2}")
+_CAMEL = re.compile("[a-z][A-Z]")
+_DECIMAL = re.compile(r"[0-9]{1,3}\.[0-9]{1,4}")
 _RANGE = re.compile("[0-9]{1,3}[-\u2013][0-9]{1,3}")
 _RATING = re.compile(r"[0-9]{1,2}(?:\.5)?/(?:5|10|100)")
+_COUNTRIES = frozenset(("country", "the-country"))
 _SIZE = re.compile("[0-9]{1,4}[x\u00d7][0-9]{1,4}")
 _PIECES = re.compile(r"[\x20-\x7e]+")
 #: Marks of source code; and marks that strings with a hidden word have only in addresses and secrets.
@@ -104,7 +112,10 @@ class FactRules:
 
     @cached_property
     def _terms(self) -> frozenset[str]:
-        return self._lists.fact_lists["term"] - self._persons - self._surrogates - self._denied
+        lists = self._lists.fact_lists
+        spelled = frozenset(entry.lower() for entry in lists["capital"] | lists["acronym"] if entry.isascii())
+        foreign = lists["foreign"] if self._is_useful else frozenset()
+        return (lists["term"] | spelled | foreign) - self._persons - self._surrogates - self._denied
 
     @cached_property
     def _capitals(self) -> frozenset[str]:
@@ -190,6 +201,28 @@ class FactRules:
             return not marks & NAME
         return len(word) == 1 or word in self._facts.identifier_pieces or word in self._terms
 
+    def split_roles(self, mention: EntityMention) -> tuple[str, EntitySpan] | None:
+        """Return the roles at the beginning of a run with the blank after them, and the span of the rest.
+
+        In *Patient Anna Novak* the first word is a role. The result is ``None`` without one, and if nothing but a
+        single initial follows.
+        """
+        span, count = mention.span, 0
+        tokens = span.tokens
+        while count < len(tokens) and tokens[count].case == TITLE and tokens[count].key in self._facts.roles:
+            count += 1
+        lead = "".join(f"{token.text} " for token in tokens[:count])
+        rest = tokens[count:]
+        if not lead or not span.text.startswith(lead) or not rest or (len(rest) == 1 and len(rest[0].text) == 1):
+            return None
+        return lead, span._replace(
+            text=span.text[len(lead) :],
+            tokens=rest,
+            case=find_run_case(rest),
+            preceding_word=tokens[count - 1].key,
+            title_case_words=max(0, span.title_case_words - count),
+        )
+
     def is_public_run(self, mention: EntityMention) -> bool:
         """Return whether all words of a run of capitals are listed with this spelling."""
         tokens = [token for token in mention.span.tokens if token.token_class != KEPT]
@@ -198,7 +231,12 @@ class FactRules:
     def _is_public_capital(self, text: str) -> bool:
         if text in self._capitals:
             return text.lower() not in self._denied
-        if not text[0].islower() or not text.isascii() or not text.isalpha():
+        if (
+            not (text[0].islower() or self._is_public)
+            or not text.isascii()
+            or not text.isalpha()
+            or not _CAMEL.search(text)
+        ):
             return False
         return self.is_plain_identifier(text)  # lowerCamel
 
@@ -211,17 +249,31 @@ class FactRules:
         if any(token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER) for token in words):
             return False
         keys = [token.key for token in words]
-        return all(map(self._is_heading_word, keys)) and any(map(self._begins_sentences, keys))
+        marks = [self._common.get(key, 0) for key in keys]
+        if not all(map(self._is_heading_word, keys)) or (
+            len(keys) == 1 and (marks[0] & CENSUS or len(keys[0]) < _MIN_HEADING)
+        ):
+            return False
+        return any(mark & (START | OPENER) and not mark & RARE for mark in marks)
+
+    def _is_function_word(self, tokens: Sequence[NamesToken]) -> bool:
+        """Return whether a run is one function word that names nobody, such as *We*."""
+        marks = self._common.get(tokens[0].key, 0) if len(tokens) == 1 and len(tokens[0].text) > 1 else 0
+        return (
+            marks & FUNCTION > 0
+            and not marks & (NAME | CENSUS)
+            and tokens[0].text
+            in (
+                tokens[0].key.title(),
+                tokens[0].key.upper(),
+            )
+        )
 
     def _is_heading_word(self, word: str) -> bool:
         marks = self._common.get(word, 0)
-        if not marks or marks & (NAME | CENSUS):
+        if not marks or marks & NAME:
             return False
         return word not in self._persons and word not in self._denied and word not in self._place_names
-
-    def _begins_sentences(self, word: str) -> bool:
-        marks = self._common.get(word, 0)
-        return marks & (START | OPENER) > 0 and not marks & RARE
 
     @cached_property
     def _place_names(self) -> frozenset[str]:
@@ -241,38 +293,51 @@ class FactRules:
         marks = self._common.get(word, 0)
         return marks > 0 and word.islower() and not marks & (FUNCTION | OPENER | NAME)
 
+    def names_secret(self, elements: Sequence[str | EntityMention]) -> bool:
+        """Return whether no rule may keep the value of a JSON key: it names a secret, or has a hidden word."""
+        if any(not isinstance(element, str) for element in elements):
+            return True
+        words = split_identifier("".join(map(str, elements)))
+        return not self._secret.isdisjoint(word.lower() for word in words)
+
     # --- places
 
     def keep_facts(
-        self, elements: Iterable[str | EntityMention], finder: SpanFinder, has_capitals: bool
+        self,
+        elements: Iterable[str | EntityMention],
+        finder: SpanFinder,
+        classify_span: Callable[[EntitySpan], EntityMention],
     ) -> Iterator[str | EntityMention]:
         """Yield the elements of a text. The mentions that a rule covers are kept text.
 
         Args:
             elements: Kept texts and mentions, in order.
             finder: Finder of the spans, whose number of kept words grows by those of the facts.
-            has_capitals: Whether the document has a capital letter.
+            classify_span: Classifier of a span by its type.
         """
         batch: list[str | EntityMention] = []
-        is_cut, begun = False, False
+        is_cut, begun, word_before = False, False, ""
         for element in elements:
             if isinstance(element, str) and begun:
                 end = max(map(element.rfind, LINE_BREAKS)) + 1
                 if end:
                     batch.append(element[:end])
-                    yield from self._keep_in_lines(batch, finder, is_cut, False)
+                    place = LinePlaces(batch, self._facts, is_cut, False, word_before)
+                    yield from self._keep_in_lines(place, finder, classify_span)
                     batch, element, is_cut, begun = [], element[end:], False, False
+                    word_before = place.last_word
             batch.append(element)
             begun = begun or not isinstance(element, str)
             if len(batch) >= _MAX_BATCH:
-                yield from self._keep_in_lines(batch, finder, is_cut, True)
+                place = LinePlaces(batch, self._facts, is_cut, True, word_before)
+                yield from self._keep_in_lines(place, finder, classify_span)
                 batch, is_cut, begun = [], True, False
-        yield from self._keep_in_lines(batch, finder, is_cut, False)
+        place = LinePlaces(batch, self._facts, is_cut, False, word_before)
+        yield from self._keep_in_lines(place, finder, classify_span)
 
     def _keep_in_lines(
-        self, elements: Sequence[str | EntityMention], finder: SpanFinder, cut_before: bool, cut_after: bool
+        self, place: LinePlaces, finder: SpanFinder, classify_span: Callable[[EntitySpan], EntityMention]
     ) -> Iterator[str | EntityMention]:
-        place = LinePlaces(elements, self._facts, cut_before, cut_after)
         for rule in (self._is_kept_word, self._is_kept_number):
             found = [
                 index
@@ -281,7 +346,11 @@ class FactRules:
             ]
             finder.kept_count += place.keep(found)
         for index, mention in enumerate(place.mentions):
-            if mention is None or mention.span.entity_type not in _STRINGS or not self._may_keep(mention):
+            if mention is None or not self._may_keep(mention):
+                continue
+            if mention.span.entity_type == CAPITALIZED_RUN and (split := self.split_roles(mention)):
+                place.pieces[index] = split[0], classify_span(split[1])
+            if mention.span.entity_type not in _STRINGS:
                 continue
             if not place.follows(index, self._secret) and (pieces := self.cut_identifier(mention.span.text)):
                 place.pieces[index] = pieces
@@ -304,6 +373,12 @@ class FactRules:
             if _SIZE.fullmatch(span.text):
                 return self._is_useful and not place.follows(index, self._before_values)
             return not place.follows(index, self._secret) and self.is_plain_identifier(span.text)
+        if entity_type == CAPITALIZED_RUN:
+            is_start = span.text.istitle() and span.text.lower() in self._facts.starts
+            if is_start and place.begins_sentence(index, self._facts.start_followers):
+                return True
+            if self._is_function_word(span.tokens) and not place.has_capital_beside(index):
+                return True
         if entity_type == "letter":
             return span.text.isascii() and place.is_single_letter(index)
         if not self._is_useful:
@@ -313,12 +388,11 @@ class FactRules:
                 return False
             if self.is_public_run(mention):
                 return True
+            if self._is_public and mention.entity_type in _COUNTRIES and span.preceding_word != AFTER_TITLE:
+                return True
             if not self.is_title_case(mention):
                 return False
-            words = len(span.tokens)
-            return (
-                words > 1 or span.title_case_words > 0 or place.get_word(index - 1).lower() in self._facts.heading_leads
-            )
+            return len(span.tokens) > 1 or place.is_heading_place(index, self._facts.heading_leads)
         if entity_type == "group":
             return span.text.lower() in self._lists.fact_lists["language"] and place.is_language_place(index)
         if entity_type == "weekday":
@@ -354,13 +428,13 @@ class FactRules:
             or place.has_in_sentence(index, _DAYS - {entity_type})
         ):
             return False
-        if entity_type in ("year", "year-range"):
+        if entity_type == "year" or mention.entity_type == "year-range":
             return not neighbors or place.has_only_years_beside(index)
         if neighbors or place.has_in_sentence(index, _DATES):
             return False
         if entity_type == "number":
             bare = text.isdigit() and text.isascii() and len(text) <= 2 and int(text) <= _MAX_BARE
-            return bare and place.is_between_words(index)
+            return (bare or _DECIMAL.fullmatch(text) is not None) and place.is_between_words(index)
         if entity_type == "ordinal":
             digits = text[:-2]
             listed = digits.isdigit() and digits.isascii() and int(digits) <= _MAX_ORDINAL
@@ -392,7 +466,8 @@ class FactRules:
                 return True
             second = place.get_word(index + 2)
             if (
-                place.gaps[index + 2] == " "
+                second
+                and place.gaps[index + 2] == " "
                 and self.is_adjective(after)
                 and self.is_plural(second)
                 and second not in self._facts.currencies
