@@ -78,6 +78,8 @@ def test_the_reasons_of_facts() -> None:
     assert reasons["zorblax"][0] == "word"
     assert reasons["Project"] == ("kept", "facts: heading")
     assert reasons["dogs"] == ("kept", "common-word")
+    assert explain("We use Kubernetes for the phonon.", facts="useful")["Kubernetes"] == ("kept", "facts: capital")
+    assert explain("They live in France.", facts="public")["France"] == ("kept", "facts: country")
     assert explain(TEXT, facts="none")["5"] == ("number", "pattern")
 
 
