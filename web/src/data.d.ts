@@ -42,9 +42,20 @@ export type PatternName =
 /** Names of the lists of words that the rules for public facts read. */
 export type FactWordKey =
   | "address_words"
+  | "age_ends"
   | "counters"
+  | "currencies"
+  | "heading_leads"
   | "identifier_pieces"
+  | "joining_words"
   | "kin"
+  | "language_leads"
+  | "language_nouns"
+  | "month_leads"
+  | "name_prefixes"
+  | "not_plurals"
+  | "number_words"
+  | "range_words"
   | "roles"
   | "secret_words"
   | "start_followers"
@@ -160,7 +171,10 @@ export const statements: {
       string
     >
   > &
-    Words<"not_protected">;
+    Words<"not_protected"> &
+    Readonly<
+      Record<"facts" | "kept_facts" | "not_protected_facts", Readonly<Record<"plain" | "public" | "useful", string>>>
+    > & { readonly facts_end: Readonly<Record<"useful", string>> };
   readonly revealed_parts: Readonly<
     Record<"case" | "entity_types" | "equal_words" | "function_words" | "gaps" | "order", string>
   >;

@@ -1,7 +1,7 @@
 /** Sanitizing of texts in the mode `names`, under one set of options. */
 
 import type { TextBundle } from "../../bundle/textBundle.js";
-import { NAMES_BATCH_CHARACTERS } from "../../constants.js";
+import { DEFAULT_FACTS, NAMES_BATCH_CHARACTERS } from "../../constants.js";
 import { types } from "../../data.js";
 import { OptionError } from "../../errors.js";
 import { drawUniformBelowEach, type RandomUint64 } from "../../mechanisms/entropy.js";
@@ -20,6 +20,7 @@ import {
   type MentionPart,
   makeEqualityKey,
 } from "./entityTypes.js";
+import { FactRules, listValueTypes } from "./facts.js";
 import { COPIED, type JsonPart, NUMBER, splitJson, writeEscapes } from "./jsonBlocks.js";
 import { collectKeys, Lexicon } from "./lexicon.js";
 import { iteratePairs, type RewrittenElement } from "./replyPairs.js";
@@ -31,8 +32,17 @@ import { GAP, type NamesToken } from "./tokens.js";
 
 /** Maximum size of a pool from which inconsistent types sample without replacement. */
 const MAX_DEALT_POOL = 1 << 20;
-const WORD_OR_GAP = /[\p{L}\p{N}_]+(?:['\u2019][\p{L}\p{N}_]+)*|[^\p{L}\p{N}_]+/gu;
+const WORD_OR_GAP = /[\p{L}\p{N}]+(?:['\u2019\u2018][\p{L}\p{N}]+)*|[^\p{L}\p{N}]+/gu;
 const STARTS_WORD = /^[\p{L}\p{N}]/u;
+
+/** Layouts of plain numbers of five digits or more, none of which the option `facts` keeps. */
+const LONG_NUMBERS: ReadonlySet<string | undefined> = new Set(["5", "7", "10"]);
+
+/** Return whether a mention is written as a tag. */
+function isTagged(style: ReplacementStyle, publicType: string, { entityType, parts }: EntityMention): boolean {
+  if (style.usesTags || style.taggedTypes.has(publicType)) return true;
+  return style.valueTypes.has(entityType) && !LONG_NUMBERS.has(parts[0]?.layout);
+}
 
 /** Elements of a text after pass 3: kept texts and mentions, in order. */
 interface ReadText {
@@ -121,7 +131,7 @@ class DocumentDraws {
     const { style } = this;
     const publicType = getPublicType(mention.entityType);
     if (style.droppedTypes.has(publicType)) return "";
-    if (!style.usesTags && !style.taggedTypes.has(publicType)) {
+    if (!isTagged(style, publicType, mention)) {
       const draws = mention.parts.map((part) => this.#drawPart(part));
       if (!draws.includes(undefined)) return draws as SurrogateDraw[];
     }
@@ -267,6 +277,7 @@ function quoteJsonTags(elements: readonly RewrittenElement[]): RewrittenElement[
 /** Plan of the mode `names` for all texts under one set of options. */
 export class NamesPlan {
   readonly style: ReplacementStyle;
+  readonly facts: FactRules;
   readonly #bundle: TextBundle;
   readonly #surrogates: SurrogatePools;
   readonly #allowed: ReadonlySet<string>;
@@ -297,6 +308,7 @@ export class NamesPlan {
         `kinds that are kept are told by a list or a shape, and ${unlisted.join(", ")} is not: use allow`,
       );
     }
+    const facts = options.facts ?? DEFAULT_FACTS;
     this.style = {
       usesTags: options.style === "tag",
       consistent: options.consistent ?? true,
@@ -304,14 +316,16 @@ export class NamesPlan {
       keptTypes,
       taggedTypes,
       droppedTypes,
+      valueTypes: listValueTypes(facts),
     };
+    this.facts = new FactRules(lists, facts, this.#denied, new Set([...taggedTypes, ...droppedTypes]));
   }
 
   statement(tokens: number): ReleaseStatement {
     const { style } = this;
     const [allow, deny] = [this.#allowed.size > 0, this.#denied.size > 0];
     return new NamesStatement(
-      { bundleHash: this.#bundle.contentHash, style, hasAllowed: allow, hasDenied: deny },
+      { bundleHash: this.#bundle.contentHash, style, facts: this.facts.level, hasAllowed: allow, hasDenied: deny },
       tokens,
     );
   }
@@ -410,16 +424,16 @@ export class NamesPlan {
       hasCapitals ||= words.some((word) => word.case !== LOWER);
       return new SpanFinder(words, gaps, isLetter, rules);
     });
-    return finders.map(
-      (finder): ReadText => ({
-        elements: classifier.mergeKept(
-          finder
-            .iterateElements(hasCapitals)
-            .map((element) => (typeof element === "string" ? element : classifier.classifySpan(element, hasCapitals))),
-        ),
-        keptCount: finder.keptCount,
-      }),
-    );
+    return finders.map((finder): ReadText => {
+      const elements = classifier.mergeKept(
+        finder
+          .iterateElements(hasCapitals)
+          .map((element) => (typeof element === "string" ? element : classifier.classifySpan(element, hasCapitals))),
+      );
+      if (this.facts.level === "none") return { elements, keptCount: finder.keptCount };
+      const found = this.facts.keepFacts(elements);
+      return { elements: found.elements, keptCount: finder.keptCount + found.keptCount };
+    });
   }
 
   /** Return the template of each text, in the form of the golden vectors. */

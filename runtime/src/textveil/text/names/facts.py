@@ -244,12 +244,25 @@ class FactRules:
     # --- places
 
     def keep_facts(self, elements: Iterable[str | EntityMention], finder: SpanFinder) -> Iterator[str | EntityMention]:
-        """Yield the elements of a text. The mentions that a rule covers are kept text.
+        """Yield kept texts and mentions in turn. The mentions that a rule covers are kept text.
 
         Args:
             elements: Kept texts and mentions, in order.
             finder: Finder of the spans, whose number of kept words grows by those of the facts.
         """
+        kept_texts: list[str] = []
+        for element in self._keep_in_batches(elements, finder):
+            if isinstance(element, str):
+                kept_texts.append(element)
+            else:
+                yield "".join(kept_texts)
+                yield element
+                kept_texts = []
+        yield "".join(kept_texts)
+
+    def _keep_in_batches(
+        self, elements: Iterable[str | EntityMention], finder: SpanFinder
+    ) -> Iterator[str | EntityMention]:
         batch: list[str | EntityMention] = []
         is_cut, begun = False, False
         for element in elements:
