@@ -200,6 +200,15 @@ class LinePlaces:
             return True
         return self.get_word(index + 1) == "s" and self.get_word(index + 2).lower() in kin
 
+    def begins_sentence(self, index: int, followers: Collection[str]) -> bool:
+        """Return whether a mention begins a sentence, and a comma or one of the words follows it."""
+        before, after = self.gaps[index], self.gaps[index + 1]
+        if index == 0 and (self._cut_before or before.strip()):
+            return False
+        if index > 0 and not _SENTENCE_END.search(before) and LINE_BREAKS.isdisjoint(before):
+            return False
+        return after.startswith(", ") or (after == " " and self.get_word(index + 1) in followers)
+
     def is_language_place(self, index: int) -> bool:
         """Return whether a word stands where names of languages stand."""
         if self.gaps[index] == " " and self.get_word(index - 1).lower() in self._words_of.language_leads:

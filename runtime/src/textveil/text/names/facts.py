@@ -190,6 +190,14 @@ class FactRules:
             return not marks & NAME
         return len(word) == 1 or word in self._facts.identifier_pieces or word in self._terms
 
+    def _find_role(self, mention: EntityMention) -> str:
+        """Return the role before the name of a person, with the blank after it; empty if there is none."""
+        lead = mention.span.text.removesuffix(mention.name_text)
+        if len(lead) == len(mention.span.text) or not lead.endswith(" "):
+            return ""
+        words = lead[:-1].split(" ")
+        return lead if all(word.lower() in self._facts.roles and word.isascii() for word in words) else ""
+
     def is_public_run(self, mention: EntityMention) -> bool:
         """Return whether all words of a run of capitals are listed with this spelling."""
         tokens = [token for token in mention.span.tokens if token.token_class != KEPT]
@@ -291,7 +299,11 @@ class FactRules:
             ]
             finder.kept_count += place.keep(found)
         for index, mention in enumerate(place.mentions):
-            if mention is None or mention.span.entity_type not in _STRINGS or not self._may_keep(mention):
+            if mention is None or not self._may_keep(mention):
+                continue
+            if mention.span.entity_type == CAPITALIZED_RUN and (lead := self._find_role(mention)):
+                place.pieces[index] = lead, _remove_lead(mention, lead)
+            if mention.span.entity_type not in _STRINGS:
                 continue
             if not place.follows(index, self._secret) and (pieces := self.cut_identifier(mention.span.text)):
                 place.pieces[index] = pieces
@@ -314,6 +326,10 @@ class FactRules:
             if _SIZE.fullmatch(span.text):
                 return self._is_useful and not place.follows(index, self._before_values)
             return not place.follows(index, self._secret) and self.is_plain_identifier(span.text)
+        if entity_type == CAPITALIZED_RUN and span.text.lower() in self._facts.starts:
+            begins = span.text.istitle() and place.begins_sentence(index, self._facts.start_followers)
+            if begins and span.text.lower() not in self._denied:
+                return True
         if entity_type == "letter":
             return span.text.isascii() and place.is_single_letter(index)
         if not self._is_useful:
@@ -364,7 +380,7 @@ class FactRules:
             or place.has_in_sentence(index, _DAYS - {entity_type})
         ):
             return False
-        if entity_type in ("year", "year-range"):
+        if entity_type == "year" or mention.entity_type == "year-range":
             return not neighbors or place.has_only_years_beside(index)
         if neighbors or place.has_in_sentence(index, _DATES):
             return False
@@ -415,6 +431,12 @@ class FactRules:
         return place.gaps[index][-1:] in _CURRENCIES or (
             place.gaps[index + 1] == " " and place.get_word(index + 1).lower() in self._facts.currencies
         )
+
+
+def _remove_lead(mention: EntityMention, lead: str) -> EntityMention:
+    """Return the mention of a person without the words before the name."""
+    span = mention.span
+    return mention._replace(span=span._replace(text=span.text[len(lead) :], tokens=span.tokens[lead.count(" ") :]))
 
 
 def _mask_word(word: str) -> str:
