@@ -41,7 +41,7 @@ CASES = "lower", "Title", "UPPER", "JSON"
 REFUSED = """protect="x"|protect="names" epsilon="10"|protect="names" sanitize_punctuation=true
 style="tag"|facts="none"|protect="names" facts="x"|allow=["a"]|keep=["city"]|protect="names" style="x"
 protect="names" keep=["x"]|protect="names" keep=["street"]|protect="names" keep=["city"] drop=["city"]
-protect="names" keep=["city"] tag=["city"]|consistent_cap=5|facts="plain"|protect="names" facts="all"
+protect="names" keep=["city"] tag=["city"]|consistent_cap=5
 consistent=true consistent_cap=0|consistent=true consistent_cap=1|protect="names" consistent_cap=-1
 epsilon="5"|epsilon="-10"|epsilon="x"|epsilon="nan"|epsilon="inf"|epsilon=""|epsilon=true|deny="x"|deny=[5]""".replace(
     "\n", "|"

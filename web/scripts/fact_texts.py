@@ -30,7 +30,9 @@ SLOTS = {
     "COUNTER": "version|step|page|chapter|at least|at most|more than|less than|line|grade|Version",
     "SECRET": "password|pin|token|api key|secret|code|passphrase|username",
     "ADDRESS": "room|order|account|zip|flight|invoice|phone|case|room no.|extension",
-    "ROLE": "patient|client|nurse|Patient|Client|manager|Dr.|Mr.|President|customer|my boss",
+    "ROLE": "patient|client|nurse|Patient|Client|Manager|manager|Nurse|Dr.|Mr.|President|customer|my boss",
+    "START": "Will|May|Once|Support|Price|Said|Rose|WILL|Mark|Hope|Bill|Check|Don't",
+    "AFTER": "you|the|is|a|of|, what|, and|NAME|TERM",
     "KIN": "brother|wife|mother|friend|colleague",
     "MONEY": "dollars|euros|USD|INR|million|bucks|pounds",
     "SIGN": "$|€|£|¥|#|-",
@@ -66,7 +68,8 @@ he is NUM years old|aged NUM|NUM-year-old|NUM years of age|the NUMth ADJ dog|the
 on DATE at TIME|about NUM of them|the NUM is good.|NUM.|x|n|y = NUM * x|the NUM and the NUM|NUM, NUM, NUM|NUM NAME
 NAME NUM|NUM CODE|{"NUM": NUM, "TERM": "HEADING", "k": ["CODE", NUM, "NUM PLURAL"]}
 {"CODE": "NAME \\n NUM UNIT \\u00e9 TECH"}|from PLACE in NUM|STRING|NUM minus NUM|between NUM and NUM PLURAL
-NUM ADJ ADJ PLURAL|one NUM two|NUM, and NUM PLURAL|two NUM PLURAL
+NUM ADJ ADJ PLURAL|one NUM two|NUM, and NUM PLURAL|two NUM PLURAL|ROLE NAME
+START AFTER the doctor|Nurse Anna Novak|Client Novak|Good Patient Rose King|My Manager Mark Smith|START AFTER
 """
 _SLOT = re.compile("|".join(map(re.escape, sorted([*SLOTS, "NAME", "STRING"], key=len, reverse=True))))
 _LISTED_SLOTS = {name: names_soup.parts_of(text.replace("|\n", "|")) for name, text in SLOTS.items()}

@@ -11,6 +11,7 @@ import type { EntityMention } from "./entityTypes.js";
 /** A word of kept text, in the letters of Latin scripts. */
 const WORD = /[0-9A-Za-z\u00c0-\u024f]+(?:['\u2019][0-9A-Za-z\u00c0-\u024f]+)*/g;
 const SENTENCE_END = new RegExp(`[.!?]['")\u201d]*[${WHITE}]`);
+const NOT_WHITE = new RegExp(`[^${WHITE}]`);
 /** Types of spans by class. The class is all that a place reads of a mention beside it. */
 export const NUMERIC_TYPES: ReadonlySet<string> = new Set([
   ..."number year digits account phone card ssn time date day decade ordinal age season year-range".split(" "),
@@ -210,6 +211,14 @@ export class LinePlaces {
     if (["title", "office"].includes(this.getClass(index - 1))) return true;
     if ([" ", ". "].includes(this.getGap(index)) && roles.has(this.#getLower(index - 1))) return true;
     return this.getWord(index + 1) === "s" && kin.has(this.#getLower(index + 2));
+  }
+
+  /** Return whether a mention begins a sentence, and a comma or one of the words follows it. */
+  beginsSentence(index: number, followers: ReadonlySet<string>): boolean {
+    const [before, after] = [this.getGap(index), this.getGap(index + 1)];
+    if (index === 0 && (this.cutBefore || NOT_WHITE.test(before))) return false;
+    if (index > 0 && !SENTENCE_END.test(before) && !hasBreak(before)) return false;
+    return after.startsWith(", ") || (after === " " && followers.has(this.getWord(index + 1)));
   }
 
   /** Return whether a word stands where names of languages stand. */

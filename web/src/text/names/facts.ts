@@ -10,7 +10,7 @@ import { CENSUS, FUNCTION, NAME, type NamesLists, OPENER, RARE, START } from "..
 import type { FactWords, Rules } from "../../bundle/rules.js";
 import { FACTS } from "../../constants.js";
 import { iterateIdentifierWords, splitIdentifier } from "../identifiers.js";
-import { findCasePattern, isLower, isUpper, LOWER, TITLE, UPPER } from "../segmentation/words.js";
+import { findCasePattern, isAscii, isLower, isUpper, LOWER, TITLE, UPPER } from "../segmentation/words.js";
 import { CAPITALIZED_RUN, LINE_BREAK } from "./entitySpans.js";
 import { type EntityMention, getPublicType } from "./entityTypes.js";
 import { LinePlaces, NUMERIC_TYPES } from "./factPlaces.js";
@@ -57,6 +57,9 @@ const RANGE = /^[0-9]{1,3}[-\u2013][0-9]{1,3}$/;
 const RATING = /^[0-9]{1,2}(?:\.5)?\/(?:5|10|100)$/;
 const SIZE = /^[0-9]{1,4}[x\u00d7][0-9]{1,4}$/;
 const PIECES = /^[\x20-\x7e]+$/;
+/** Text that Python's `str.istitle` accepts: each capital follows no letter, and each small letter follows a letter. */
+const IS_TITLE =
+  /^[^\p{Uppercase}\p{Lt}\p{Lowercase}]*(?:[\p{Uppercase}\p{Lt}]\p{Lowercase}*(?:[^\p{Uppercase}\p{Lt}\p{Lowercase}]+|$))+$/u;
 /** Marks of source code; and marks that strings with a hidden word have only in addresses and secrets. */
 const CODE_MARKS = /[_.$:\\#]|\/.*\/|[a-z][A-Z]/;
 const UNCUT_MARKS = /[@%&?]|:\/\//;
@@ -194,6 +197,14 @@ export class FactRules {
     return word.length === 1 || this.#facts.identifierPieces.has(word) || this.isTerm(word);
   }
 
+  /** Return the role before the name of a person, with the blank after it; empty if there is none. */
+  #findRole({ nameText, span: { text } }: EntityMention): string {
+    const lead = text.endsWith(nameText) ? text.slice(0, text.length - nameText.length) : text;
+    if (lead.length === text.length || !lead.endsWith(" ")) return "";
+    const isRole = (word: string): boolean => isAscii(word) && this.#facts.roles.has(word.toLowerCase());
+    return lead.slice(0, -1).split(" ").every(isRole) ? lead : "";
+  }
+
   /** Return whether all words of a run of capitals are listed with this spelling. */
   isPublicRun(mention: EntityMention): boolean {
     const tokens = mention.span.tokens.filter((token) => token.tokenClass !== KEPT);
@@ -300,7 +311,10 @@ export class FactRules {
       keptCount += place.keep(found.map(([index]) => index));
     }
     for (const [index, mention] of place.mentions.entries()) {
-      if (mention === undefined || !STRINGS.has(mention.span.entityType) || !this.#mayKeep(mention)) continue;
+      if (mention === undefined || !this.#mayKeep(mention)) continue;
+      const lead = mention.span.entityType === CAPITALIZED_RUN ? this.#findRole(mention) : "";
+      if (lead !== "") place.pieces.set(index, [lead, removeLead(mention, lead)]);
+      if (!STRINGS.has(mention.span.entityType)) continue;
       const pieces = place.follows(index, this.#secret) ? undefined : this.cutIdentifier(mention.span.text);
       if (pieces !== undefined) place.pieces.set(index, pieces);
     }
@@ -319,7 +333,12 @@ export class FactRules {
       if (SIZE.test(text)) return this.#isUseful && !place.follows(index, this.#beforeValues);
       return !place.follows(index, this.#secret) && this.isPlainIdentifier(text);
     }
-    if (entityType === "letter") return /^[\0-\x7f]*$/.test(text) && place.isSingleLetter(index);
+    const lower = text.toLowerCase();
+    if (entityType === CAPITALIZED_RUN && this.#facts.starts.has(lower)) {
+      const begins = IS_TITLE.test(text) && place.beginsSentence(index, this.#facts.startFollowers);
+      if (begins && !this.denied.has(lower)) return true;
+    }
+    if (entityType === "letter") return isAscii(text) && place.isSingleLetter(index);
     if (!this.#isUseful) return false;
     if (entityType === CAPITALIZED_RUN) {
       const { roles, kin, headingLeads } = this.#facts;
@@ -329,8 +348,7 @@ export class FactRules {
       const precedes = headingLeads.has(place.getWord(index - 1).toLowerCase());
       return span.tokens.length > 1 || span.titleCaseWords > 0 || precedes;
     }
-    if (entityType === "group")
-      return this.lists.factLists.language.has(text.toLowerCase()) && place.isLanguagePlace(index);
+    if (entityType === "group") return this.lists.factLists.language.has(lower) && place.isLanguagePlace(index);
     return entityType === "weekday" && !place.hasCapitalBeside(index);
   }
 
@@ -350,7 +368,8 @@ export class FactRules {
     }
     const otherDays = new Set([...DAYS].filter((day) => day !== entityType));
     if (!this.#isUseful || place.hasCapitalBeside(index) || place.hasInSentence(index, otherDays)) return false;
-    if (entityType === "year" || entityType === "year-range") return neighbors === 0 || place.hasOnlyYearsBeside(index);
+    if (entityType === "year" || mention.entityType === "year-range")
+      return neighbors === 0 || place.hasOnlyYearsBeside(index);
     if (neighbors > 0 || place.hasInSentence(index, DATES)) return false;
     if (entityType === "number") return text.length <= 2 && isAtMost(text, MAX_BARE) && place.isBetweenWords(index);
     if (entityType === "ordinal")
@@ -398,6 +417,13 @@ export class FactRules {
 }
 
 const isAtMost = (digits: string, most: number): boolean => ASCII_DIGITS.test(digits) && Number(digits) <= most;
+
+/** Return the mention of a person without the words before the name. */
+function removeLead(mention: EntityMention, lead: string): EntityMention {
+  const { span } = mention;
+  const tokens = span.tokens.slice(lead.split(" ").length - 1);
+  return { ...mention, span: { ...span, text: span.text.slice(lead.length), tokens } };
+}
 
 const maskWord = (word: string): string => (isUpper(word) ? "XXXX" : isUpper(word.charAt(0)) ? "Xxxx" : "xxxx");
 
