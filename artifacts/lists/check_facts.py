@@ -91,7 +91,7 @@ def main() -> int:
     printed = {part for path in folder.glob("surrogates.*.txt") for name in read[path.name] for part in name.split()}
     printed |= {src.fold(part) for part in printed}
     for kind, entries in facts.items():
-        if both := sorted(entries & printed):
+        if kind != "language" and (both := sorted(entries & printed)):
             failed.append(f"facts.{kind}.txt has what a pool prints: {both[:5]}")
     if both := sorted((facts["term"] | facts["foreign"]) & common.keys()):
         failed.append(f"common words are terms: {both[:5]}")

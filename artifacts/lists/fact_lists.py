@@ -35,8 +35,6 @@ CLOSED = (
 ORIGIN_LETTERS = 5
 _LOWER = re.compile(r"[a-z]+")
 _ACRONYM = re.compile(r"[A-Z]{2,6}")
-#: Spellings with a single word before and behind the blanks of a title.
-_SINGLE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:\+\+|#|\.js)?")
 
 
 class FactLists:
@@ -112,47 +110,41 @@ class FactLists:
             for spelling in fact_sources.split_spellings(brand):
                 key = src.fold(spelling)
                 is_known = src.measure_frequency(key) >= FREQUENCY["brands"]
-                if is_known and (spelling == brand or (key not in self.common and not self.is_in_places(key))):
+                if is_known and (spelling == brand or (key not in self.common and key not in self.places)):
                     (terms if key in free and key not in self.organizations else firms).add(spelling)
         terms = {term for term in terms if src.fold(term) not in keys_by_hand}
         return {word for word in firms - terms if self._is_capital(word)}, {w for w in terms if self._is_capital(w)}
-
-    def is_in_places(self, key: str) -> bool:
-        """Return whether a key is a place."""
-        return key in self.places
 
     def _is_capital(self, spelling: str) -> bool:
         key = src.fold(spelling)
         named = "name" in self.common.get(key, "").split(",")
         letters = len(re.sub(r"[^A-Za-z]", "", spelling))
         whole = bool(re.search("[A-Z]", spelling)) and (letters >= LETTERS or not spelling.isalpha())
-        return whole and not named and not self.is_in_places(key) and self.is_free(key, is_technology=True)
+        return whole and not named and key not in self.places and self.is_free(key, is_technology=True)
 
     def choose_terms(self) -> set[str]:
         """Return terms in lower case: no common words, no companies."""
         firms = {src.fold(firm) for firm in self.companies} - {src.fold(term) for term in self.capitals}
+        left_out = self.common.keys() | firms | self.organizations
         chosen: set[str] = set()
         for source, names in self.words.items():
-            least = LETTERS if source in TECHNOLOGY and source != "debian" else LETTERS_WORD
             if source == "diagnoses":  # what these write with a capital everywhere is named after somebody
                 words = {word for name in names for word in re.findall("(?<![A-Za-z])[a-z]+", name)}
             else:
                 words = {word for name in names for word in _LOWER.findall(src.fold(name))}
-            found = set()
-            for word in words - chosen:
-                if word in self.common or word in firms or word in self.organizations:
-                    continue
-                if source != "by hand" and (len(word) < least or src.measure_frequency(word) < FREQUENCY.get(source, 0)):
-                    continue
-                if source not in WITH_PLACES and word in self.places:
-                    continue
-                if source in WITH_NAMES and self.is_name_like(word):
-                    continue
-                if self.is_free(word, is_technology=source in TECHNOLOGY):
-                    found.add(word)
-            self.by_source[source] = found
-            chosen |= found
+            self.by_source[source] = {word for word in words - chosen - left_out if self._is_term(word, source)}
+            chosen |= self.by_source[source]
         return chosen
+
+    def _is_term(self, word: str, source: str) -> bool:
+        is_technology = source in TECHNOLOGY
+        if source != "by hand":
+            least = LETTERS if is_technology and source != "debian" else LETTERS_WORD
+            if len(word) < least or src.measure_frequency(word) < FREQUENCY.get(source, 0):
+                return False
+        if (source not in WITH_PLACES and word in self.places) or (source in WITH_NAMES and self.is_name_like(word)):
+            return False
+        return self.is_free(word, is_technology=is_technology)
 
     def choose_acronyms(self) -> set[str]:
         """Return acronyms in capitals: those of languages of computers, and by hand."""
@@ -160,11 +152,7 @@ class FactLists:
         found = {word for word in words if _ACRONYM.fullmatch(word) and len(word) >= LETTERS}
         found = {name for name in found - self.companies if self.is_free(src.fold(name), is_technology=False)}
         by_hand = {name for name in src.by_hand("facts-acronym")[0] if self.is_free(src.fold(name), is_technology=True)}
-        return {
-            name
-            for name in found | by_hand
-            if not self.is_in_places(src.fold(name)) and src.fold(name) not in self.organizations
-        }
+        return {name for name in found | by_hand if src.fold(name) not in self.places | self.organizations}
 
     def choose_languages(self) -> set[str]:
         """Return names of languages of one word that English texts have."""

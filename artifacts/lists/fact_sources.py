@@ -7,6 +7,7 @@ import pickle
 import re
 from functools import cache
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import sources as src
@@ -28,7 +29,8 @@ def check_npm(folder: Path) -> None:
     """
     for line in NPM.read_text("utf-8").split():
         name, _, wanted = line.rpartition("@")
-        if json.loads((folder / name / "package.json").read_text("utf-8"))["version"] != wanted:
+        file = folder / name / "package.json"
+        if not file.exists() or json.loads(file.read_text("utf-8"))["version"] != wanted:
             raise ValueError(f"{name} {wanted} is needed")
 
 
@@ -119,7 +121,7 @@ def list_public_groups(code: str) -> set[str]:
 def list_foreign(code: str) -> list[str]:
     """Return the most frequent words of a language that consist of letters."""
     words = list(src.wordfreq_words(code, "small"))[:FOREIGN_CANDIDATES]
-    return [word for word in words if re.fullmatch(r"[^\W\d_]{2,}", word)]
+    return [word for word in words if word == src.fold(word) and re.fullmatch(r"[^\W\d_]{2,}", word)]
 
 
 def split_spellings(name: str) -> list[str]:
@@ -127,5 +129,5 @@ def split_spellings(name: str) -> list[str]:
     return _SPELLING.findall(name)
 
 
-def _locale(code: str):  # noqa: ANN202 - the package has no types
+def _locale(code: str) -> Any:
     return importlib.import_module("babel").Locale(code)

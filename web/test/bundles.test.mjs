@@ -64,7 +64,7 @@ test("lists of public facts are read strictly", async () => {
   };
   const lists = (await TextBundle.load(withFact("acronym", "API\nJSON\n"))).namesLists.factLists;
   assert.deepEqual([...lists.acronym], ["API", "JSON"]);
-  assert.deepEqual(Object.keys(lists), ["term", "capital", "company", "acronym", "language"]);
+  assert.deepEqual(Object.keys(lists), ["term", "capital", "company", "acronym", "language", "foreign"]);
   assert.equal(lists.term.size, 0);
   for (const [kind, content] of [
     ["term", "b\na\n"],

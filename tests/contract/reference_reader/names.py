@@ -11,7 +11,14 @@ from .files import check
 MARKS = {"strict", "start", "emphasis", "opener", "name", "function", "rare", "census"}
 CLOSED = ("weekday", "month", "title", "group")
 #: Kinds of lists of facts with the form of a spelling; the others have keys.
-FACTS = {"term": None, "capital": "[A-Z]", "company": "[A-Z]", "acronym": "^[A-Z]{2,6}$", "language": None}
+FACTS = {
+    "term": None,
+    "capital": "[A-Z]",
+    "company": "[A-Z]",
+    "acronym": "^[A-Z]{2,6}$",
+    "language": None,
+    "foreign": None,
+}
 NO_SYMBOL = regex.compile(r"[\p{L}\p{M}\p{N}\p{Z}\p{Cc}\p{Cf}\p{Co}\U0001F1E6-\U0001F1FF\U0001F3FB-\U0001F3FF]")
 
 

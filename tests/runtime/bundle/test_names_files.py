@@ -138,7 +138,7 @@ def write_facts(folder: Path, facts: dict[str, str]) -> Path:
 def test_lists_of_public_facts(tmp_path: Path) -> None:
     """A list that the bundle lacks has no entries."""
     none = opened(write_names(tmp_path / "none")).get_names_lists().fact_lists
-    assert none == dict.fromkeys(("term", "capital", "company", "acronym", "language"), frozenset())
+    assert none == dict.fromkeys(("term", "capital", "company", "acronym", "language", "foreign"), frozenset())
     lists = opened(write_facts(tmp_path / "facts", FACTS)).get_names_lists().fact_lists
     assert lists == {**none, **{kind: frozenset(text.splitlines()) for kind, text in FACTS.items()}}
 

@@ -67,7 +67,7 @@ export class NamesLists {
   readonly keptSymbols: ReadonlySet<string>;
   readonly #membersByType = new Map<string, ReadonlySet<string>>();
   readonly surrogatePools: ReadonlyMap<string, readonly string[]>;
-  /** Public facts of each kind: lookup keys of `term` and `language`, else printed spellings. */
+  /** Public facts of each kind: lookup keys of `term`, `language` and `foreign`, else printed spellings. */
   readonly factLists: Readonly<Record<FactKind, ReadonlySet<string>>>;
   /** Rules of the bundle's language, or of English. */
   readonly rules: Rules;

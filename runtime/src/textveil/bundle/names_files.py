@@ -59,7 +59,7 @@ class NamesLists:
         members_by_type: For each entity type the lookup keys of its listed members; a member may be a phrase.
         surrogate_pools: For each entity type its surrogates as printed, most frequent first.
         fact_lists: Public facts of each kind (``FACT_KINDS``); no entries if the bundle lacks the list. Entries of
-            ``term`` and ``language`` are lookup keys, all others printed spellings.
+            ``term``, ``language`` and ``foreign`` are lookup keys, all others printed spellings.
         rules: Rules of the language: those of the bundle, or of English.
     """
 

@@ -186,7 +186,7 @@ class LinePlaces:
     def is_between_words(self, index: int) -> bool:
         """Return whether kept words stand directly before and after a number, or a mark ends the sentence after it."""
         before, after = self.gaps[index], self.gaps[index + 1]
-        if not self.get_word(index - 1) or before not in (" ", " (", "-"):
+        if not self.get_word(index - 1) or before not in (" ", " (", "-", "=", " = "):
             return False
         if self.get_word(index + 1):
             return after in (" ", "-", ", ", ") ", ". ")
@@ -199,6 +199,18 @@ class LinePlaces:
         if self.gaps[index] in (" ", ". ") and self.get_word(index - 1).lower() in roles:
             return True
         return self.get_word(index + 1) == "s" and self.get_word(index + 2).lower() in kin
+
+    def is_heading_place(self, index: int, leads: Collection[str]) -> bool:
+        """Return whether a single common word in Title case names nobody in its context.
+
+        One of some words precedes it, or a colon or a kept word in lower case follows it.
+        """
+        if self.gaps[index] == " " and self.get_word(index - 1).lower() in leads:
+            return True
+        if self.has_capital_beside(index):
+            return False
+        after = self.gaps[index + 1]
+        return after.startswith(":") or (after == " " and self.get_word(index + 1).islower())
 
     def begins_sentence(self, index: int, followers: Collection[str]) -> bool:
         """Return whether a mention begins a sentence, and a comma or one of the words follows it."""

@@ -12,7 +12,7 @@ template, and any other string of the same type outside ``D`` may stand in each 
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, OPENER, RARE, START, NamesLists
@@ -23,11 +23,13 @@ from textveil.text.names.fact_places import LINE_BREAKS, NUMERIC_TYPES, LinePlac
 from textveil.text.names.lexicon import find_ending
 from textveil.text.names.spans import SpanFinder
 from textveil.text.names.tokens import (
+    AFTER_TITLE,
     CAPITALIZED,
     CAPITALIZED_RUN,
     KEPT,
     RANDOMIZED,
     EntitySpan,
+    find_run_case,
 )
 from textveil.text.options import FACTS
 from textveil.text.segmentation import LOWER, TITLE, UPPER, find_case_pattern
@@ -47,10 +49,15 @@ _DATES = frozenset(("month", "day", "date", "year", "year-range", "season"))
 _STRINGS = frozenset(("file", "path", "key", "id"))
 #: Endings of plurals and the endings of their singulars.
 _PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses", "ss"), ("s", ""))
+#: Fewest letters of a single word in Title case that is kept.
+_MIN_HEADING = 4
 _MAX_BARE, _MAX_AGE, _MAX_ORDINAL = 89, 89, 99
 _COUNTED = re.compile(r"[0-9]{1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,4}\.[0-9]{1,2}")
+_CAMEL = re.compile("[a-z][A-Z]")
+_DECIMAL = re.compile(r"[0-9]{1,3}\.[0-9]{1,4}")
 _RANGE = re.compile("[0-9]{1,3}[-\u2013][0-9]{1,3}")
 _RATING = re.compile(r"[0-9]{1,2}(?:\.5)?/(?:5|10|100)")
+_COUNTRIES = frozenset(("country", "the-country"))
 _SIZE = re.compile("[0-9]{1,4}[x\u00d7][0-9]{1,4}")
 _PIECES = re.compile(r"[\x20-\x7e]+")
 #: Marks of source code; and marks that strings with a hidden word have only in addresses and secrets.
@@ -104,7 +111,10 @@ class FactRules:
 
     @cached_property
     def _terms(self) -> frozenset[str]:
-        return self._lists.fact_lists["term"] - self._persons - self._surrogates - self._denied
+        lists = self._lists.fact_lists
+        spelled = frozenset(entry.lower() for entry in lists["capital"] | lists["acronym"] if entry.isascii())
+        foreign = lists["foreign"] if self._is_useful else frozenset()
+        return (lists["term"] | spelled | foreign) - self._persons - self._surrogates - self._denied
 
     @cached_property
     def _capitals(self) -> frozenset[str]:
@@ -190,13 +200,27 @@ class FactRules:
             return not marks & NAME
         return len(word) == 1 or word in self._facts.identifier_pieces or word in self._terms
 
-    def _find_role(self, mention: EntityMention) -> str:
-        """Return the role before the name of a person, with the blank after it; empty if there is none."""
-        lead = mention.span.text.removesuffix(mention.name_text)
-        if len(lead) == len(mention.span.text) or not lead.endswith(" "):
-            return ""
-        words = lead[:-1].split(" ")
-        return lead if all(word.lower() in self._facts.roles and word.isascii() for word in words) else ""
+    def split_roles(self, mention: EntityMention) -> tuple[str, EntitySpan] | None:
+        """Return the roles at the beginning of a run with the blank after them, and the span of the rest.
+
+        In *Patient Anna Novak* the first word is a role. The result is ``None`` without one, and if nothing but a
+        single initial follows.
+        """
+        span, count = mention.span, 0
+        tokens = span.tokens
+        while count < len(tokens) and tokens[count].case == TITLE and tokens[count].key in self._facts.roles:
+            count += 1
+        lead = "".join(f"{token.text} " for token in tokens[:count])
+        rest = tokens[count:]
+        if not lead or not span.text.startswith(lead) or not rest or (len(rest) == 1 and len(rest[0].text) == 1):
+            return None
+        return lead, span._replace(
+            text=span.text[len(lead) :],
+            tokens=rest,
+            case=find_run_case(rest),
+            preceding_word=tokens[count - 1].key,
+            title_case_words=max(0, span.title_case_words - count),
+        )
 
     def is_public_run(self, mention: EntityMention) -> bool:
         """Return whether all words of a run of capitals are listed with this spelling."""
@@ -206,7 +230,7 @@ class FactRules:
     def _is_public_capital(self, text: str) -> bool:
         if text in self._capitals:
             return text.lower() not in self._denied
-        if not text[0].islower() or not text.isascii() or not text.isalpha():
+        if not (text[0].islower() or self._is_public) or not text.isascii() or not text.isalpha() or not _CAMEL.search(text):
             return False
         return self.is_plain_identifier(text)  # lowerCamel
 
@@ -219,17 +243,18 @@ class FactRules:
         if any(token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER) for token in words):
             return False
         keys = [token.key for token in words]
-        return all(map(self._is_heading_word, keys)) and any(map(self._begins_sentences, keys))
+        marks = [self._common.get(key, 0) for key in keys]
+        if not all(map(self._is_heading_word, keys)) or (
+            len(keys) == 1 and (marks[0] & CENSUS or len(keys[0]) < _MIN_HEADING)
+        ):
+            return False
+        return any(mark & (START | OPENER) and not mark & RARE for mark in marks)
 
     def _is_heading_word(self, word: str) -> bool:
         marks = self._common.get(word, 0)
-        if not marks or marks & (NAME | CENSUS):
+        if not marks or marks & NAME:
             return False
         return word not in self._persons and word not in self._denied and word not in self._place_names
-
-    def _begins_sentences(self, word: str) -> bool:
-        marks = self._common.get(word, 0)
-        return marks & (START | OPENER) > 0 and not marks & RARE
 
     @cached_property
     def _place_names(self) -> frozenset[str]:
@@ -251,15 +276,21 @@ class FactRules:
 
     # --- places
 
-    def keep_facts(self, elements: Iterable[str | EntityMention], finder: SpanFinder) -> Iterator[str | EntityMention]:
+    def keep_facts(
+        self,
+        elements: Iterable[str | EntityMention],
+        finder: SpanFinder,
+        classify_span: Callable[[EntitySpan], EntityMention],
+    ) -> Iterator[str | EntityMention]:
         """Yield kept texts and mentions in turn. The mentions that a rule covers are kept text.
 
         Args:
             elements: Kept texts and mentions, in order.
             finder: Finder of the spans, whose number of kept words grows by those of the facts.
+            classify_span: Classifier of a span by its type.
         """
         kept_texts: list[str] = []
-        for element in self._keep_in_batches(elements, finder):
+        for element in self._keep_in_batches(elements, finder, classify_span):
             if isinstance(element, str):
                 kept_texts.append(element)
             else:
@@ -269,7 +300,10 @@ class FactRules:
         yield "".join(kept_texts)
 
     def _keep_in_batches(
-        self, elements: Iterable[str | EntityMention], finder: SpanFinder
+        self,
+        elements: Iterable[str | EntityMention],
+        finder: SpanFinder,
+        classify_span: Callable[[EntitySpan], EntityMention],
     ) -> Iterator[str | EntityMention]:
         batch: list[str | EntityMention] = []
         is_cut, begun = False, False
@@ -278,17 +312,22 @@ class FactRules:
                 end = max(map(element.rfind, LINE_BREAKS)) + 1
                 if end:
                     batch.append(element[:end])
-                    yield from self._keep_in_lines(batch, finder, is_cut, False)
+                    yield from self._keep_in_lines(batch, finder, classify_span, is_cut, False)
                     batch, element, is_cut, begun = [], element[end:], False, False
             batch.append(element)
             begun = begun or not isinstance(element, str)
             if len(batch) >= _MAX_BATCH:
-                yield from self._keep_in_lines(batch, finder, is_cut, True)
+                yield from self._keep_in_lines(batch, finder, classify_span, is_cut, True)
                 batch, is_cut, begun = [], True, False
-        yield from self._keep_in_lines(batch, finder, is_cut, False)
+        yield from self._keep_in_lines(batch, finder, classify_span, is_cut, False)
 
     def _keep_in_lines(
-        self, elements: Sequence[str | EntityMention], finder: SpanFinder, cut_before: bool, cut_after: bool
+        self,
+        elements: Sequence[str | EntityMention],
+        finder: SpanFinder,
+        classify_span: Callable[[EntitySpan], EntityMention],
+        cut_before: bool,
+        cut_after: bool,
     ) -> Iterator[str | EntityMention]:
         place = LinePlaces(elements, self._facts, cut_before, cut_after)
         for rule in (self._is_kept_word, self._is_kept_number):
@@ -301,8 +340,8 @@ class FactRules:
         for index, mention in enumerate(place.mentions):
             if mention is None or not self._may_keep(mention):
                 continue
-            if mention.span.entity_type == CAPITALIZED_RUN and (lead := self._find_role(mention)):
-                place.pieces[index] = lead, _remove_lead(mention, lead)
+            if mention.span.entity_type == CAPITALIZED_RUN and (split := self.split_roles(mention)):
+                place.pieces[index] = split[0], classify_span(split[1])
             if mention.span.entity_type not in _STRINGS:
                 continue
             if not place.follows(index, self._secret) and (pieces := self.cut_identifier(mention.span.text)):
@@ -339,12 +378,11 @@ class FactRules:
                 return False
             if self.is_public_run(mention):
                 return True
+            if self._is_public and mention.entity_type in _COUNTRIES and span.preceding_word != AFTER_TITLE:
+                return True
             if not self.is_title_case(mention):
                 return False
-            words = len(span.tokens)
-            return (
-                words > 1 or span.title_case_words > 0 or place.get_word(index - 1).lower() in self._facts.heading_leads
-            )
+            return len(span.tokens) > 1 or place.is_heading_place(index, self._facts.heading_leads)
         if entity_type == "group":
             return span.text.lower() in self._lists.fact_lists["language"] and place.is_language_place(index)
         if entity_type == "weekday":
@@ -386,7 +424,7 @@ class FactRules:
             return False
         if entity_type == "number":
             bare = text.isdigit() and text.isascii() and len(text) <= 2 and int(text) <= _MAX_BARE
-            return bare and place.is_between_words(index)
+            return (bare or _DECIMAL.fullmatch(text) is not None) and place.is_between_words(index)
         if entity_type == "ordinal":
             digits = text[:-2]
             listed = digits.isdigit() and digits.isascii() and int(digits) <= _MAX_ORDINAL
@@ -431,12 +469,6 @@ class FactRules:
         return place.gaps[index][-1:] in _CURRENCIES or (
             place.gaps[index + 1] == " " and place.get_word(index + 1).lower() in self._facts.currencies
         )
-
-
-def _remove_lead(mention: EntityMention, lead: str) -> EntityMention:
-    """Return the mention of a person without the words before the name."""
-    span = mention.span
-    return mention._replace(span=span._replace(text=span.text[len(lead) :], tokens=span.tokens[lead.count(" ") :]))
 
 
 def _mask_word(word: str) -> str:

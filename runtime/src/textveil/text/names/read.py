@@ -173,7 +173,9 @@ class NamesReader:
     def _classify_elements(self, finder: SpanFinder, has_capitals: bool) -> Iterator[str | EntityMention]:
         """Yield kept texts and mentions in turn, with public facts as kept text."""
         elements = self._classifier.classify_elements(finder.iterate_blocks(), has_capitals)
-        return elements if self._facts is None else self._facts.keep_facts(elements, finder)
+        if self._facts is None:
+            return elements
+        return self._facts.keep_facts(elements, finder, lambda span: self._classifier.classify_span(span, has_capitals))
 
     def _has_capital(self, text: str) -> bool:
         """Return whether a word of a text with JSON has a capital letter."""
