@@ -17,6 +17,7 @@ paracetamol|playlist|postgresql|python|rose|runtime|schema|sql|typescript|unitte
 Unicode|Wi-Fi|macOS""",
     "company": "Acme|Amazon|Apple|Google|Microsoft|OpenAI|Siemens|YouTube",
     "acronym": "AI|API|CPU|CSV|HTML|HTTP|JSON|SQL|UI|URL|XML",
+    "foreign": "avec|boston|dziękuję|gracias|mit|und|zorbs",
     "language": "arabic|dutch|english|french|german|italian|polish|spanish|ukrainian",
 }
 #: Slots of templates and their fillers; a filler may have slots. ``N`` is a number, ``NAME`` and ``STRING`` are of

@@ -4,7 +4,7 @@
  */
 
 import type { FactWords } from "../../bundle/rules.js";
-import { isDigit, WHITE } from "../segmentation/words.js";
+import { isDigit, isLower, WHITE } from "../segmentation/words.js";
 import { CAPITALIZED_RUN, DIGIT_GROUP, LINE_BREAK, LONE_INITIAL } from "./entitySpans.js";
 import type { EntityMention } from "./entityTypes.js";
 
@@ -201,7 +201,7 @@ export class LinePlaces {
   /** Return whether kept words stand directly before and after a number, or a mark ends the sentence after it. */
   isBetweenWords(index: number): boolean {
     const [before, after] = [this.getGap(index), this.getGap(index + 1)];
-    if (this.getWord(index - 1) === "" || ![" ", " (", "-"].includes(before)) return false;
+    if (this.getWord(index - 1) === "" || ![" ", " (", "-", "=", " = "].includes(before)) return false;
     if (this.getWord(index + 1) !== "") return [" ", "-", ", ", ") ", ". "].includes(after);
     return index + 1 === this.#words.length && /^[.?!)]/.test(after);
   }
@@ -211,6 +211,17 @@ export class LinePlaces {
     if (["title", "office"].includes(this.getClass(index - 1))) return true;
     if ([" ", ". "].includes(this.getGap(index)) && roles.has(this.#getLower(index - 1))) return true;
     return this.getWord(index + 1) === "s" && kin.has(this.#getLower(index + 2));
+  }
+
+  /**
+   * Return whether a single common word in Title case names nobody in its context: one of some words precedes it, or a
+   * colon or a kept word in lower case follows it.
+   */
+  isHeadingPlace(index: number, leads: ReadonlySet<string>): boolean {
+    if (this.getGap(index) === " " && leads.has(this.#getLower(index - 1))) return true;
+    if (this.hasCapitalBeside(index)) return false;
+    const after = this.getGap(index + 1);
+    return after.startsWith(":") || (after === " " && isLower(this.getWord(index + 1)));
   }
 
   /** Return whether a mention begins a sentence, and a comma or one of the words follows it. */

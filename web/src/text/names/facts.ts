@@ -8,14 +8,14 @@
 
 import { CENSUS, FUNCTION, NAME, type NamesLists, OPENER, RARE, START } from "../../bundle/namesFiles.js";
 import type { FactWords, Rules } from "../../bundle/rules.js";
-import { FACTS } from "../../constants.js";
+import { AFTER_TITLE, FACTS } from "../../constants.js";
 import { iterateIdentifierWords, splitIdentifier } from "../identifiers.js";
 import { findCasePattern, isAscii, isLower, isUpper, LOWER, TITLE, UPPER } from "../segmentation/words.js";
-import { CAPITALIZED_RUN, LINE_BREAK } from "./entitySpans.js";
+import { CAPITALIZED_RUN, type EntitySpan, LINE_BREAK } from "./entitySpans.js";
 import { type EntityMention, getPublicType } from "./entityTypes.js";
 import { LinePlaces, NUMERIC_TYPES } from "./factPlaces.js";
 import { findEnding } from "./lexicon.js";
-import { CAPITALIZED, KEPT } from "./tokens.js";
+import { CAPITALIZED, findRunCase, KEPT } from "./tokens.js";
 
 /** @internal Value of the option. */
 export type Facts = (typeof FACTS)[number];
@@ -50,9 +50,14 @@ const PLURALS = [
   ["sses", "ss"],
   ["s", ""],
 ] as const;
+/** Fewest letters of a single word in Title case that is kept. */
+const MIN_HEADING = 4;
 const [MAX_BARE, MAX_AGE, MAX_ORDINAL] = [89, 89, 99];
 const ASCII_DIGITS = /^[0-9]+$/;
 const COUNTED = /^(?:[0-9]{1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,4}\.[0-9]{1,2})$/;
+const CAMEL = /[a-z][A-Z]/;
+const DECIMAL = /^[0-9]{1,3}\.[0-9]{1,4}$/;
+const COUNTRIES = splitWords("country the-country");
 const RANGE = /^[0-9]{1,3}[-\u2013][0-9]{1,3}$/;
 const RATING = /^[0-9]{1,2}(?:\.5)?\/(?:5|10|100)$/;
 const SIZE = /^[0-9]{1,4}[x\u00d7][0-9]{1,4}$/;
@@ -72,18 +77,26 @@ const PLACE_LISTS = "street-word firm-word city country state place particle tit
 export const listValueTypes = (level: Facts): ReadonlySet<string> =>
   new Set(FACTS.slice(0, FACTS.indexOf(level) + 1).flatMap((below) => VALUE_TYPES[below].split(" ").filter(Boolean)));
 
-const surrogatesByLists = new WeakMap<NamesLists, ReadonlySet<string>>();
+/** Words of the lists of a bundle in lower case: all surrogates, and the terms that are written with a capital. */
+interface ListedWords {
+  readonly surrogates: ReadonlySet<string>;
+  readonly spelled: ReadonlySet<string>;
+}
 
-/** Return all surrogates of a bundle, in lower case: no rule keeps one of them. */
-function listSurrogates(lists: NamesLists): ReadonlySet<string> {
-  let surrogates = surrogatesByLists.get(lists);
-  if (surrogates === undefined) {
-    surrogates = new Set(
-      [...lists.surrogatePools.values()].flatMap((pool) => pool.map((entry) => entry.toLowerCase())),
-    );
-    surrogatesByLists.set(lists, surrogates);
+const wordsByLists = new WeakMap<NamesLists, ListedWords>();
+
+function collectWords(lists: NamesLists): ListedWords {
+  let words = wordsByLists.get(lists);
+  if (words === undefined) {
+    const { capital, acronym } = lists.factLists;
+    const pools = [...lists.surrogatePools.values()].flat();
+    words = {
+      surrogates: new Set(pools.map((entry) => entry.toLowerCase())),
+      spelled: new Set([...capital, ...acronym].filter(isAscii).map((entry) => entry.toLowerCase())),
+    };
+    wordsByLists.set(lists, words);
   }
-  return surrogates;
+  return words;
 }
 
 const beginsWithDigit = (piece: string): boolean => /^[0-9]/.test(piece);
@@ -95,7 +108,6 @@ export class FactRules {
   readonly #isPublic: boolean;
   readonly #secret: ReadonlySet<string>;
   readonly #beforeValues: ReadonlySet<string>;
-  readonly #surrogates: ReadonlySet<string>;
   readonly #domains: ReadonlySet<string>;
 
   /**
@@ -115,8 +127,12 @@ export class FactRules {
     [this.#isUseful, this.#isPublic] = [number >= 2, number >= 3];
     this.#secret = facts.secretWords;
     this.#beforeValues = new Set([...facts.secretWords, ...facts.addressWords]);
-    this.#surrogates = number === 0 ? new Set() : listSurrogates(lists);
     this.#domains = new Set([...data.domains.all, ...data.domains.names]);
+  }
+
+  /** Words of the bundle's lists. No rule keeps a surrogate. */
+  get #listed(): ListedWords {
+    return collectWords(this.lists);
   }
 
   #getFlags(word: string): number {
@@ -131,8 +147,10 @@ export class FactRules {
 
   /** Return whether a lower-case word is a listed term. */
   isTerm(word: string): boolean {
-    const isExcluded = this.#isPerson(word) || this.#surrogates.has(word) || this.denied.has(word);
-    return this.lists.factLists.term.has(word) && !isExcluded;
+    const isExcluded = this.#isPerson(word) || this.#listed.surrogates.has(word) || this.denied.has(word);
+    const { term, foreign } = this.lists.factLists;
+    const isListed = term.has(word) || this.#listed.spelled.has(word) || (this.#isUseful && foreign.has(word));
+    return isListed && !isExcluded;
   }
 
   /**
@@ -191,18 +209,36 @@ export class FactRules {
   }
 
   #isPiece(word: string): boolean {
-    if (this.denied.has(word) || this.#isPerson(word) || this.#surrogates.has(word)) return false;
+    if (this.denied.has(word) || this.#isPerson(word) || this.#listed.surrogates.has(word)) return false;
     const flags = this.#getFlags(word);
     if (flags !== 0) return (flags & NAME) === 0;
     return word.length === 1 || this.#facts.identifierPieces.has(word) || this.isTerm(word);
   }
 
-  /** Return the role before the name of a person, with the blank after it; empty if there is none. */
-  #findRole({ nameText, span: { text } }: EntityMention): string {
-    const lead = text.endsWith(nameText) ? text.slice(0, text.length - nameText.length) : text;
-    if (lead.length === text.length || !lead.endsWith(" ")) return "";
-    const isRole = (word: string): boolean => isAscii(word) && this.#facts.roles.has(word.toLowerCase());
-    return lead.slice(0, -1).split(" ").every(isRole) ? lead : "";
+  /**
+   * Return the roles at the beginning of a run with the blank after them, and the span of the rest: in *Patient Anna
+   * Novak* the first word is a role. Return `undefined` without one, and if nothing but a single initial follows.
+   */
+  #splitRoles(span: EntitySpan): [string, EntitySpan] | undefined {
+    const { tokens, text } = span;
+    const end = tokens.findIndex((token) => token.case !== TITLE || !this.#facts.roles.has(token.key));
+    const count = end < 0 ? tokens.length : end;
+    const lead = tokens
+      .slice(0, count)
+      .map((token) => `${token.text} `)
+      .join("");
+    const rest = tokens.slice(count);
+    if (lead === "" || !text.startsWith(lead) || rest.length === 0) return undefined;
+    if (rest.length === 1 && [...(rest[0]?.text ?? "")].length === 1) return undefined;
+    const restSpan = {
+      ...span,
+      text: text.slice(lead.length),
+      tokens: rest,
+      case: findRunCase(rest),
+      precedingWord: tokens[count - 1]?.key ?? "",
+      titleCaseWords: Math.max(0, span.titleCaseWords - count),
+    };
+    return [lead, restSpan];
   }
 
   /** Return whether all words of a run of capitals are listed with this spelling. */
@@ -214,8 +250,9 @@ export class FactRules {
   #isPublicCapital(text: string): boolean {
     const { capital, acronym, company } = this.lists.factLists;
     const isListed = capital.has(text) || acronym.has(text) || (this.#isPublic && company.has(text));
-    if (isListed && !this.#surrogates.has(text.toLowerCase())) return !this.denied.has(text.toLowerCase());
-    return /^[a-z][A-Za-z]*$/.test(text) && this.isPlainIdentifier(text); // lowerCamel
+    if (isListed && !this.#listed.surrogates.has(text.toLowerCase())) return !this.denied.has(text.toLowerCase());
+    const isCamel = /^[A-Za-z]+$/.test(text) && CAMEL.test(text) && (this.#isPublic || /^[a-z]/.test(text));
+    return isCamel && this.isPlainIdentifier(text);
   }
 
   /**
@@ -224,23 +261,21 @@ export class FactRules {
    */
   isTitleCase(mention: EntityMention): boolean {
     const words = mention.span.tokens.filter((token) => token.tokenClass !== KEPT);
-    return (
-      words.every((token) => token.tokenClass === CAPITALIZED && (token.case === TITLE || token.case === UPPER)) &&
-      words.every(({ key }) => this.#isHeadingWord(key)) &&
-      words.some(({ key }) => this.#beginsSentences(key))
-    );
+    if (words.some((token) => token.tokenClass !== CAPITALIZED || (token.case !== TITLE && token.case !== UPPER)))
+      return false;
+    const keys = words.map(({ key }) => key);
+    const flags = keys.map((key) => this.#getFlags(key));
+    if (!keys.every((key) => this.#isHeadingWord(key))) return false;
+    const [first = ""] = keys;
+    if (keys.length === 1 && ((flags[0] ?? 0) & CENSUS || [...first].length < MIN_HEADING)) return false;
+    return flags.some((mask) => (mask & (START | OPENER)) > 0 && (mask & RARE) === 0);
   }
 
   #isHeadingWord(word: string): boolean {
     const flags = this.#getFlags(word);
-    if (flags === 0 || flags & (NAME | CENSUS)) return false;
+    if (flags === 0 || flags & NAME) return false;
     const isPlace = PLACE_LISTS.some((list) => this.lists.getMembers(list).has(word));
     return !this.#isPerson(word) && !this.denied.has(word) && !isPlace;
-  }
-
-  #beginsSentences(word: string): boolean {
-    const flags = this.#getFlags(word);
-    return (flags & (START | OPENER)) > 0 && (flags & RARE) === 0;
   }
 
   /** Return whether a kept word is the plural of a common noun. */
@@ -264,13 +299,16 @@ export class FactRules {
    * Return the elements of a text, in which the mentions that a rule covers are kept text, and the number of their
    * tokens.
    */
-  keepFacts(elements: Elements): { elements: (string | EntityMention)[]; keptCount: number } {
+  keepFacts(
+    elements: Elements,
+    classifySpan: (span: EntitySpan) => EntityMention,
+  ): { elements: (string | EntityMention)[]; keptCount: number } {
     const found: (string | EntityMention)[] = [];
     let batch: (string | EntityMention)[] = [];
     let [isCut, begun, keptCount] = [false, false, 0];
     const keepBatch = (cutAfter: boolean): void => {
       const place = new LinePlaces(batch, this.#facts, isCut, cutAfter);
-      keptCount += this.#keepInLines(place);
+      keptCount += this.#keepInLines(place, classifySpan);
       for (const element of place.listElements()) {
         const last = found.at(-1);
         if (typeof element === "string" && typeof last === "string") found[found.length - 1] = last + element;
@@ -298,7 +336,7 @@ export class FactRules {
   }
 
   /** Keep the mentions of some lines that a rule covers, cut identifiers, and return the number of kept tokens. */
-  #keepInLines(place: LinePlaces): number {
+  #keepInLines(place: LinePlaces, classifySpan: (span: EntitySpan) => EntityMention): number {
     let keptCount = 0;
     const rules = [
       (index: number, mention: EntityMention): boolean => this.#isKeptWord(place, index, mention),
@@ -312,8 +350,8 @@ export class FactRules {
     }
     for (const [index, mention] of place.mentions.entries()) {
       if (mention === undefined || !this.#mayKeep(mention)) continue;
-      const lead = mention.span.entityType === CAPITALIZED_RUN ? this.#findRole(mention) : "";
-      if (lead !== "") place.pieces.set(index, [lead, removeLead(mention, lead)]);
+      const split = mention.span.entityType === CAPITALIZED_RUN ? this.#splitRoles(mention.span) : undefined;
+      if (split !== undefined) place.pieces.set(index, [split[0], classifySpan(split[1])]);
       if (!STRINGS.has(mention.span.entityType)) continue;
       const pieces = place.follows(index, this.#secret) ? undefined : this.cutIdentifier(mention.span.text);
       if (pieces !== undefined) place.pieces.set(index, pieces);
@@ -344,9 +382,8 @@ export class FactRules {
       const { roles, kin, headingLeads } = this.#facts;
       if (place.isNamePlace(index, roles, kin) || place.follows(index, this.#secret)) return false;
       if (this.isPublicRun(mention)) return true;
-      if (!this.isTitleCase(mention)) return false;
-      const precedes = headingLeads.has(place.getWord(index - 1).toLowerCase());
-      return span.tokens.length > 1 || span.titleCaseWords > 0 || precedes;
+      if (this.#isPublic && COUNTRIES.has(mention.entityType) && span.precedingWord !== AFTER_TITLE) return true;
+      return this.isTitleCase(mention) && (span.tokens.length > 1 || place.isHeadingPlace(index, headingLeads));
     }
     if (entityType === "group") return this.lists.factLists.language.has(lower) && place.isLanguagePlace(index);
     return entityType === "weekday" && !place.hasCapitalBeside(index);
@@ -371,7 +408,10 @@ export class FactRules {
     if (entityType === "year" || mention.entityType === "year-range")
       return neighbors === 0 || place.hasOnlyYearsBeside(index);
     if (neighbors > 0 || place.hasInSentence(index, DATES)) return false;
-    if (entityType === "number") return text.length <= 2 && isAtMost(text, MAX_BARE) && place.isBetweenWords(index);
+    if (entityType === "number") {
+      const isBare = (text.length <= 2 && isAtMost(text, MAX_BARE)) || DECIMAL.test(text);
+      return isBare && place.isBetweenWords(index);
+    }
     if (entityType === "ordinal")
       return isAtMost(text.slice(0, -2), MAX_ORDINAL) && this.isAdjective(place.getWord(index + 1));
     return entityType === "time" || entityType === "decade";
@@ -417,13 +457,6 @@ export class FactRules {
 }
 
 const isAtMost = (digits: string, most: number): boolean => ASCII_DIGITS.test(digits) && Number(digits) <= most;
-
-/** Return the mention of a person without the words before the name. */
-function removeLead(mention: EntityMention, lead: string): EntityMention {
-  const { span } = mention;
-  const tokens = span.tokens.slice(lead.split(" ").length - 1);
-  return { ...mention, span: { ...span, text: span.text.slice(lead.length), tokens } };
-}
 
 const maskWord = (word: string): string => (isUpper(word) ? "XXXX" : isUpper(word.charAt(0)) ? "Xxxx" : "xxxx");
 

@@ -431,7 +431,7 @@ export class NamesPlan {
           .map((element) => (typeof element === "string" ? element : classifier.classifySpan(element, hasCapitals))),
       );
       if (this.facts.level === "none") return { elements, keptCount: finder.keptCount };
-      const found = this.facts.keepFacts(elements);
+      const found = this.facts.keepFacts(elements, (span) => classifier.classifySpan(span, hasCapitals));
       return { elements: found.elements, keptCount: finder.keptCount + found.keptCount };
     });
   }

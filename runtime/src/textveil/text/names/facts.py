@@ -230,7 +230,12 @@ class FactRules:
     def _is_public_capital(self, text: str) -> bool:
         if text in self._capitals:
             return text.lower() not in self._denied
-        if not (text[0].islower() or self._is_public) or not text.isascii() or not text.isalpha() or not _CAMEL.search(text):
+        if (
+            not (text[0].islower() or self._is_public)
+            or not text.isascii()
+            or not text.isalpha()
+            or not _CAMEL.search(text)
+        ):
             return False
         return self.is_plain_identifier(text)  # lowerCamel
 
