@@ -30,6 +30,8 @@ EMPHASIS_UPPER, EMPHASIS_LETTERS = 0.1, 3
 SHARE_RARE = 0.9
 #: A family name is one at the start of a sentence if so many percent of the people of the census have it.
 START_FAMILY, START_GIVEN = 0.005, 0.002
+#: A name of the census is marked if so many percent of its people have it; the files have three decimals.
+CENSUS = 0.001
 #: A place is one at the start of a sentence if so many people live there.
 START_PEOPLE = 50_000
 
@@ -153,9 +155,9 @@ def _census() -> dict[str, float]:
 
 @cache
 def _list_all_names() -> frozenset[str]:
-    """Return the names of the census and of all locales of `faker`, however rare."""
+    """Return the names of all locales of `faker`, and those of the census but the rarest."""
     given, family = src.names_abroad({})
-    return frozenset([*_census(), *given, *family])
+    return frozenset([*(name for name, share in _census().items() if share >= CENSUS), *given, *family])
 
 
 def _rarer_names() -> set[str]:

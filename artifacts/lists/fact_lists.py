@@ -61,7 +61,7 @@ class FactLists:
         self.listed = set().union(*(of[kind] for kind in PERSONS))
         self.places = set().union(*(of[kind] for kind in PLACES if kind in of))
         self.closed = set().union(*(of[kind] for kind in CLOSED if kind in of))
-        self.groups, self.organizations, self.states = of["group"], of["organization"], of["state"]
+        self.groups, self.organizations = of["group"], of["organization"]
         self.printed = {part for name in printed for part in src.fold(name).split()}
         self.never = set(src.by_hand("facts-no")[0])
         self.spelled = src.read_word_probabilities()
@@ -149,10 +149,13 @@ class FactLists:
     def choose_acronyms(self) -> set[str]:
         """Return acronyms in capitals: those of languages of computers, and by hand."""
         words = {word for name in (*self.names, *self.lexers, *self.capitals) for word in name.split()}
-        found = {word for word in words if _ACRONYM.fullmatch(word) and len(word) >= LETTERS}
-        found = {name for name in found - self.companies if self.is_free(src.fold(name), is_technology=False)}
-        by_hand = {name for name in src.by_hand("facts-acronym")[0] if self.is_free(src.fold(name), is_technology=True)}
-        return {name for name in found | by_hand if src.fold(name) not in self.places | self.organizations}
+        found = {word for word in words - self.companies if len(word) >= LETTERS}
+        found = {name for name in found if self.is_free(src.fold(name), is_technology=False)}
+        for name in src.by_hand("facts-acronym")[0]:
+            if len(name) < LETTERS or self.is_free(src.fold(name), is_technology=True):
+                found.add(name)
+        left_out = self.places | self.organizations | self.printed
+        return {name for name in found if _ACRONYM.fullmatch(name) and src.fold(name) not in left_out}
 
     def choose_languages(self) -> set[str]:
         """Return names of languages of one word that English texts have."""

@@ -6,6 +6,7 @@ import json
 import pickle
 import re
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -80,7 +81,7 @@ def list_diagnoses() -> list[str]:
 
 def list_drugs() -> list[str]:
     """Return the names, of one word, of the drugs that have a number of DrugBank's open data."""
-    package = importlib.util.find_spec("drug_named_entity_recognition")
+    package = find_spec("drug_named_entity_recognition")
     assert package is not None
     file = Path(package.origin or "").parent / "drug_ner_dictionary.pkl.bz2"
     drugs = pickle.loads(bz2.decompress(file.read_bytes()))["drug_canonical_to_data"].values()

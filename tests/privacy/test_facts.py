@@ -52,6 +52,9 @@ HIDDEN = [
     ("see mcLean_tax.pdf and j_smith", "mcLean_tax.pdf j_smith"),
     ("my dad is 93 years old", "93"),
     ("our pin is 4821 here", "4821"),
+    ("the password:\norder_total", "order_total"),
+    ('see {"password": "order_total", "tokens": ["order_total"]}', "order_total order_total"),
+    ('see {"zorblax": "order_total"}', "order_total"),
 ]
 #: Texts, and what a value of the option keeps of each.
 KEPT = [
@@ -60,6 +63,7 @@ KEPT = [
     ("plain", "write 2-3 short paragraphs of 200 words", "2-3 200"),
     ("plain", "call get_user_name() with customer_id in /home/docs/report.pdf", "get_user_name customer_id report.pdf"),
     ("plain", "let x be the sum", "x"),
+    ("plain", 'see {"note": "order_total", "text": "in 3 days"}', "order_total 3"),
     ("useful", "I am 34 years old", "34"),
     ("useful", "we met in June 2023 and in 2019", "June 2023 2019"),
     ("useful", "Please read the Project Status Report", "Project Status Report"),
@@ -71,8 +75,12 @@ def sanitizer() -> Sanitizer:
     return Sanitizer.load()
 
 
-def make_plan(sanitizer: Sanitizer, level: str) -> NamesPlan:
-    return sanitizer.names_plan(protect="names", facts=level)
+#: Words on which rules depend. Denied, they are hidden words that no rule may read.
+DENIED = ("km", "version", "sentences", "password", "the", "in", "meeting")
+
+
+def make_plan(sanitizer: Sanitizer, level: str, deny: tuple[str, ...] = ()) -> NamesPlan:
+    return sanitizer.names_plan(protect="names", facts=level, deny=deny)
 
 
 def list_hidden(plan: NamesPlan, text: str) -> str:
@@ -154,14 +162,11 @@ def place_differs(rules: FactRules, reader: NamesReader, seed: int, texts: int) 
     return False
 
 
-@pytest.fixture(scope="module")
-def reader(sanitizer: Sanitizer) -> NamesReader:
-    return make_plan(sanitizer, "none").make_reader()
-
-
+@pytest.mark.parametrize("deny", [(), DENIED], ids=["none", "denied"])
 @pytest.mark.parametrize("level", LEVELS)
-def test_no_hidden_string_changes_what_is_kept(sanitizer: Sanitizer, reader: NamesReader, level: str) -> None:
-    assert not place_differs(make_plan(sanitizer, level).facts, reader, 1, 600)
+def test_no_hidden_string_changes_what_is_kept(sanitizer: Sanitizer, level: str, deny: tuple[str, ...]) -> None:
+    reader = make_plan(sanitizer, "none", deny).make_reader()
+    assert not place_differs(make_plan(sanitizer, level, deny).facts, reader, 1, 400)
 
 
 # --- whole texts
@@ -222,9 +227,8 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_planted_fault_is_found(
-    sanitizer: Sanitizer, reader: NamesReader, fault: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_planted_fault_is_found(sanitizer: Sanitizer, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = make_plan(sanitizer, "none", DENIED).make_reader()
     owner, name, function = FAULTS[fault]
     monkeypatch.setattr(owner, name, function)
-    assert place_differs(make_plan(sanitizer, "useful").facts, reader, 1, 2_000)
+    assert place_differs(make_plan(sanitizer, "useful", DENIED).facts, reader, 1, 2_000)

@@ -33,6 +33,7 @@ class LinePlaces:
         words: Words of the rules.
         cut_before: Whether the line begins before the first element.
         cut_after: Whether the line goes on after the last element.
+        word_before: The last kept word of the lines before.
 
     Attributes:
         gaps: The gap before each item, and the gap at the end.
@@ -40,9 +41,14 @@ class LinePlaces:
     """
 
     def __init__(
-        self, elements: Sequence[str | EntityMention], words: FactWords, cut_before: bool, cut_after: bool
+        self,
+        elements: Sequence[str | EntityMention],
+        words: FactWords,
+        cut_before: bool,
+        cut_after: bool,
+        word_before: str = "",
     ) -> None:
-        self._words_of, self._cut_before, self._cut_after = words, cut_before, cut_after
+        self._words_of, self._cut_before, self._cut_after, self._word_before = words, cut_before, cut_after, word_before
         self.gaps: list[str] = []
         self.mentions: list[EntityMention | None] = []
         self._words: list[str] = []
@@ -106,15 +112,23 @@ class LinePlaces:
         return not LINE_BREAKS.isdisjoint(self.gaps[index])
 
     def follows(self, index: int, words: Collection[str]) -> bool:
-        """Return whether one of the words is among the three items before an index, in its line."""
+        """Return whether one of the words is among the three items before an index.
+
+        Of an earlier line only the last word counts, and only for the first item of a line.
+        """
         for at in range(index, index - 3, -1):
             if at == 0:
-                return self._cut_before
-            if self._has_break(at):
-                return False
+                return self._cut_before or self._word_before.lower() in words
             if self._words[at - 1].lower() in words:
                 return True
+            if self._has_break(at):
+                return False
         return False
+
+    @property
+    def last_word(self) -> str:
+        """The last kept word; empty if a mention stands there."""
+        return self._words[-1] if self._words else self._word_before
 
     def count_neighbors(self, index: int) -> int:
         """Return how many other numbers of a line no separating word stands between, 2 at most."""
@@ -201,16 +215,9 @@ class LinePlaces:
         return self.get_word(index + 1) == "s" and self.get_word(index + 2).lower() in kin
 
     def is_heading_place(self, index: int, leads: Collection[str]) -> bool:
-        """Return whether a single common word in Title case names nobody in its context.
-
-        One of some words precedes it, or a colon or a kept word in lower case follows it.
-        """
-        if self.gaps[index] == " " and self.get_word(index - 1).lower() in leads:
-            return True
-        if self.has_capital_beside(index):
-            return False
-        after = self.gaps[index + 1]
-        return after.startswith(":") or (after == " " and self.get_word(index + 1).islower())
+        """Return whether one of some words precedes a mention, or no replaced capital stands beside it."""
+        is_led = self.gaps[index] == " " and self.get_word(index - 1).lower() in leads
+        return is_led or not self.has_capital_beside(index)
 
     def begins_sentence(self, index: int, followers: Collection[str]) -> bool:
         """Return whether a mention begins a sentence, and a comma or one of the words follows it."""

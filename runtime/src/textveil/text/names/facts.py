@@ -29,6 +29,7 @@ from textveil.text.names.tokens import (
     KEPT,
     RANDOMIZED,
     EntitySpan,
+    NamesToken,
     find_run_case,
 )
 from textveil.text.options import FACTS
@@ -255,6 +256,19 @@ class FactRules:
             return False
         return any(mark & (START | OPENER) and not mark & RARE for mark in marks)
 
+    def _is_function_word(self, tokens: Sequence[NamesToken]) -> bool:
+        """Return whether a run is one function word that names nobody, such as *We*."""
+        marks = self._common.get(tokens[0].key, 0) if len(tokens) == 1 and len(tokens[0].text) > 1 else 0
+        return (
+            marks & FUNCTION > 0
+            and not marks & (NAME | CENSUS)
+            and tokens[0].text
+            in (
+                tokens[0].key.title(),
+                tokens[0].key.upper(),
+            )
+        )
+
     def _is_heading_word(self, word: str) -> bool:
         marks = self._common.get(word, 0)
         if not marks or marks & NAME:
@@ -278,6 +292,13 @@ class FactRules:
         """Return whether a word may stand between a number and the noun that it counts."""
         marks = self._common.get(word, 0)
         return marks > 0 and word.islower() and not marks & (FUNCTION | OPENER | NAME)
+
+    def names_secret(self, elements: Sequence[str | EntityMention]) -> bool:
+        """Return whether no rule may keep the value of a JSON key: it names a secret, or has a hidden word."""
+        if any(not isinstance(element, str) for element in elements):
+            return True
+        words = split_identifier("".join(map(str, elements)))
+        return not self._secret.isdisjoint(word.lower() for word in words)
 
     # --- places
 
@@ -311,30 +332,28 @@ class FactRules:
         classify_span: Callable[[EntitySpan], EntityMention],
     ) -> Iterator[str | EntityMention]:
         batch: list[str | EntityMention] = []
-        is_cut, begun = False, False
+        is_cut, begun, word_before = False, False, ""
         for element in elements:
             if isinstance(element, str) and begun:
                 end = max(map(element.rfind, LINE_BREAKS)) + 1
                 if end:
                     batch.append(element[:end])
-                    yield from self._keep_in_lines(batch, finder, classify_span, is_cut, False)
+                    place = LinePlaces(batch, self._facts, is_cut, False, word_before)
+                    yield from self._keep_in_lines(place, finder, classify_span)
                     batch, element, is_cut, begun = [], element[end:], False, False
+                    word_before = place.last_word
             batch.append(element)
             begun = begun or not isinstance(element, str)
             if len(batch) >= _MAX_BATCH:
-                yield from self._keep_in_lines(batch, finder, classify_span, is_cut, True)
+                place = LinePlaces(batch, self._facts, is_cut, True, word_before)
+                yield from self._keep_in_lines(place, finder, classify_span)
                 batch, is_cut, begun = [], True, False
-        yield from self._keep_in_lines(batch, finder, classify_span, is_cut, False)
+        place = LinePlaces(batch, self._facts, is_cut, False, word_before)
+        yield from self._keep_in_lines(place, finder, classify_span)
 
     def _keep_in_lines(
-        self,
-        elements: Sequence[str | EntityMention],
-        finder: SpanFinder,
-        classify_span: Callable[[EntitySpan], EntityMention],
-        cut_before: bool,
-        cut_after: bool,
+        self, place: LinePlaces, finder: SpanFinder, classify_span: Callable[[EntitySpan], EntityMention]
     ) -> Iterator[str | EntityMention]:
-        place = LinePlaces(elements, self._facts, cut_before, cut_after)
         for rule in (self._is_kept_word, self._is_kept_number):
             found = [
                 index
@@ -370,9 +389,11 @@ class FactRules:
             if _SIZE.fullmatch(span.text):
                 return self._is_useful and not place.follows(index, self._before_values)
             return not place.follows(index, self._secret) and self.is_plain_identifier(span.text)
-        if entity_type == CAPITALIZED_RUN and span.text.lower() in self._facts.starts:
-            begins = span.text.istitle() and place.begins_sentence(index, self._facts.start_followers)
-            if begins and span.text.lower() not in self._denied:
+        if entity_type == CAPITALIZED_RUN:
+            is_start = span.text.istitle() and span.text.lower() in self._facts.starts
+            if is_start and place.begins_sentence(index, self._facts.start_followers):
+                return True
+            if self._is_function_word(span.tokens) and not place.has_capital_beside(index):
                 return True
         if entity_type == "letter":
             return span.text.isascii() and place.is_single_letter(index)

@@ -9,7 +9,7 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from textveil.bundle.rules import Rules
@@ -24,6 +24,8 @@ from textveil.text.options import NO_FACTS
 from textveil.text.segmentation import LOWER
 from textveil.work_limits import STEPS_PER_CHECK, check_work
 
+#: End of a key of JSON.
+_KEY_END = re.compile(r'"[ \t\r\n]*:')
 _LINE_BREAK = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]")
 #: Kinds of ``JsonPart``: text outside of JSON, a JSON string without its quotes, or a comment without its marks; a
 #: number; copied text.
@@ -60,6 +62,9 @@ class JsonPart(NamedTuple):
     kind: int
     text: str
     escapes: tuple[tuple[int, str], ...] = ()
+
+
+_NO_PART = JsonPart(COPIED, "")
 
 
 class ReadText(NamedTuple):
@@ -170,10 +175,12 @@ class NamesReader:
     def _make_finder(self, windows: Iterator[TokenWindow], text: str, capitals: bool) -> SpanFinder:
         return SpanFinder(windows, has_breaks=_has_line_breaks(text), has_capitals=capitals, rules=self._rules)
 
-    def _classify_elements(self, finder: SpanFinder, has_capitals: bool) -> Iterator[str | EntityMention]:
-        """Yield kept texts and mentions in turn, with public facts as kept text."""
+    def _classify_elements(
+        self, finder: SpanFinder, has_capitals: bool, is_secret: bool = False
+    ) -> Iterator[str | EntityMention]:
+        """Yield kept texts and mentions in turn, with public facts as kept text unless the text is a secret."""
         elements = self._classifier.classify_elements(finder.iterate_blocks(), has_capitals)
-        if self._facts is None:
+        if self._facts is None or is_secret:
             return elements
         return self._facts.keep_facts(elements, finder, lambda span: self._classifier.classify_span(span, has_capitals))
 
@@ -198,23 +205,30 @@ class NamesReader:
 
     def _iterate_json_elements(self, text: str, has_capitals: bool, counts: list[int]) -> Iterator[str | EntityMention]:
         """Yield the elements of a text with JSON, and add the number of kept words to ``counts[0]``."""
-        cached_parts: dict[str, tuple[tuple[str | EntityMention, ...], int]] = {}
+        cached_parts: dict[tuple[str, bool], tuple[tuple[str | EntityMention, ...], int]] = {}
         kept_texts = list[str]()
-        for number, part in enumerate(split_json(text)):
+        is_secret = False
+        for number, (part, following) in enumerate(pairwise(chain(split_json(text), (_NO_PART,)))):
             if not number % STEPS_PER_CHECK:
                 check_work()
             if part.kind == COPIED:
                 kept_texts.append(part.text)
                 continue
-            cached = cached_parts.get(part.text)
+            is_key = part.kind == TEXT and _KEY_END.match(following.text) is not None and following.kind == COPIED
+            cached = cached_parts.get((part.text, is_secret and not is_key))
             if cached is None:
                 finder = self._make_finder(self._iterate_windows(part.text), part.text, has_capitals)
-                elements: Iterable[str | EntityMention] = self._classify_elements(finder, has_capitals)
-                if len(part.text) <= _MAX_CACHED_LENGTH and len(cached_parts) < _MAX_CHUNKS:
+                elements: Iterable[str | EntityMention] = self._classify_elements(
+                    finder, has_capitals, is_secret and not is_key
+                )
+                if is_key or (len(part.text) <= _MAX_CACHED_LENGTH and len(cached_parts) < _MAX_CHUNKS):
                     elements = tuple(elements)
-                    cached_parts[part.text] = elements, finder.kept_count
+                if len(part.text) <= _MAX_CACHED_LENGTH and len(cached_parts) < _MAX_CHUNKS:
+                    cached_parts[part.text, is_secret and not is_key] = tuple(elements), finder.kept_count
             else:
                 elements, finder = cached[0], None
+            if is_key and self._facts is not None:
+                is_secret = self._facts.names_secret(tuple(elements))
             for element in write_json_elements(part, elements):
                 if isinstance(element, str):
                     kept_texts.append(element)
