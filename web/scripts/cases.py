@@ -11,7 +11,6 @@ import itertools
 import json
 import random
 import re
-import shutil
 import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -22,15 +21,19 @@ from numpy.typing import NDArray
 from textveil import Result, Sanitizer, TextLabelEncoder
 from textveil.errors import TextveilError
 from textveil.mechanisms import entropy
+from textveil.text.options import FACTS
 from textveil.text.restore_policy import RestorePolicy
 from textveil.text.unicode_compat import NO_SWAP, find_swap
 
 from inputs import ROOT, characters, odd, of_names, of_words, real_lines, texts  # isort: skip; it finds the fixtures
 from replies import OPTION_SETS, make_reply  # isort: skip
 import damaged
+import fact_texts
 import written_replies
 
+#: Bundle of which a copy with more lists of public facts is compared, and encoder.
 BUNDLE, ENCODER = ROOT / "artifacts" / "english-v4", ROOT / "artifacts" / "ag-static"
+DIST = ROOT / "web" / "dist"
 #: Texts of a record, and every so many records one whose documents have several texts.
 TEXTS, SEVERAL = 150, 4
 CASES = "lower", "Title", "UPPER", "JSON"
@@ -46,10 +49,8 @@ epsilon="5"|epsilon="-10"|epsilon="x"|epsilon="nan"|epsilon="inf"|epsilon=""|eps
 
 
 def moved() -> Path:
-    """Write a copy of the built-in bundle in which some characters change class, and return its folder."""
-    folder = ROOT / "web" / "dist" / "moved"
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(BUNDLE, folder)
+    """Write a copy of the bundle in which some characters change class, and return its folder."""
+    folder = fact_texts.add_fact_lists(BUNDLE, DIST / "moved")
     damaged.move_classes(folder)
     return folder
 
@@ -232,17 +233,25 @@ def together(source: Iterator[str], count: int, *, several: bool) -> list[list[s
     return documents
 
 
+def spread_facts(options: dict[str, Any], chance: random.Random) -> dict[str, Any]:
+    """Return options of the mode names with a value of ``facts`` or without; other options unchanged."""
+    level = chance.choice(("", "none", "plain", *("useful", "public") * 2))
+    assert not level or level in FACTS
+    return options | {"facts": level} if options["protect"] == "names" and level else options
+
+
 def main() -> None:
     """Print the calls, one line of JSON each."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--texts", type=int, default=50_000)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    sanitizer, chance = Sanitizer.load(BUNDLE), random.Random(asked.seed)
+    listed = fact_texts.add_fact_lists(BUNDLE, DIST / "listed")
+    sanitizer, chance, facts = Sanitizer.load(listed), random.Random(asked.seed), random.Random(-asked.seed)
     source, done = texts(chance, real_lines(), characters(sanitizer.bundle)), 0
     every = [*of_words(), *of_names()]
     each = max(1, min(TEXTS, -(-asked.texts // len(every))))
-    print(json.dumps({"bundle": str(BUNDLE), "encoder": str(ENCODER)}))
+    print(json.dumps({"bundle": str(listed), "encoder": str(ENCODER)}))
     print(json.dumps({"refused": list(refused(sanitizer))}))
     # The index cuts by the platform's classes: docs/encoder-format.md.
     settled = (text for text in source if all(unicodedata.category(character) != "Cn" for character in text))
@@ -255,12 +264,14 @@ def main() -> None:
     for number, options in enumerate(itertools.cycle(every)):
         if done >= asked.texts and number >= len(every):
             break
+        options = spread_facts(options, facts)
         print(json.dumps(record(number, options, together(source, each, several=number % SEVERAL == 0), sanitizer)))
         done += each
     folder = moved()
     print(json.dumps({"bundle": str(folder), "encoder": str(ENCODER)}))
     sanitizer, mixed = Sanitizer.load(folder), [*damaged.MOVED, *damaged.MOVED.values(), *"Aa1. "]
     for number, options in enumerate(every[::13], len(every) * 1000):
+        options = spread_facts(options, facts)
         made = record(number, options, [[odd(chance, mixed)] for _ in range(each)], sanitizer)
         made.pop("restored", None)  # what a form is depends on the platform's Unicode
         print(json.dumps(made))

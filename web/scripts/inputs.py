@@ -1,6 +1,7 @@
 """Options and texts on which both languages are compared: real lines, random words, rare characters."""
 
 import itertools
+import json
 import random
 import sys
 import unicodedata
@@ -13,6 +14,7 @@ from textveil.bundle.text_bundle import TextBundle
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "fixtures"))
+import fact_texts  # noqa: E402
 import names_soup  # noqa: E402
 
 DATA = ROOT.parent / "shared" / "data"
@@ -88,6 +90,16 @@ def real_lines() -> list[str]:
     return [line[:600] for line in lines if line.strip()]
 
 
+def real_prompts() -> list[str]:
+    """Return the prompts of ``../shared/data`` if it exists."""
+    entries = (
+        json.loads(line)
+        for path in sorted(DATA.glob("prompts/*.jsonl"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+    )
+    return [entry["text"][:2000] for entry in entries if "text" in entry]
+
+
 def characters(bundle: TextBundle) -> list[str]:
     """Return all characters that the bundle classifies or this Python defines, without those of `CHANGED`."""
     changed = set[int]()
@@ -124,10 +136,13 @@ def odd(chance: random.Random, any_of: Sequence[str]) -> str:
 
 def texts(chance: random.Random, lines: Sequence[str], any_of: Sequence[str]) -> Iterator[str]:
     """Yield random texts of all sorts without end."""
+    prompts = real_prompts() or lines
     while True:
         kind = chance.random()
-        if kind < 0.45:
-            line = chance.choice(lines)
+        if kind < 0.4:
+            line = chance.choice(lines if kind < 0.25 else prompts)
             yield chance.choices((line, line.lower(), line.upper(), line.title()), (7, 1, 1, 1))[0]
+        elif kind < 0.6:
+            yield fact_texts.make_prompt(chance)
         else:
-            yield names_soup.soup(chance) if kind < 0.65 else odd(chance, any_of)
+            yield names_soup.soup(chance) if kind < 0.75 else odd(chance, any_of)

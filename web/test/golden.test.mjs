@@ -47,9 +47,9 @@ test("the golden vectors of the staircase", async (t) => {
   t.diagnostic(`${compared} cases of ${texts.length} texts`);
 });
 
-test("the golden vectors of the mode names", async (t) => {
-  const bundle = await TextBundle.load(`${golden}names`);
-  const { documents, cases } = vectors("names");
+async function checkNames(t, name) {
+  const bundle = await TextBundle.load(`${golden}${name}`);
+  const { documents, cases } = vectors(name);
   for (const expected of cases) {
     const { take, taken } = words(expected.random_label);
     const options = { ...camel(expected.options), protect: "names" };
@@ -72,7 +72,11 @@ test("the golden vectors of the mode names", async (t) => {
     for (const one of found) assert.equal(one.statement.formatLine(), expected.line);
   }
   t.diagnostic(`${cases.length} cases of ${documents.length} documents`);
-});
+}
+
+test("the golden vectors of the mode names", (t) => checkNames(t, "names"));
+
+test("the golden vectors of the option facts", (t) => checkNames(t, "facts"));
 
 test("the golden vectors of an index", async (t) => {
   const bundle = await LabelBundle.load(`${golden}index`);

@@ -85,6 +85,9 @@ for (const [name, alphabet] of Object.entries(ALPHABETS)) {
       { protect: "names", consistent: false, tag: ["person"], drop: ["city"] },
       { protect: "names", keep: ["weekday"], deny: ["said"] },
       { protect: "names", consistentCap: 1 },
+      { protect: "names", facts: "plain" },
+      { protect: "names", facts: "public", consistent: false },
+      { protect: "names", facts: "public", deny: ["the", "may"], drop: ["id", "number"] },
     ];
     let outputs = 0;
     for (const options of every) {

@@ -30,6 +30,7 @@ export const START = getFlag("start");
 export const EMPHASIS = getFlag("emphasis");
 export const RARE = getFlag("rare");
 export const OPENER = getFlag("opener");
+export const NAME = getFlag("name");
 export const FUNCTION = getFlag("function");
 export const CENSUS = getFlag("census");
 

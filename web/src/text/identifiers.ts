@@ -8,3 +8,7 @@ const WORD =
 
 /** Return the words of an identifier, as written. */
 export const splitIdentifier = (identifier: string): string[] => identifier.match(WORD) ?? [];
+
+/** Return the first index of each word of an identifier, and the index after its last character. */
+export const iterateIdentifierWords = (identifier: string): [number, number][] =>
+  [...identifier.matchAll(WORD)].map(({ 0: word, index }) => [index, index + word.length]);

@@ -157,6 +157,8 @@ export interface ReplacementStyle {
   readonly keptTypes: ReadonlySet<string>;
   readonly taggedTypes: ReadonlySet<string>;
   readonly droppedTypes: ReadonlySet<string>;
+  /** Entity types that are tags in every style because the option `facts` keeps some of their strings. */
+  readonly valueTypes: ReadonlySet<string>;
 }
 
 /** @internal Parameters of the mode `names` for any number of texts. */

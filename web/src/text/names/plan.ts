@@ -20,7 +20,7 @@ import {
   type MentionPart,
   makeEqualityKey,
 } from "./entityTypes.js";
-import { FactRules } from "./facts.js";
+import { FactRules, listValueTypes } from "./facts.js";
 import { COPIED, type JsonPart, NUMBER, splitJson, writeEscapes } from "./jsonBlocks.js";
 import { collectKeys, Lexicon } from "./lexicon.js";
 import { iteratePairs, type RewrittenElement } from "./replyPairs.js";
@@ -34,6 +34,15 @@ import { GAP, type NamesToken } from "./tokens.js";
 const MAX_DEALT_POOL = 1 << 20;
 const WORD_OR_GAP = /[\p{L}\p{N}]+(?:['\u2019\u2018][\p{L}\p{N}]+)*|[^\p{L}\p{N}]+/gu;
 const STARTS_WORD = /^[\p{L}\p{N}]/u;
+
+/** Layouts of plain numbers of five digits or more, none of which the option `facts` keeps. */
+const LONG_NUMBERS: ReadonlySet<string | undefined> = new Set(["5", "7", "10"]);
+
+/** Return whether a mention is written as a tag. */
+function isTagged(style: ReplacementStyle, publicType: string, { entityType, parts }: EntityMention): boolean {
+  if (style.usesTags || style.taggedTypes.has(publicType)) return true;
+  return style.valueTypes.has(entityType) && !LONG_NUMBERS.has(parts[0]?.layout);
+}
 
 /** Elements of a text after pass 3: kept texts and mentions, in order. */
 interface ReadText {
@@ -122,7 +131,7 @@ class DocumentDraws {
     const { style } = this;
     const publicType = getPublicType(mention.entityType);
     if (style.droppedTypes.has(publicType)) return "";
-    if (!style.usesTags && !style.taggedTypes.has(publicType)) {
+    if (!isTagged(style, publicType, mention)) {
       const draws = mention.parts.map((part) => this.#drawPart(part));
       if (!draws.includes(undefined)) return draws as SurrogateDraw[];
     }
@@ -280,7 +289,6 @@ export class NamesPlan {
     this.#surrogates = new SurrogatePools(lists.surrogatePools, lists.rules);
     this.#allowed = collectKeys(options.allow ?? [], lists);
     this.#denied = collectKeys(options.deny ?? [], lists);
-    this.facts = new FactRules(lists, options.facts ?? DEFAULT_FACTS);
     const knownTypes = new Set(this.#surrogates.entityTypes.map(getPublicType));
     const [keptTypes, taggedTypes, droppedTypes] = [options.keep, options.tag, options.drop].map((classifier = []) => {
       if (!classifier.every((entityType) => knownTypes.has(entityType))) {
@@ -300,6 +308,7 @@ export class NamesPlan {
         `kinds that are kept are told by a list or a shape, and ${unlisted.join(", ")} is not: use allow`,
       );
     }
+    const facts = options.facts ?? DEFAULT_FACTS;
     this.style = {
       usesTags: options.style === "tag",
       consistent: options.consistent ?? true,
@@ -307,7 +316,9 @@ export class NamesPlan {
       keptTypes,
       taggedTypes,
       droppedTypes,
+      valueTypes: listValueTypes(facts),
     };
+    this.facts = new FactRules(lists, facts, this.#denied, new Set([...taggedTypes, ...droppedTypes]));
   }
 
   statement(tokens: number): ReleaseStatement {
@@ -413,16 +424,16 @@ export class NamesPlan {
       hasCapitals ||= words.some((word) => word.case !== LOWER);
       return new SpanFinder(words, gaps, isLetter, rules);
     });
-    return finders.map(
-      (finder): ReadText => ({
-        elements: classifier.mergeKept(
-          finder
-            .iterateElements(hasCapitals)
-            .map((element) => (typeof element === "string" ? element : classifier.classifySpan(element, hasCapitals))),
-        ),
-        keptCount: finder.keptCount,
-      }),
-    );
+    return finders.map((finder): ReadText => {
+      const elements = classifier.mergeKept(
+        finder
+          .iterateElements(hasCapitals)
+          .map((element) => (typeof element === "string" ? element : classifier.classifySpan(element, hasCapitals))),
+      );
+      if (this.facts.level === "none") return { elements, keptCount: finder.keptCount };
+      const found = this.facts.keepFacts(elements, (span) => classifier.classifySpan(span, hasCapitals));
+      return { elements: found.elements, keptCount: finder.keptCount + found.keptCount };
+    });
   }
 
   /** Return the template of each text, in the form of the golden vectors. */

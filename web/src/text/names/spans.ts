@@ -32,6 +32,7 @@ import {
   CAPITALIZED,
   CLITIC,
   DIGITS,
+  findRunCase,
   INITIAL,
   INITIALS,
   KEPT,
@@ -384,14 +385,12 @@ export class SpanFinder implements TokenLine {
       end = this.#findMemberEnd(after);
     }
     const tokens = this.words.slice(start, end);
-    const members = tokens.filter((word) => word.tokenClass >= CAPITALIZED && word.entityType !== "particle");
-    const isUpper = members.every((word) => word.case === UPPER || word.tokenClass === INITIAL);
     const last = tokens[tokens.length - 1] as NamesToken;
     const isLone = tokens.length === 1 && last.tokenClass === INITIAL;
     let titleCaseWords = 0;
     if (!this.#hasLowerWord)
       for (let index = start; index < end; index++) if (this.#isTitleCase(index)) titleCaseWords++;
-    return this.#makeSpan(isLone ? LONE_INITIAL : CAPITALIZED_RUN, start, end, isUpper ? UPPER : TITLE, "", {
+    return this.#makeSpan(isLone ? LONE_INITIAL : CAPITALIZED_RUN, start, end, findRunCase(tokens), "", {
       precedingWord: this.#findPrecedingWord(start),
       titleCaseWords,
       endsInInitial: last.tokenClass === INITIAL && !isLone,

@@ -1,6 +1,6 @@
 /** Tokens of the mode `names`, and their finite classes. */
 
-import { LOWER } from "../segmentation/words.js";
+import { LOWER, TITLE, UPPER } from "../segmentation/words.js";
 
 export const GAP = 0;
 export const KEPT = 1;
@@ -60,6 +60,12 @@ export const makeToken = (
 /** Return whether a word may follow initials: it is capitalized and no function word. */
 export const mayFollowInitials = (word: NamesToken): boolean =>
   word.tokenClass === CAPITALIZED && (word.flags & (KEPT_AT_START | NAME_AFTER_TITLE)) !== KEPT_AT_START;
+
+/** Return the case pattern of a run. Initials carry no case of their own. */
+export const findRunCase = (tokens: readonly NamesToken[]): number =>
+  tokens.some((word) => word.case !== UPPER && word.tokenClass === CAPITALIZED && word.entityType !== "particle")
+    ? TITLE
+    : UPPER;
 
 /** Make the token of a gap; none for an empty text. */
 export const makeGapToken = (text: string): NamesToken[] => (text === "" ? [] : [makeToken(GAP, text, text)]);

@@ -308,13 +308,29 @@ class FactRules:
         finder: SpanFinder,
         classify_span: Callable[[EntitySpan], EntityMention],
     ) -> Iterator[str | EntityMention]:
-        """Yield the elements of a text. The mentions that a rule covers are kept text.
+        """Yield kept texts and mentions in turn. The mentions that a rule covers are kept text.
 
         Args:
             elements: Kept texts and mentions, in order.
             finder: Finder of the spans, whose number of kept words grows by those of the facts.
             classify_span: Classifier of a span by its type.
         """
+        kept_texts: list[str] = []
+        for element in self._keep_in_batches(elements, finder, classify_span):
+            if isinstance(element, str):
+                kept_texts.append(element)
+            else:
+                yield "".join(kept_texts)
+                yield element
+                kept_texts = []
+        yield "".join(kept_texts)
+
+    def _keep_in_batches(
+        self,
+        elements: Iterable[str | EntityMention],
+        finder: SpanFinder,
+        classify_span: Callable[[EntitySpan], EntityMention],
+    ) -> Iterator[str | EntityMention]:
         batch: list[str | EntityMention] = []
         is_cut, begun, word_before = False, False, ""
         for element in elements:

@@ -1,0 +1,263 @@
+/**
+ * Places of the facts: what stands around a mention, as the rules of `facts` may read it. A place is the kept text
+ * around a mention, and the classes of the mentions beside it. It has no string of a mention.
+ */
+
+import type { FactWords } from "../../bundle/rules.js";
+import { isDigit, isLower, WHITE } from "../segmentation/words.js";
+import { CAPITALIZED_RUN, DIGIT_GROUP, LINE_BREAK, LONE_INITIAL } from "./entitySpans.js";
+import type { EntityMention } from "./entityTypes.js";
+
+/** A word of kept text, in the letters of Latin scripts. */
+const WORD = /[0-9A-Za-z\u00c0-\u024f]+(?:['\u2019][0-9A-Za-z\u00c0-\u024f]+)*/g;
+const SENTENCE_END = new RegExp(`[.!?]['")\u201d]*[${WHITE}]`);
+const NOT_WHITE = new RegExp(`[^${WHITE}]`);
+/** Types of spans by class. The class is all that a place reads of a mention beside it. */
+export const NUMERIC_TYPES: ReadonlySet<string> = new Set([
+  ..."number year digits account phone card ssn time date day decade ordinal age season year-range".split(" "),
+  ...["spelled-number", "number-word", DIGIT_GROUP],
+]);
+const CAPITAL: ReadonlySet<string> = new Set([CAPITALIZED_RUN, LONE_INITIAL, "title", "office"]);
+
+const hasBreak = (gap: string): boolean => LINE_BREAK.test(gap);
+
+/** Words and mentions of some lines, with the gaps between them. */
+export class LinePlaces {
+  /** The gap before each item, and the gap at the end. */
+  readonly gaps: string[] = [];
+  /** For each item its mention; `undefined` for a kept word. */
+  readonly mentions: (EntityMention | undefined)[] = [];
+  /** Mentions that are cut: the index of each with its pieces. */
+  readonly pieces = new Map<number, readonly (string | EntityMention)[]>();
+  readonly #words: string[] = [];
+
+  constructor(
+    elements: readonly (string | EntityMention)[],
+    readonly factWords: FactWords,
+    /** Whether the line begins before the first element. */
+    readonly cutBefore: boolean,
+    /** Whether the line goes on after the last element. */
+    readonly cutAfter: boolean,
+  ) {
+    let gap = "";
+    for (const element of elements) {
+      if (typeof element !== "string") {
+        this.#append(gap, "", element);
+        gap = "";
+        continue;
+      }
+      let position = 0;
+      for (const { 0: word, index } of element.matchAll(WORD)) {
+        this.#append(gap + element.slice(position, index), word, undefined);
+        [gap, position] = ["", index + word.length];
+      }
+      gap += element.slice(position);
+    }
+    this.gaps.push(gap);
+  }
+
+  #append(gap: string, word: string, mention: EntityMention | undefined): void {
+    this.gaps.push(gap);
+    this.#words.push(word);
+    this.mentions.push(mention);
+  }
+
+  /** Turn mentions into kept words, and return how many tokens these have. */
+  keep(indices: readonly number[]): number {
+    let count = 0;
+    for (const index of indices) {
+      const { span } = this.mentions[index] as EntityMention;
+      count += span.tokens.length;
+      [this.#words[index], this.mentions[index]] = [span.text, undefined];
+    }
+    return count;
+  }
+
+  /** Return kept texts and mentions in turn. */
+  listElements(): (string | EntityMention)[] {
+    const elements: (string | EntityMention)[] = [];
+    let kept = "";
+    this.#words.forEach((word, index) => {
+      kept += this.getGap(index);
+      const mention = this.mentions[index];
+      for (const piece of mention === undefined ? [word] : (this.pieces.get(index) ?? [mention])) {
+        if (typeof piece === "string") {
+          kept += piece;
+        } else {
+          elements.push(kept, piece);
+          kept = "";
+        }
+      }
+    });
+    return [...elements, kept + this.getGap(this.#words.length)];
+  }
+
+  getGap(index: number): string {
+    return this.gaps[index] ?? "";
+  }
+
+  /** Return the kept word at an index; an empty string for a mention, and outside of the lines. */
+  getWord(index: number): string {
+    return this.#words[index] ?? "";
+  }
+
+  #getLower(index: number): string {
+    return this.getWord(index).toLowerCase();
+  }
+
+  /** Return the provisional type of the mention at an index; an empty string for a kept word. */
+  getClass(index: number): string {
+    return this.mentions[index]?.span.entityType ?? "";
+  }
+
+  #isOutside(index: number): boolean {
+    return index < 0 || index >= this.#words.length;
+  }
+
+  /** Return whether one of the words is among the three items before an index, in its line. */
+  follows(index: number, words: ReadonlySet<string>): boolean {
+    for (let at = index; at > index - 3; at--) {
+      if (at === 0) return this.cutBefore;
+      if (hasBreak(this.getGap(at))) return false;
+      if (words.has(this.#getLower(at - 1))) return true;
+    }
+    return false;
+  }
+
+  /** Return how many other numbers of a line no separating word stands between, 2 at most. */
+  countNeighbors(index: number): number {
+    let count = 0;
+    for (const step of [-1, 1]) {
+      let at = index;
+      while (count < 2) {
+        at = this.#findJoinedNumber(at, step);
+        if (at < 0) break;
+        count++;
+      }
+    }
+    return count;
+  }
+
+  /** Return the index of the next number in a direction; -1 if a word or the end of the line is between. */
+  #findJoinedNumber(index: number, step: number): number {
+    let at = index;
+    while (true) {
+      const gap = this.getGap(step < 0 ? at : at + 1);
+      at += step;
+      if (hasBreak(gap)) return -1;
+      if (this.#isOutside(at)) return (step < 0 ? this.cutBefore : this.cutAfter) ? index : -1; // counts as many numbers
+      if (this.#isNumber(at)) return at;
+      if (this.getWord(at) !== "" && !this.factWords.joiningWords.has(this.#getLower(at))) return -1;
+    }
+  }
+
+  #isNumber(index: number): boolean {
+    const [first = ""] = this.getWord(index);
+    return (
+      NUMERIC_TYPES.has(this.getClass(index)) ||
+      (first !== "" && isDigit(first)) ||
+      this.factWords.numberWords.has(this.#getLower(index))
+    );
+  }
+
+  /** Return whether each number that no word separates from a year is a year too. */
+  hasOnlyYearsBeside(index: number): boolean {
+    return [-1, 1].every((step) => {
+      const at = this.#findJoinedNumber(index, step);
+      return at < 0 || ["year", "year-range"].includes(this.getClass(at));
+    });
+  }
+
+  /** Return whether a month stands before a year, or behind a word such as *in*, with no number beside it. */
+  isMonthPlace(index: number): boolean {
+    const precedesYear = ["year", "year-range"].includes(this.getClass(index + 1));
+    if (precedesYear && [" ", ", "].includes(this.getGap(index + 1))) return !this.#isValue(index - 1);
+    const isPlace = this.factWords.monthLeads.has(this.#getLower(index - 1)) && this.getGap(index) === " ";
+    return isPlace && !this.#isValue(index + 1);
+  }
+
+  /** Return whether a number or a replaced capital stands at an index. */
+  #isValue(index: number): boolean {
+    return !this.#isOutside(index) && (this.#isNumber(index) || CAPITAL.has(this.getClass(index)));
+  }
+
+  /** Return whether a replaced capital follows a number directly. */
+  precedesCapital(index: number): boolean {
+    return CAPITAL.has(this.getClass(index + 1)) && !hasBreak(this.getGap(index + 1));
+  }
+
+  /** Return whether a replaced capital stands directly before or after a mention. */
+  hasCapitalBeside(index: number): boolean {
+    return CAPITAL.has(this.getClass(index - 1)) || CAPITAL.has(this.getClass(index + 1));
+  }
+
+  /** Return whether no letter and no mention stands directly before or after a letter. */
+  isSingleLetter(index: number): boolean {
+    return [index - 1, index + 1].every(
+      (at) => this.#isOutside(at) || (this.getWord(at).length !== 1 && this.mentions[at] === undefined),
+    );
+  }
+
+  /** Return whether kept words stand directly before and after a number, or a mark ends the sentence after it. */
+  isBetweenWords(index: number): boolean {
+    const [before, after] = [this.getGap(index), this.getGap(index + 1)];
+    if (this.getWord(index - 1) === "" || ![" ", " (", "-", "=", " = "].includes(before)) return false;
+    if (this.getWord(index + 1) !== "") return [" ", "-", ", ", ") ", ". "].includes(after);
+    return index + 1 === this.#words.length && /^[.?!)]/.test(after);
+  }
+
+  /** Return whether a title or a role precedes a run, or a word of kinship follows it. */
+  isNamePlace(index: number, roles: ReadonlySet<string>, kin: ReadonlySet<string>): boolean {
+    if (["title", "office"].includes(this.getClass(index - 1))) return true;
+    if ([" ", ". "].includes(this.getGap(index)) && roles.has(this.#getLower(index - 1))) return true;
+    return this.getWord(index + 1) === "s" && kin.has(this.#getLower(index + 2));
+  }
+
+  /**
+   * Return whether a single common word in Title case names nobody in its context: one of some words precedes it, or a
+   * colon or a kept word in lower case follows it.
+   */
+  isHeadingPlace(index: number, leads: ReadonlySet<string>): boolean {
+    if (this.getGap(index) === " " && leads.has(this.#getLower(index - 1))) return true;
+    if (this.hasCapitalBeside(index)) return false;
+    const after = this.getGap(index + 1);
+    return after.startsWith(":") || (after === " " && isLower(this.getWord(index + 1)));
+  }
+
+  /** Return whether a mention begins a sentence, and a comma or one of the words follows it. */
+  beginsSentence(index: number, followers: ReadonlySet<string>): boolean {
+    const [before, after] = [this.getGap(index), this.getGap(index + 1)];
+    if (index === 0 && (this.cutBefore || NOT_WHITE.test(before))) return false;
+    if (index > 0 && !SENTENCE_END.test(before) && !hasBreak(before)) return false;
+    return after.startsWith(", ") || (after === " " && followers.has(this.getWord(index + 1)));
+  }
+
+  /** Return whether a word stands where names of languages stand. */
+  isLanguagePlace(index: number): boolean {
+    if (this.getGap(index) === " " && this.factWords.languageLeads.has(this.#getLower(index - 1))) return true;
+    return this.factWords.languageNouns.has(this.#getLower(index + 1));
+  }
+
+  /** Return whether a unit of time is that of an age: `47 years of age`. */
+  isAge(index: number): boolean {
+    const [first, second] = [this.#getLower(index + 1), this.#getLower(index + 2)];
+    return this.factWords.ageEnds.has(first) || (first === "of" && second === "age");
+  }
+
+  /** Return whether the sentence of a mention has another mention of the types. */
+  hasInSentence(index: number, types: ReadonlySet<string>): boolean {
+    for (const step of [-1, 1]) {
+      for (let at = index; ; ) {
+        const gap = this.getGap(step < 0 ? at : at + 1);
+        at += step;
+        if (SENTENCE_END.test(gap) || hasBreak(gap)) break;
+        if (this.#isOutside(at)) {
+          if (step < 0 ? this.cutBefore : this.cutAfter) return true;
+          break;
+        }
+        if (types.has(this.getClass(at))) return true;
+      }
+    }
+    return false;
+  }
+}
