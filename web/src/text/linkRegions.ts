@@ -28,6 +28,8 @@ const DISPLAYED_COMMANDS = splitWords(
   "text textbf textit textrm textsf texttt mathrm mathbf mathit mathsf mathcal mathbb operatorname frac dfrac tfrac " +
     "sqrt boxed overline underline hat bar vec tilde begin end",
 );
+/** Math commands that define or redefine others, such as `\\gdef`, `\\let` and `\\renewcommand`. */
+const DEFINING_COMMAND = /(?:def|let|command|environment|columntype|tagform|extarrow)$|^(?:declare|provide)/i;
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]{1,31}$/;
 const WORD_IN_TAG = /^[A-Za-z0-9_/]$/;
 /** Characters that open a region, or may, within what may be a tag. */
@@ -70,8 +72,8 @@ export function readCommand(state: RegionState, openRegion: OpenRegion | undefin
     if (state.commandName.length < MAX_NAME_LENGTH) state.commandName += character;
     return false;
   }
-  if (progress === NAME && state.commandName.endsWith("def")) {
-    state.giveUp("link"); // its macros may take what stands without braces
+  if (progress === NAME && DEFINING_COMMAND.test(state.commandName)) {
+    state.giveUp("link"); // any later command may be a link
     return true;
   }
   if (character === "\\" && progress !== COMMENT) {

@@ -88,6 +88,8 @@ export class OpenRegion {
   /** Whether an empty line splits a fence that begins as HTML for some readers. */
   torn = false;
   info = "";
+  /** Whether some readers display the code as a picture. */
+  isPicture = false;
   mark = "`";
   quotes = 0;
   column = 0;

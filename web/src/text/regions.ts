@@ -59,10 +59,15 @@ export class RegionScanner extends RegionState {
     return openRegion?.kind === "fence" && openRegion.started && !openRegion.uncertain;
   }
 
-  /** Whether no option permits the current region: the opening line of a fence, and text on which readers disagree. */
+  /**
+   * Whether no option permits the current region: the opening line of a fence, a fence that readers display as a
+   * picture, and text on which readers disagree.
+   */
   get isSealed(): boolean {
     const openRegion = this.topRegion;
-    return openRegion?.kind === "unknown" || (openRegion?.kind === "fence" && !openRegion.started);
+    if (openRegion?.inner !== undefined) return openRegion.inner.isSealed;
+    if (openRegion?.kind === "fence") return !openRegion.started || openRegion.isPicture;
+    return openRegion?.kind === "unknown";
   }
 
   /** The destination of the open link as far as it was read; undefined outside links, or beyond 2,048 characters. */

@@ -40,6 +40,10 @@ _DISPLAYED_COMMANDS = frozenset(
     "text textbf textit textrm textsf texttt mathrm mathbf mathit mathsf mathcal mathbb operatorname frac dfrac tfrac "
     "sqrt boxed overline underline hat bar vec tilde".split()
 )
+#: TeX commands that define or redefine others, such as ``\\gdef``, ``\\let`` and ``\\renewcommand``.
+_DEFINING_COMMAND = re.compile(
+    r".*(?:def|let|command|environment|columntype|tagform|extarrow)|(?:declare|provide).*", re.IGNORECASE
+)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,31}")
 _WORD_IN_TAG = LETTERS | frozenset("0123456789_/")
 #: Characters that open a region, or may open one, inside a possible tag.
@@ -79,7 +83,7 @@ def read_command(state: RegionState, frame: OpenRegion | None, kind: int, charac
     if slash == NAME and character in LETTERS:
         state.name = (state.name + character)[:MAX_NAME_LENGTH]
         return False
-    if slash == NAME and state.name.endswith("def"):  # a macro that it defines may have arguments without braces
+    if slash == NAME and _DEFINING_COMMAND.fullmatch(state.name):  # any later command may be a link
         state.give_up(Region.LINK)
         return True
     if character == "\\" and slash != COMMENT:

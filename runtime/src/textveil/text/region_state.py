@@ -65,6 +65,11 @@ class InnerScanner(Protocol):
         """Destination of the open link, as far as it was read."""
         ...
 
+    @property
+    def is_sealed(self) -> bool:
+        """Whether nothing is restored at this position, whatever the options are."""
+        ...
+
     def read_character(self, character: str) -> Region:
         """Read one character and return its region."""
         ...
@@ -75,8 +80,8 @@ class OpenRegion:
 
     __slots__ = (
         "angle", "closing", "column", "count", "depth", "destination", "escaped", "exact", "hazard", "info", "inner",
-        "kind", "lost", "mark", "nested", "opening", "quote", "quotes", "region", "run_at_start", "shifted", "started",
-        "string", "tag", "tainted", "torn", "uncertain", "unicode",
+        "is_picture", "kind", "lost", "mark", "nested", "opening", "quote", "quotes", "region", "run_at_start",
+        "shifted", "started", "string", "tag", "tainted", "torn", "uncertain", "unicode",
     )  # fmt: skip
 
     def __init__(self, kind: int, region: Region) -> None:
@@ -90,6 +95,7 @@ class OpenRegion:
         self.depth = 0  # of brackets and braces in code
         #: Current part of a tag in code (empty outside of tags); whether all readers recognize the fence.
         self.tag, self.exact, self.info = "", True, ""
+        self.is_picture = False  # whether some readers display the code as a picture
         self.lost = False  # whether it is a tag only for readers that find its end in the paragraph, else text
         self.torn = False  # whether some readers end the code earlier, for example at an empty line
         self.mark, self.quotes, self.column, self.nested = "`", 0, 0, False

@@ -99,10 +99,13 @@ class RegionScanner(RegionState):
     def is_sealed(self) -> bool:
         """Whether nothing is restored at this position, whatever the options are.
 
-        This holds on the line that opens a fence, and wherever readers disagree.
+        This holds on the line that opens a fence, in a fence that readers display as a picture, and wherever readers
+        disagree.
         """
         frame = self.frames[-1] if self.frames else None
-        return frame is not None and (frame.kind == UNKNOWN or (frame.kind == FENCE and not frame.started))
+        if frame is None or frame.inner is not None:
+            return frame is not None and frame.inner is not None and frame.inner.is_sealed
+        return frame.kind == UNKNOWN or (frame.kind == FENCE and (not frame.started or frame.is_picture))
 
     @property
     def is_neutral(self) -> bool:
