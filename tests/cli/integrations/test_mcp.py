@@ -64,7 +64,7 @@ def test_options_that_are_wrong_end_it(tmp_path: Path) -> None:
     command = [sys.executable, *MODULE, str(tmp_path), "--restore-places", "links"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert "--restore-places takes a collection of code, json, math, all" in ended.stderr
+    assert "--restore-places must be a collection of code, json, math, all" in ended.stderr
 
 
 def test_what_a_model_writes_gets_the_words_of_the_user(tmp_path: Path) -> None:
