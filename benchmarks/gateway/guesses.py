@@ -242,8 +242,8 @@ WAYS: dict[str, Callable[[Game], None]] = {
 
 
 def read_list(name: str) -> list[str]:
-    """Return the entries of a list of the bundle."""
-    return (_LISTS / name).read_text("utf-8").lower().splitlines()
+    """Return the entries of a list of the bundle, without the mark after a tab."""
+    return [line.partition("\t")[0] for line in (_LISTS / name).read_text("utf-8").lower().splitlines()]
 
 
 def main() -> None:
@@ -260,7 +260,7 @@ def main() -> None:
         hits = in_clear = 0
         for trial in range(given.trials):
             chance = random.Random(trial)
-            guesses = chance.sample(cities, min(given.guesses, len(cities)))
+            guesses = chance.sample(cities, given.guesses)
             secret = chance.choice([guess for guess in guesses if guess.lower() not in pools and len(guess) > 4])
             game = Game(sanitizer, secret, str(chance.randint(31, 98)), guesses)
             WAYS[name](game)

@@ -118,6 +118,7 @@ test("each option opens its places alone", () => {
       `\`\`\`${info}\nclick A "https://e.example/? Gomez "\n\`\`\``,
       `\`\`\`${info}\nclick A "https://e.example/? Gomez "\n\`\`\``,
     ]),
+    [{ restorePlaces: ["code"] }, "~~~ <img src='//e/?\nGomez '>", "~~~ <img src='//e/?\nGomez '>"],
     ...["$$\\let\\text\\href$$", "$\\renewcommand{\\text}[1]{\\href{//e/?#1}{x}}$"].map((definition) => [
       { restorePlaces: ["math"] },
       `${definition} $\\text{ Gomez }$`,

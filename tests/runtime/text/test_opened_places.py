@@ -41,6 +41,14 @@ def test_code_that_is_displayed_as_a_picture_keeps_its_surrogates(reply: str) ->
     assert restore(reply, EVERYWHERE_POLICY)[0] == reply.replace("Gomez", "Novak")
 
 
+@pytest.mark.parametrize("info", ["<img src='//e.example/?", "[x](<//e.example/?", "[x]:", "\\href{//e.example/?"])
+@pytest.mark.parametrize("fence", ["~~~", "```"])
+def test_a_hazard_in_the_opening_line_of_a_fence_closes_the_fence(fence: str, info: str) -> None:
+    """Python-Markdown does not treat such a line as a fence, so a tag or link that begins in it has an effect."""
+    reply = f"{fence} {info}\nGomez '>)}}\n{fence}"
+    assert restore(reply, CODE_JSON) == (reply, [SkipReason.MARKUP])
+
+
 @pytest.mark.parametrize("info", ["", "python", "html", "c++", "json5", 'js title="a.js"', "dotnet", "python3.12"])
 def test_other_code_is_restored(info: str) -> None:
     assert restore(f"```{info}\nGomez\n```", CODE_JSON)[0] == f"```{info}\nNovak\n```"

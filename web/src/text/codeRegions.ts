@@ -7,6 +7,7 @@ import {
   isBlank,
   LETTER,
   MAX_NAME_LENGTH,
+  mayEndTag,
   NESTED_INDENT,
   NO_FENCE,
   OpenRegion,
@@ -131,6 +132,8 @@ function readTagInCode(state: RegionState, openRegion: OpenRegion, character: st
     openRegion.hazard = true; // or the mark of a quotation
   } else if (part === "'" || part === '"') {
     if (character === part) openRegion.tag = "attributes";
+  } else if (character === ">" && !mayEndTag(state.lastCharacter)) {
+    openRegion.hazard = true;
   } else if (character === ">") {
     openRegion.hazard ||= openRegion.kind === "inline" && beginsBlock(openRegion.destination);
     openRegion.hazard ||= consumesText(openRegion.destination);
@@ -164,6 +167,7 @@ export function readFence(state: RegionState, openRegion: OpenRegion, character:
       openRegion.started = true;
       openRegion.exact &&= INFO.test(openRegion.info);
       openRegion.uncertain ||= !openRegion.exact;
+      if (openRegion.uncertain && (openRegion.hazard || openRegion.tag !== "")) openRegion.region = "markup";
       openRegion.isPicture = mayBePicture(openRegion.info);
     } else if (character === "`" && openRegion.mark === "`") {
       openRegion.kind = "inline"; // code in a line

@@ -12,6 +12,7 @@ import {
   MATH,
   MAX_DESTINATION_LENGTH,
   MAX_NAME_LENGTH,
+  mayEndTag,
   NAME,
   NONE,
   type OpenRegion,
@@ -31,6 +32,7 @@ const DISPLAYED_COMMANDS = splitWords(
 /** Math commands that define or redefine others, such as `\\gdef`, `\\let` and `\\renewcommand`. */
 const DEFINING_COMMAND = /(?:def|let|command|environment|columntype|tagform|extarrow)$|^(?:declare|provide)/i;
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]{1,31}$/;
+const WEB_ADDRESS = /^(?:https?|ftp):./i;
 const WORD_IN_TAG = /^[A-Za-z0-9_/]$/;
 /** Characters that open a region, or may, within what may be a tag. */
 const REGION_OPENERS = "<`$\\[]{}~\"'=";
@@ -285,7 +287,7 @@ export function readAngle(state: RegionState, openRegion: OpenRegion, character:
     if (quotation || REGION_OPENERS.includes(character)) giveUpTag(state);
     return "markup";
   }
-  if (character === ">" && name.endsWith(" ") && !openRegion.started) {
+  if (character === ">" && !mayEndTag(state.lastCharacter) && !WEB_ADDRESS.test(name)) {
     giveUpTag(state); // markdown2 ends no tag here
     return "markup";
   }

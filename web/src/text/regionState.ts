@@ -60,6 +60,8 @@ export const isBlank = (character: string): boolean =>
 export const isNumeral = (character: string): boolean => character >= "0" && character <= "9" && character.length === 1;
 export const opensMarkup = (character: string): boolean =>
   LETTER.test(character) || character === "/" || character === "!" || character === "?";
+/** Whether `>` after this character ends a tag for every reader: markdown2 escapes it after any other. */
+export const mayEndTag = (character: string): boolean => /^[A-Za-z0-9?!/'"-]$/.test(character);
 export const isLinkKind = (kind: RegionKind | undefined): boolean => kind === "link" || kind === "definition";
 
 /** Open region, with the state of the text read in it so far. */

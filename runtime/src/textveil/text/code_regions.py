@@ -12,6 +12,7 @@ from textveil.text.region_state import (
     BLANK,
     BLOCK_MATH,
     CODE_INDENT,
+    ENDS_TAG,
     FENCE,
     FENCE_LENGTH,
     INLINE,
@@ -133,6 +134,8 @@ def _read_tag_in_code(state: RegionState, frame: OpenRegion, character: str) -> 
         frame.hazard = True
     elif part in ("'", '"'):
         frame.tag = "attributes" if character == part else part
+    elif character == ">" and state.last not in ENDS_TAG:
+        frame.hazard = True
     elif character == ">":
         block = frame.kind == INLINE and begins_block(frame.destination)
         frame.hazard = frame.hazard or block or consumes_text(frame.destination)
@@ -156,6 +159,8 @@ def read_fence(state: RegionState, frame: OpenRegion, character: str, at_start: 
             frame.started = True
             frame.exact = frame.exact and _INFO.fullmatch(frame.info) is not None
             frame.uncertain = frame.uncertain or not frame.exact
+            if frame.uncertain and (frame.hazard or frame.tag):
+                frame.region = Region.MARKUP
             frame.is_picture = _may_be_picture(frame.info)
         elif character == "`" == frame.mark:  # a backtick in the opening line: it is inline code instead
             frame.kind, frame.closing, frame.run_at_start, frame.opening = INLINE, 1, False, False

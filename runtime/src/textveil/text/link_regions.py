@@ -18,6 +18,7 @@ from textveil.text.region_state import (
     DEFINITION,
     DOLLAR,
     DOLLARS,
+    ENDS_TAG,
     JSON,
     LETTERS,
     LINK,
@@ -45,6 +46,7 @@ _DEFINING_COMMAND = re.compile(
     r".*(?:def|let|command|environment|columntype|tagform|extarrow)|(?:declare|provide).*", re.IGNORECASE
 )
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,31}")
+_WEB_ADDRESS = re.compile(r"(?:https?|ftp):.", re.IGNORECASE)
 _WORD_IN_TAG = LETTERS | frozenset("0123456789_/")
 #: Characters that open a region, or may open one, inside a possible tag.
 _REGION_OPENERS = frozenset("<`$\\[]{}~\"'=")
@@ -274,7 +276,7 @@ def read_angle(state: RegionState, frame: OpenRegion, character: str) -> Region:
     if character == ">" and state.phase == START:  # the mark of a quotation; it does not end a tag
         _give_up_tag(state)
         return Region.MARKUP
-    if character == ">" and name.endswith(" ") and not frame.started:  # markdown2 ends no tag here
+    if character == ">" and state.last not in ENDS_TAG and not _WEB_ADDRESS.match(name):  # markdown2 ends no tag here
         _give_up_tag(state)
         return Region.MARKUP
     if character == ">":

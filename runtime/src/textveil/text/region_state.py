@@ -36,6 +36,8 @@ MAX_NAME_LENGTH, MAX_DESTINATION_LENGTH = MAX_TAG_LENGTH, 2048
 BLANK = " \t\r\n"
 LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 OPENS_MARKUP = LETTERS | frozenset("/!?")
+#: Characters after which ``>`` ends a tag for every reader: markdown2 escapes it after any other.
+ENDS_TAG = LETTERS | frozenset("0123456789?!/'\"-")
 MAX_ESCAPE_DIGITS, MAX_DEPTH = 4, 64
 #: Marks at the start of a line whose rest some readers treat as a class name.
 _CLASS_MARKS = frozenset("!?:")
