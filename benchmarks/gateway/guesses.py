@@ -254,7 +254,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=list(WAYS), choices=WAYS)
     given = parser.parse_args()
     cities = [city.title() for city in read_list("entity.city.txt") if city.isascii() and city.isalpha()]
-    pools = {word for path in _LISTS.glob("surrogates.*") for entry in read_list(path.name) for word in entry.split()}
+    surrogates = {entry for path in _LISTS.glob("surrogates.*") for entry in read_list(path.name)}
+    pools = {word for entry in surrogates for word in entry.split()}
     sanitizer = Sanitizer.load()
     for name in given.only:
         hits = in_clear = 0
@@ -262,7 +263,10 @@ def main() -> None:
             chance = random.Random(trial)
             guesses = chance.sample(cities, given.guesses)
             secret = chance.choice([guess for guess in guesses if guess.lower() not in pools and len(guess) > 4])
-            game = Game(sanitizer, secret, str(chance.randint(31, 98)), guesses)
+            age = str(chance.randint(31, 98))
+            game = Game(sanitizer, secret, age, guesses)
+            while any(count_word(game.surrogate.lower(), entry) for entry in surrogates - {game.surrogate.lower()}):
+                game = Game(sanitizer, secret, age, guesses)  # a hit of Delhi would be counted in each New Delhi
             WAYS[name](game)
             hits, in_clear = hits + game.hits, in_clear + game.in_clear
         found = {"way": name, "trials": given.trials, "guesses": given.guesses, "hits": hits, "in clear": in_clear}
