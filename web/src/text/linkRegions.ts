@@ -188,6 +188,7 @@ export function readLink(state: RegionState, openRegion: OpenRegion, character: 
     return true;
   }
   if (openRegion.kind === "definition") {
+    openRegion.torn ||= openRegion.closing === 0 && (character === '"' || character === "'");
     // For a reader who sees no definition, these open something.
     if (character === "`" || character === "$" || character === "<") state.giveUp("link");
     return false;
@@ -264,7 +265,14 @@ export function endsDefinition(
     openRegion.opening = false;
     return false;
   }
+  openRegion.torn &&= openRegion.opening;
   return openRegion.opening || (openRegion.closing === 1 && !openRegion.hazard && state.openRegions.length === 1);
+}
+
+/** End a definition. If its address has a quotation mark, showdown begins attributes there: later text is a link. */
+export function endDefinition(state: RegionState, openRegion: OpenRegion): void {
+  if (openRegion.torn) state.giveUp("link");
+  else state.popRegion();
 }
 
 /** Open math after a dollar sign; return whether the character is consumed. */
@@ -287,8 +295,9 @@ export function readAngle(state: RegionState, openRegion: OpenRegion, character:
     if (quotation || REGION_OPENERS.includes(character)) giveUpTag(state);
     return "markup";
   }
-  if (character === ">" && !mayEndTag(state.lastCharacter) && !WEB_ADDRESS.test(name)) {
-    giveUpTag(state); // markdown2 ends no tag here
+  const staysOpen = !mayEndTag(state.lastCharacter) && !WEB_ADDRESS.test(name); // for markdown2
+  if (character === ">" && (staysOpen || state.escapedAngles > 1)) {
+    giveUpTag(state);
     return "markup";
   }
   if (character === ">") {

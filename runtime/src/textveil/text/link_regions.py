@@ -185,6 +185,7 @@ def read_link(state: RegionState, frame: OpenRegion, kind: int, character: str, 
             state.give_up(Region.LINK)
         return True
     if kind == DEFINITION:
+        frame.torn = frame.torn or (character in "\"'" and not frame.closing)
         if character in "`$<":  # for a reader that does not support definitions these open a region
             state.give_up(Region.LINK)
         return False
@@ -242,7 +243,16 @@ def ends_definition(state: RegionState, frame: OpenRegion, character: str, at_st
     if character in "\"'(" and frame.closing < _TITLE:
         frame.quote, frame.closing, frame.opening = ")" if character == "(" else character, _TITLE, False
         return False
+    frame.torn = frame.torn and frame.opening
     return frame.opening or (frame.closing == 1 and not frame.hazard and len(state.frames) == 1)
+
+
+def end_definition(state: RegionState, frame: OpenRegion) -> None:
+    """End a definition. If its address has a quotation mark, showdown begins attributes there: later text is a link."""
+    if frame.torn:
+        state.give_up(Region.LINK)
+    else:
+        state.pop()
 
 
 def open_math(state: RegionState, character: str) -> bool:
@@ -276,7 +286,8 @@ def read_angle(state: RegionState, frame: OpenRegion, character: str) -> Region:
     if character == ">" and state.phase == START:  # the mark of a quotation; it does not end a tag
         _give_up_tag(state)
         return Region.MARKUP
-    if character == ">" and state.last not in ENDS_TAG and not _WEB_ADDRESS.match(name):  # markdown2 ends no tag here
+    stays_open = state.last not in ENDS_TAG and not _WEB_ADDRESS.match(name)  # for markdown2
+    if character == ">" and (stays_open or state.escaped_angles > 1):
         _give_up_tag(state)
         return Region.MARKUP
     if character == ">":

@@ -99,7 +99,9 @@ class OpenRegion:
         self.tag, self.exact, self.info = "", True, ""
         self.is_picture = False  # whether some readers display the code as a picture
         self.lost = False  # whether it is a tag only for readers that find its end in the paragraph, else text
-        self.torn = False  # whether some readers end the code earlier, for example at an empty line
+        #: Whether some readers end the code earlier, for example at an empty line; for a definition, whether its address
+        #: has a quotation mark.
+        self.torn = False
         self.mark, self.quotes, self.column, self.nested = "`", 0, 0, False
         self.started, self.angle, self.quote, self.escaped = False, False, "", False
         self.destination, self.string, self.unicode = "", False, ""
@@ -132,6 +134,8 @@ class RegionState:
         #: Whether only blanks came since a closing bracket; whether a bracket was open at the end of a paragraph.
         self.bracket_closed, self.open_label, self.image = False, False, False
         self.class_mark, self.class_marks = "", 0
+        #: Number of ``<`` since one with a backslash, up to the next ``>``; at most 2.
+        self.escaped_angles = 0
         #: Whether the open braces contain a line end, and whether they contain a sign of attributes.
         self.braces_went_on, self.in_attributes = False, False
 
@@ -158,6 +162,13 @@ class RegionState:
     def taint(self) -> None:
         """Treat all text after the regions that are open now as markup."""
         self.tainted = True
+
+    def count_escaped_angles(self, character: str) -> None:
+        """Count ``<`` after one with a backslash. For showdown the next ``>`` belongs to that one and ends no tag."""
+        if self.last == ">":
+            self.escaped_angles = 0
+        if character == "<" and (self.escaped_angles or self.last == "\\"):
+            self.escaped_angles = min(self.escaped_angles + 1, 2)
 
     def count_class_marks(self, character: str, at_start: bool) -> None:
         """Count the marks at the start of a line: three of them, as in ``!!! note``, precede a class."""
