@@ -48,6 +48,8 @@ export function resolveRuns(state: RegionState, character: string): void {
     } else if (NO_FENCE.has(state.openRegions.at(-2)?.kind ?? "")) {
       state.openRegions.pop();
       state.hasStrayBacktick = true;
+    } else {
+      openRegion.uncertain ||= openRegion.count > 1; // for snarkdown each backtick of a run opens or closes code
     }
   } else if (openRegion.closing > 0) {
     const count = openRegion.closing;
@@ -58,6 +60,8 @@ export function resolveRuns(state: RegionState, character: string): void {
       openFence(state, "`", count).torn = count === openRegion.count; // the run closes code for some readers
     } else if (count === openRegion.count) {
       closeCode(state, openRegion);
+    } else {
+      openRegion.uncertain = true;
     }
   }
 }

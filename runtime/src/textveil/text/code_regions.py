@@ -58,6 +58,8 @@ def resolve_runs(state: RegionState, character: str) -> None:
         elif len(state.frames) > 1 and state.frames[-2].kind in BLOCK_MATH | {JSON}:
             state.frames.pop()
             state.stray = True
+        else:  # for snarkdown each backtick of a longer run opens or closes code
+            frame.uncertain = frame.uncertain or frame.count > 1
     elif frame.closing:
         count, frame.closing = frame.closing, 0
         if frame.run_at_start and count >= FENCE_LENGTH:
@@ -67,6 +69,8 @@ def resolve_runs(state: RegionState, character: str) -> None:
             state.frames[-1].torn = count == frame.count  # the run closes code for some readers
         elif count == frame.count:
             _close_code(state, frame)
+        else:
+            frame.uncertain = True
 
 
 def _open_fence(state: RegionState, mark: str, count: int) -> None:

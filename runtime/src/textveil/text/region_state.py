@@ -99,8 +99,8 @@ class OpenRegion:
         self.tag, self.exact, self.info = "", True, ""
         self.is_picture = False  # whether some readers display the code as a picture
         self.lost = False  # whether it is a tag only for readers that find its end in the paragraph, else text
-        #: Whether some readers end the code earlier, for example at an empty line; for a definition, whether its address
-        #: has a quotation mark.
+        #: Whether some readers end the code earlier, for example at an empty line. For a definition: whether its
+        #: address has a quotation mark.
         self.torn = False
         self.mark, self.quotes, self.column, self.nested = "`", 0, 0, False
         self.started, self.angle, self.quote, self.escaped = False, False, "", False
