@@ -1,6 +1,7 @@
 """The runtime reproduces the golden vectors of the option ``facts``; so does the TypeScript package (web/test)."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,6 @@ def test_the_product_gives_the_golden_texts(case: dict[str, Any], opened: TextBu
 
 def test_each_value_keeps_more_in_some_document_and_less_in_none() -> None:
     kept = [case["kept_words"] for case in TOLD["cases"][:4]]
-    for less, more in zip(kept[:-1], kept[1:], strict=True):
+    for less, more in pairwise(kept):
         assert all(few <= many for few, many in zip(less, more, strict=True))
         assert sum(less) < sum(more)

@@ -4,7 +4,7 @@
  */
 
 import type { FactWords } from "../../bundle/rules.js";
-import { isDigit, isLower, WHITE } from "../segmentation/words.js";
+import { isDigit, WHITE } from "../segmentation/words.js";
 import { CAPITALIZED_RUN, DIGIT_GROUP, LINE_BREAK, LONE_INITIAL } from "./entitySpans.js";
 import type { EntityMention } from "./entityTypes.js";
 
@@ -38,6 +38,8 @@ export class LinePlaces {
     readonly cutBefore: boolean,
     /** Whether the line goes on after the last element. */
     readonly cutAfter: boolean,
+    /** The last kept word of the lines before. */
+    readonly wordBefore: string,
   ) {
     let gap = "";
     for (const element of elements) {
@@ -114,14 +116,22 @@ export class LinePlaces {
     return index < 0 || index >= this.#words.length;
   }
 
-  /** Return whether one of the words is among the three items before an index, in its line. */
+  /**
+   * Return whether one of the words is among the three items before an index. Of an earlier line only the last word
+   * counts, and only for the first item of a line.
+   */
   follows(index: number, words: ReadonlySet<string>): boolean {
     for (let at = index; at > index - 3; at--) {
-      if (at === 0) return this.cutBefore;
-      if (hasBreak(this.getGap(at))) return false;
+      if (at === 0) return this.cutBefore || words.has(this.wordBefore.toLowerCase());
       if (words.has(this.#getLower(at - 1))) return true;
+      if (hasBreak(this.getGap(at))) return false;
     }
     return false;
+  }
+
+  /** The last kept word; empty if a mention stands there. */
+  get lastWord(): string {
+    return this.#words.at(-1) ?? this.wordBefore;
   }
 
   /** Return how many other numbers of a line no separating word stands between, 2 at most. */
@@ -213,15 +223,9 @@ export class LinePlaces {
     return this.getWord(index + 1) === "s" && kin.has(this.#getLower(index + 2));
   }
 
-  /**
-   * Return whether a single common word in Title case names nobody in its context: one of some words precedes it, or a
-   * colon or a kept word in lower case follows it.
-   */
+  /** Return whether one of some words precedes a mention, or no replaced capital stands beside it. */
   isHeadingPlace(index: number, leads: ReadonlySet<string>): boolean {
-    if (this.getGap(index) === " " && leads.has(this.#getLower(index - 1))) return true;
-    if (this.hasCapitalBeside(index)) return false;
-    const after = this.getGap(index + 1);
-    return after.startsWith(":") || (after === " " && isLower(this.getWord(index + 1)));
+    return (this.getGap(index) === " " && leads.has(this.#getLower(index - 1))) || !this.hasCapitalBeside(index);
   }
 
   /** Return whether a mention begins a sentence, and a comma or one of the words follows it. */

@@ -10,12 +10,21 @@ import { CENSUS, FUNCTION, NAME, type NamesLists, OPENER, RARE, START } from "..
 import type { FactWords, Rules } from "../../bundle/rules.js";
 import { AFTER_TITLE, FACTS } from "../../constants.js";
 import { iterateIdentifierWords, splitIdentifier } from "../identifiers.js";
-import { findCasePattern, isAscii, isLower, isUpper, LOWER, TITLE, UPPER } from "../segmentation/words.js";
+import {
+  capitalizeFirst,
+  findCasePattern,
+  isAscii,
+  isLower,
+  isUpper,
+  LOWER,
+  TITLE,
+  UPPER,
+} from "../segmentation/words.js";
 import { CAPITALIZED_RUN, type EntitySpan, LINE_BREAK } from "./entitySpans.js";
 import { type EntityMention, getPublicType } from "./entityTypes.js";
 import { LinePlaces, NUMERIC_TYPES } from "./factPlaces.js";
 import { findEnding } from "./lexicon.js";
-import { CAPITALIZED, findRunCase, KEPT } from "./tokens.js";
+import { CAPITALIZED, findRunCase, KEPT, type NamesToken } from "./tokens.js";
 
 /** @internal Value of the option. */
 export type Facts = (typeof FACTS)[number];
@@ -65,6 +74,8 @@ const PIECES = /^[\x20-\x7e]+$/;
 /** Text that Python's `str.istitle` accepts: each capital follows no letter, and each small letter follows a letter. */
 const IS_TITLE =
   /^[^\p{Uppercase}\p{Lt}\p{Lowercase}]*(?:[\p{Uppercase}\p{Lt}]\p{Lowercase}*(?:[^\p{Uppercase}\p{Lt}\p{Lowercase}]+|$))+$/u;
+/** Letters in a row, of which Python's `str.title` capitalizes the first. */
+const CASED = /[\p{Lowercase}\p{Uppercase}\p{Lt}]+/gu;
 /** Marks of source code; and marks that strings with a hidden word have only in addresses and secrets. */
 const CODE_MARKS = /[_.$:\\#]|\/.*\/|[a-z][A-Z]/;
 const UNCUT_MARKS = /[@%&?]|:\/\//;
@@ -271,6 +282,15 @@ export class FactRules {
     return flags.some((mask) => (mask & (START | OPENER)) > 0 && (mask & RARE) === 0);
   }
 
+  /** Return whether a run is one function word that names nobody, such as *We*. */
+  #isFunctionWord([first, ...others]: readonly NamesToken[]): boolean {
+    if (first === undefined || others.length > 0 || [...first.text].length < 2) return false;
+    const { key, text } = first;
+    const flags = this.#getFlags(key);
+    if (!(flags & FUNCTION) || flags & (NAME | CENSUS)) return false;
+    return text === key.toUpperCase() || text === key.replace(CASED, capitalizeFirst);
+  }
+
   #isHeadingWord(word: string): boolean {
     const flags = this.#getFlags(word);
     if (flags === 0 || flags & NAME) return false;
@@ -293,6 +313,13 @@ export class FactRules {
     return flags > 0 && isLower(word) && (flags & (FUNCTION | OPENER | NAME)) === 0;
   }
 
+  /** Return whether no rule may keep the value of a JSON key: it names a secret, or has a hidden word. */
+  namesSecret(elements: Elements): boolean {
+    const texts = elements.filter((element) => typeof element === "string");
+    if (texts.length < elements.length) return true;
+    return splitIdentifier(texts.join("")).some((word) => this.#secret.has(word.toLowerCase()));
+  }
+
   // Places
 
   /**
@@ -305,15 +332,16 @@ export class FactRules {
   ): { elements: (string | EntityMention)[]; keptCount: number } {
     const found: (string | EntityMention)[] = [];
     let batch: (string | EntityMention)[] = [];
-    let [isCut, begun, keptCount] = [false, false, 0];
+    let [isCut, begun, keptCount, wordBefore] = [false, false, 0, ""];
     const keepBatch = (cutAfter: boolean): void => {
-      const place = new LinePlaces(batch, this.#facts, isCut, cutAfter);
+      const place = new LinePlaces(batch, this.#facts, isCut, cutAfter, wordBefore);
       keptCount += this.#keepInLines(place, classifySpan);
       for (const element of place.listElements()) {
         const last = found.at(-1);
         if (typeof element === "string" && typeof last === "string") found[found.length - 1] = last + element;
         else found.push(element);
       }
+      if (!cutAfter) wordBefore = place.lastWord;
       [batch, isCut, begun] = [[], cutAfter, false];
     };
     for (const element of elements) {
@@ -372,9 +400,10 @@ export class FactRules {
       return !place.follows(index, this.#secret) && this.isPlainIdentifier(text);
     }
     const lower = text.toLowerCase();
-    if (entityType === CAPITALIZED_RUN && this.#facts.starts.has(lower)) {
-      const begins = IS_TITLE.test(text) && place.beginsSentence(index, this.#facts.startFollowers);
-      if (begins && !this.denied.has(lower)) return true;
+    if (entityType === CAPITALIZED_RUN) {
+      const isStart = IS_TITLE.test(text) && this.#facts.starts.has(lower);
+      if (isStart && place.beginsSentence(index, this.#facts.startFollowers)) return true;
+      if (this.#isFunctionWord(span.tokens) && !place.hasCapitalBeside(index)) return true;
     }
     if (entityType === "letter") return isAscii(text) && place.isSingleLetter(index);
     if (!this.#isUseful) return false;

@@ -21,7 +21,7 @@ import {
   makeEqualityKey,
 } from "./entityTypes.js";
 import { FactRules, listValueTypes } from "./facts.js";
-import { COPIED, type JsonPart, NUMBER, splitJson, writeEscapes } from "./jsonBlocks.js";
+import { COPIED, type JsonPart, NUMBER, splitJson, TEXT, writeEscapes } from "./jsonBlocks.js";
 import { collectKeys, Lexicon } from "./lexicon.js";
 import { iteratePairs, type RewrittenElement } from "./replyPairs.js";
 import { SpanFinder } from "./spans.js";
@@ -49,6 +49,25 @@ interface ReadText {
   readonly elements: readonly (string | EntityMention)[];
   readonly keptCount: number;
 }
+
+/** Part of a text that is read by itself: whether the text begins with it, and whether it is a key of JSON. */
+interface ReadPart {
+  readonly text: string;
+  readonly isFirst: boolean;
+  readonly isKey: boolean;
+}
+
+const KEY_END = /^"[ \t\r\n]*:/;
+
+/** Return the parts of a text that are not copied. */
+const listReadParts = (parts: readonly JsonPart[]): ReadPart[] =>
+  parts.flatMap(({ partType, text }, index) => {
+    if (partType === COPIED) return [];
+    const next = parts[index + 1];
+    return [
+      { text, isFirst: index === 0, isKey: partType === TEXT && next?.partType === COPIED && KEY_END.test(next.text) },
+    ];
+  });
 
 /** Join the read parts of a text with its copied parts. */
 function joinJsonElements(parts: readonly JsonPart[], readNext: () => ReadText): ReadText {
@@ -390,11 +409,7 @@ export class NamesPlan {
   /** Read the texts of a document: possible names in lower case are kept if any text has a capital letter. */
   #readTexts(texts: readonly string[], tokenizer: ChunkTokenizer, classifier: EntityClassifier): ReadText[] {
     const parts = texts.map(splitJson);
-    const readParts = this.#readPlainTexts(
-      parts.flatMap((partsOfText) => partsOfText.filter((part) => part.partType !== COPIED).map((part) => part.text)),
-      tokenizer,
-      classifier,
-    );
+    const readParts = this.#readPlainTexts(parts.flatMap(listReadParts), tokenizer, classifier);
     let index = 0;
     return parts.map((partsOfText) =>
       partsOfText.length === 1
@@ -403,13 +418,13 @@ export class NamesPlan {
     );
   }
 
-  #readPlainTexts(texts: readonly string[], tokenizer: ChunkTokenizer, classifier: EntityClassifier): ReadText[] {
+  #readPlainTexts(parts: readonly ReadPart[], tokenizer: ChunkTokenizer, classifier: EntityClassifier): ReadText[] {
     const { characters } = tokenizer;
     const { rules } = tokenizer.lists;
     const isLetter = (text: string): boolean =>
       characters.allMatch(text.slice(0, (text.codePointAt(0) ?? 0) > 0xffff ? 2 : 1), LETTER);
     let hasCapitals = false;
-    const finders = texts.map((text) => {
+    const finders = parts.map(({ text }) => {
       const words: NamesToken[] = [];
       const gaps = [""];
       tokenizer.tokenize(text, (token) => {
@@ -424,14 +439,18 @@ export class NamesPlan {
       hasCapitals ||= words.some((word) => word.case !== LOWER);
       return new SpanFinder(words, gaps, isLetter, rules);
     });
-    return finders.map((finder): ReadText => {
+    let isSecret = false; // whether the last key of JSON names a secret
+    return finders.map((finder, index): ReadText => {
+      const { isFirst, isKey } = parts[index] as ReadPart;
+      if (isFirst) isSecret = false;
       const elements = classifier.mergeKept(
         finder
           .iterateElements(hasCapitals)
           .map((element) => (typeof element === "string" ? element : classifier.classifySpan(element, hasCapitals))),
       );
-      if (this.facts.level === "none") return { elements, keptCount: finder.keptCount };
+      if (this.facts.level === "none" || (isSecret && !isKey)) return { elements, keptCount: finder.keptCount };
       const found = this.facts.keepFacts(elements, (span) => classifier.classifySpan(span, hasCapitals));
+      if (isKey) isSecret = this.facts.namesSecret(found.elements);
       return { elements: found.elements, keptCount: finder.keptCount + found.keptCount };
     });
   }
