@@ -242,8 +242,8 @@ WAYS: dict[str, Callable[[Game], None]] = {
 
 
 def read_list(name: str) -> list[str]:
-    """Return the entries of a list of the bundle."""
-    return (_LISTS / name).read_text("utf-8").lower().splitlines()
+    """Return the entries of a list of the bundle, without the mark after a tab."""
+    return [line.partition("\t")[0] for line in (_LISTS / name).read_text("utf-8").lower().splitlines()]
 
 
 def main() -> None:
@@ -254,15 +254,19 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=list(WAYS), choices=WAYS)
     given = parser.parse_args()
     cities = [city.title() for city in read_list("entity.city.txt") if city.isascii() and city.isalpha()]
-    pools = {word for path in _LISTS.glob("surrogates.*") for entry in read_list(path.name) for word in entry.split()}
+    surrogates = {entry for path in _LISTS.glob("surrogates.*") for entry in read_list(path.name)}
+    pools = {word for entry in surrogates for word in entry.split()}
     sanitizer = Sanitizer.load()
     for name in given.only:
         hits = in_clear = 0
         for trial in range(given.trials):
             chance = random.Random(trial)
-            guesses = chance.sample(cities, min(given.guesses, len(cities)))
+            guesses = chance.sample(cities, given.guesses)
             secret = chance.choice([guess for guess in guesses if guess.lower() not in pools and len(guess) > 4])
-            game = Game(sanitizer, secret, str(chance.randint(31, 98)), guesses)
+            age = str(chance.randint(31, 98))
+            game = Game(sanitizer, secret, age, guesses)
+            while any(count_word(game.surrogate.lower(), entry) for entry in surrogates - {game.surrogate.lower()}):
+                game = Game(sanitizer, secret, age, guesses)  # a hit of Delhi would be counted in each New Delhi
             WAYS[name](game)
             hits, in_clear = hits + game.hits, in_clear + game.in_clear
         found = {"way": name, "trials": given.trials, "guesses": given.guesses, "hits": hits, "in clear": in_clear}

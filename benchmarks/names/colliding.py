@@ -65,7 +65,7 @@ def send_message(conversation: Conversation, message: str) -> dict[str, list[str
     for piece in pieces:
         parts = () if piece.mention is None else piece.mention.parts
         for part, output in zip(parts, piece.parts, strict=len(piece.parts) > 0):
-            sort = _SORTS.get(part.kind)
+            sort = _SORTS.get(part.entity_type)
             if sort == "day" and not output.isalpha():
                 sort = "number"
             if sort is not None and output and (sort != "number" or len(output) <= _MOST_DIGITS):

@@ -96,25 +96,10 @@ def test_words_of_the_rules() -> None:
 
 
 def test_names_of_the_locales() -> None:
-    """No name is on a list with a capital, and at most .2 % of the unlisted ones are terms or built words."""
+    """No name is on a list with a capital, and at most .2 % of the unlisted ones are terms."""
     try:
         check = load_script("artifacts/lists/check_facts.py")
         check.list_locale_names()
     except ImportError as error:
         pytest.skip(f"the sources of the lists are not installed (artifacts/lists/requirements.txt): {error}")
     assert check.find_problems(LISTS) == []
-
-
-@pytest.mark.parametrize(
-    ("word", "is_built"),
-    [
-        ("microservice", True), ("vectorized", True), ("orderbook", True), ("nephrotoxicity", True),
-        ("parties", False), ("hammerer", False), ("stockhammer", False), ("vectoré", False), ("orders", False),
-    ],
-)  # fmt: skip
-def test_built_words(word: str, is_built: bool) -> None:
-    check = load_script("artifacts/lists/check_facts.py")
-    facts = english_rules().facts
-    stems = {"service", "vector", "order", "toxicity", "hammer", "party", "stock"} - {"hammer", "stock"}
-    found = check.is_built_word(word, stems, facts.term_beginnings, facts.term_endings - {"s"})
-    assert found is is_built

@@ -60,8 +60,6 @@ export type FactWordKey =
   | "secret_words"
   | "start_followers"
   | "starts"
-  | "term_beginnings"
-  | "term_endings"
   | "units"
   | "weak_address_words";
 

@@ -112,6 +112,18 @@ test("each option opens its places alone", () => {
     [{ restorePlaces: ["math"] }, "$x_{Gomez}$ \\href{ Gomez } `Gomez`", "$x_{Novak}$ \\href{ Gomez } `Gomez`"],
     [{ restorePlaces: ["math"] }, "$\\def\\a#1;{\\url{#1}}\\a Gomez ;$", "$\\def\\a#1;{\\url{#1}}\\a Gomez ;$"],
     [{ restorePlaces: ["json"] }, '{"a": "Hi,\\nGomez k=Gomez"} `Gomez`', '{"a": "Hi,\\nNovak k=Gomez"} `Gomez`'],
+    [{ restorePlaces: ["code"] }, "```js\nGomez\n```", "```js\nNovak\n```"],
+    ...["mermaid", " {.Mermaid}", "merm&#97;id", "svg", `${" ".repeat(80)}dot`].map((info) => [
+      { restorePlaces: ["code"] },
+      `\`\`\`${info}\nclick A "https://e.example/? Gomez "\n\`\`\``,
+      `\`\`\`${info}\nclick A "https://e.example/? Gomez "\n\`\`\``,
+    ]),
+    [{ restorePlaces: ["code"] }, "~~~ <img src='//e/?\nGomez '>", "~~~ <img src='//e/?\nGomez '>"],
+    ...["$$\\let\\text\\href$$", "$\\renewcommand{\\text}[1]{\\href{//e/?#1}{x}}$"].map((definition) => [
+      { restorePlaces: ["math"] },
+      `${definition} $\\text{ Gomez }$`,
+      `${definition} $\\text{ Gomez }$`,
+    ]),
     [{ restorePlaces: "all" }, "![x](https://e/?Gomez) <script>", "![x](https://e/?Novak) <script>"],
     [{ restoreHosts: ["OK.example"] }, "[x](https://ok.example/?q=Gomez)", "[x](https://ok.example/?q=Novak)"],
     [{ restoreHosts: ["ok.example"] }, "(https://ok.example/Gomez).", "(https://ok.example/Novak)."],
@@ -149,6 +161,17 @@ test("an original that is an address takes in no other", () => {
     ["Gomez, Anna", `${address}, Novak`],
   ]) {
     assert.equal(mapping.restore(reply).text, expected);
+  }
+});
+
+test("an original with control characters leaves JSON valid", () => {
+  for (const original of ["Anna\nNovak", "C:\\Anna\tNovak", "Anna\u0007"]) {
+    const content = { format: "textveil-mapping", format_version: 1, originals: { "Karl Gomez": original } };
+    const mapping = sanitizer.readMapping(JSON.stringify(content));
+    for (const restorePlaces of [["json"], "all"]) {
+      assert.deepEqual(JSON.parse(mapping.restore('{"a": "Karl Gomez"}', { restorePlaces }).text), { a: original });
+    }
+    assert.equal(mapping.restore("Dear Karl Gomez").text, `Dear ${original}`);
   }
 });
 

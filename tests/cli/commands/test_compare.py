@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from small_index import SENTENCES, sentences_of, write_index
 from textveil import Sanitizer, TextLabelEncoder
-from textveil.text import DEFAULT_FACTS, FACTS
+from textveil.text.options import DEFAULT_FACTS, FACTS
 
 Here = Callable[..., Any]
 TEXT = "The doctor called Anna zorblax in Boston."

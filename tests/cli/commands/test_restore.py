@@ -77,6 +77,18 @@ def test_a_number_that_stayed_is_one_of_the_mapping(here: Callable[..., Any], tm
     assert (ran.text, ran.message) == ("9923 and 12 make 4730.\n", f"textveil: 1 surrogate restored; {numbers}\n")
 
 
+def test_an_original_that_no_file_may_contain_is_refused_before_any_output(
+    here: Callable[..., Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "m.json"
+    originals = {"Zed": "half \ud83d"}
+    path.write_text(json.dumps({"format": "textveil-mapping", "format_version": 1, "originals": originals}))
+    ran = here("restore", "--mapping", path, "--text", "Dear Zed")
+    assert (ran.code, ran.out) == (1, b"")
+    assert "half of a UTF-16 pair" in ran.message
+    assert json.loads(here("restore", "--json", "--mapping", path, "--text", "Dear Zed").text)["restored"] == ["Zed"]
+
+
 @pytest.mark.full
 def test_active_content_at_the_end_counts_for_the_whole_reply(
     here: Callable[..., Any], mapping: Path, tmp_path: Path

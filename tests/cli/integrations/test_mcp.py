@@ -64,7 +64,7 @@ def test_options_that_are_wrong_end_it(tmp_path: Path) -> None:
     command = [sys.executable, *MODULE, str(tmp_path), "--restore-places", "links"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert "--restore-places takes a collection of code, json, math, all" in ended.stderr
+    assert "--restore-places must be a collection of code, json, math, all" in ended.stderr
 
 
 def test_what_a_model_writes_gets_the_words_of_the_user(tmp_path: Path) -> None:
@@ -236,3 +236,12 @@ def test_the_option_all_restores_in_every_file(tmp_path: Path) -> None:
     read, write = tools(tmp_path, restore_places="all")
     write("a.html", read("mail.txt"))
     assert (tmp_path / "a.html").read_text() == "I am Zorblaxia."
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_a_named_pipe_is_not_read(tmp_path: Path) -> None:
+    """Without a writer it would block the server for ever."""
+    os.mkfifo(tmp_path / "pipe")
+    read_file, _ = tools(tmp_path)
+    with pytest.raises(ToolError, match="the file is missing, or is not a readable text file"):
+        read_file("pipe")

@@ -339,7 +339,8 @@ def test_tags_that_somebody_else_wrote_are_not_restored(sanitizer: Sanitizer) ->
 
 WRONG: list[dict[str, Any]] = [
     {"protect": "words"}, {"protect": "all"}, {"key": b"x" * 16}, {"consistent": "corpus"},
-    {"epsilon": 8}, {"style": "other"}, {"facts": "other"}, {"facts": 1}, {"facts": "plain", "protect": "words"}, {"pass_through": "system"}, {"restore_tools": [5]}, {"unknown": 1},
+    {"epsilon": 8}, {"style": "other"}, {"facts": "other"}, {"facts": 1}, {"facts": "plain", "protect": "words"},
+    {"pass_through": "system"}, {"restore_tools": [5]}, {"unknown": 1},
     {"tool_guesses": (3,)}, {"tool_guesses": (4, 3)}, {"tool_guesses": 3}, {"tool_guesses": (True, 3)},
 ]  # fmt: skip
 

@@ -255,3 +255,22 @@ def test_a_quoted_letter_stays_in_the_arguments_of_a_call(letter: str) -> None:
     assert f"plan {letter} for" in found["content"]
     restored = json.loads(found["tool_calls"][0]["function"]["arguments"])["q"]
     assert restored == f"{out} or plan k or plan q"
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_no_entry_of_arguments_is_lost_where_two_keys_have_one_original(turn: int) -> None:
+    conversation = Conversation(Sanitizer.load(), restore_tools=["find"])
+    surrogate = conversation.outgoing_text("Zorblax Quellx came.").removesuffix(" came.")
+    keys = [surrogate, surrogate.upper(), "Zorblax Quellx", "page"][::turn]
+    arguments = {key: place for place, key in enumerate(keys)}
+    found = conversation.incoming([{"type": "tool_use", "id": "1", "name": "find", "input": arguments}]).reply
+    assert sorted(found[0]["input"].values()) == [0, 1, 2, 3]
+    assert found[0]["input"]["Zorblax Quellx"] == arguments["Zorblax Quellx"]
+
+
+def test_a_number_too_long_for_python_stays_in_the_arguments_of_a_call() -> None:
+    conversation = Conversation(Sanitizer.load(), restore_tools=["find"])
+    conversation.outgoing_text("I ordered 4711.")
+    part = {"type": "tool_use", "id": "1", "name": "find", "input": {"n": 10**5000}}
+    with pytest.raises(InputError, match="it has a value that JSON does not support"):
+        conversation.incoming([part])

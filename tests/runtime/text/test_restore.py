@@ -175,6 +175,7 @@ def test_a_saved_mapping_knows_outputs_with_several_originals() -> None:
 
 WRONG: list[Any] = [
     b"", b"null", b"[]", b"{", b"\xff", b"\xef\xbb\xbf{}", b"[" * 100_000, b"{}", b'{"a": NaN}',
+    b'{"format": "textveil-mapping", "originals": {}}',
     {"format": "other"}, {"format_version": 2}, {"format_version": True}, {"format_version": "1"},
     {"originals": None}, {"originals": []}, {"originals": {"a": 5}}, {"originals": {"a": None}}, {"originals": "Zorb"},
     {"ambiguous": {}}, {"ambiguous": [5]}, {"ambiguous": None},

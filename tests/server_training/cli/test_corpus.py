@@ -106,6 +106,12 @@ def test_the_rung_names(write: Write, run: Run, refused: Refused, canary: str, t
     statement = json.loads(Path("out/record.json").read_text())["statement"]
     assert (statement["epsilon_text"], statement["keep"], statement["kept_words"]) == (None, ["city"], 5)
     assert err.startswith("textveil-train: 1 copy. Kept: common words from a public list, the type city.")
+    code, _, err = run(path, *options, "--facts", "plain", "-o", "facts")
+    assert code == 0
+    record = json.loads(Path("facts/record.json").read_text())
+    assert record["release"]["facts"] == record["statement"]["facts"] == "plain"
+    assert "technical and medical terms" in err
+    assert refused(path, "--format", "sst2", "--protect", "words", "--facts", "plain", "-o", "none")
     code, _, err = run(path, *options, "--allow", allowed, "-o", "allowed")
     assert code == 0
     assert "textveil: entries of --allow: 1 of several words (each word is kept alone too)\n" in err

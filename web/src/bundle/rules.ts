@@ -65,8 +65,6 @@ const FACT_WORD_KEYS = {
   secretWords: "secret_words",
   startFollowers: "start_followers",
   starts: "starts",
-  termBeginnings: "term_beginnings",
-  termEndings: "term_endings",
   units: "units",
   weakAddressWords: "weak_address_words",
 } as const satisfies Record<string, FactWordKey>;

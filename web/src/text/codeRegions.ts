@@ -7,6 +7,7 @@ import {
   isBlank,
   LETTER,
   MAX_NAME_LENGTH,
+  mayEndTag,
   NESTED_INDENT,
   NO_FENCE,
   OpenRegion,
@@ -18,6 +19,14 @@ import {
 
 /** An info string with which every reader takes a line for the opening of a fence. */
 const INFO = /^ *[A-Za-z0-9_#.+-]* *\r?$/;
+/** Languages that apps display as a picture, a map or math in place of the code. Their code may contain addresses. */
+const PICTURE_LANGUAGES = new Set(
+  (
+    "mermaid plantuml c4plantuml puml uml graphviz dot d2 vega vegalite kroki nomnoml wavedrom bytefield ditaa svgbob " +
+    "pikchr excalidraw drawio bpmn structurizr blockdiag seqdiag actdiag nwdiag packetdiag rackdiag tikz flowchart " +
+    "mindmap markmap geojson topojson svg math echarts chart plotly embed oembed iframe"
+  ).split(" "),
+);
 
 /** End a run of backticks or tildes before the first other character. */
 export function resolveRuns(state: RegionState, character: string): void {
@@ -39,6 +48,8 @@ export function resolveRuns(state: RegionState, character: string): void {
     } else if (NO_FENCE.has(state.openRegions.at(-2)?.kind ?? "")) {
       state.openRegions.pop();
       state.hasStrayBacktick = true;
+    } else {
+      openRegion.uncertain ||= openRegion.count > 1; // for snarkdown each backtick of a run opens or closes code
     }
   } else if (openRegion.closing > 0) {
     const count = openRegion.closing;
@@ -49,6 +60,8 @@ export function resolveRuns(state: RegionState, character: string): void {
       openFence(state, "`", count).torn = count === openRegion.count; // the run closes code for some readers
     } else if (count === openRegion.count) {
       closeCode(state, openRegion);
+    } else {
+      openRegion.uncertain = true;
     }
   }
 }
@@ -123,6 +136,8 @@ function readTagInCode(state: RegionState, openRegion: OpenRegion, character: st
     openRegion.hazard = true; // or the mark of a quotation
   } else if (part === "'" || part === '"') {
     if (character === part) openRegion.tag = "attributes";
+  } else if (character === ">" && !mayEndTag(state.lastCharacter)) {
+    openRegion.hazard = true;
   } else if (character === ">") {
     openRegion.hazard ||= openRegion.kind === "inline" && beginsBlock(openRegion.destination);
     openRegion.hazard ||= consumesText(openRegion.destination);
@@ -139,6 +154,15 @@ function readTagInCode(state: RegionState, openRegion: OpenRegion, character: st
   }
 }
 
+/**
+ * Return whether a reader may display a fence with this info string as a picture. An entity or a backslash may represent
+ * other characters, and only the beginning of a long string is available.
+ */
+function mayBePicture(info: string): boolean {
+  if (/[&\\]/.test(info) || [...info].length > MAX_NAME_LENGTH) return true;
+  return (info.toLowerCase().match(/[a-z0-9]+/g) ?? []).some((word) => PICTURE_LANGUAGES.has(word));
+}
+
 /** Read a character of a fenced block of code, and return its region. */
 export function readFence(state: RegionState, openRegion: OpenRegion, character: string, atStart: boolean): Region {
   noteHazard(state, openRegion, character);
@@ -147,11 +171,13 @@ export function readFence(state: RegionState, openRegion: OpenRegion, character:
       openRegion.started = true;
       openRegion.exact &&= INFO.test(openRegion.info);
       openRegion.uncertain ||= !openRegion.exact;
+      if (openRegion.uncertain && (openRegion.hazard || openRegion.tag !== "")) openRegion.region = "markup";
+      openRegion.isPicture = mayBePicture(openRegion.info);
     } else if (character === "`" && openRegion.mark === "`") {
       openRegion.kind = "inline"; // code in a line
       openRegion.closing = 1;
       openRegion.runAtStart = openRegion.opening = false;
-    } else if (openRegion.info.length <= MAX_NAME_LENGTH) {
+    } else if ([...openRegion.info].length <= MAX_NAME_LENGTH) {
       openRegion.info += character;
     }
     return openRegion.region;

@@ -12,6 +12,7 @@ import {
   MATH,
   MAX_DESTINATION_LENGTH,
   MAX_NAME_LENGTH,
+  mayEndTag,
   NAME,
   NONE,
   type OpenRegion,
@@ -28,7 +29,10 @@ const DISPLAYED_COMMANDS = splitWords(
   "text textbf textit textrm textsf texttt mathrm mathbf mathit mathsf mathcal mathbb operatorname frac dfrac tfrac " +
     "sqrt boxed overline underline hat bar vec tilde begin end",
 );
+/** Math commands that define or redefine others, such as `\\gdef`, `\\let` and `\\renewcommand`. */
+const DEFINING_COMMAND = /(?:def|let|command|environment|columntype|tagform|extarrow)$|^(?:declare|provide)/i;
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]{1,31}$/;
+const WEB_ADDRESS = /^(?:https?|ftp):./i;
 const WORD_IN_TAG = /^[A-Za-z0-9_/]$/;
 /** Characters that open a region, or may, within what may be a tag. */
 const REGION_OPENERS = "<`$\\[]{}~\"'=";
@@ -70,8 +74,8 @@ export function readCommand(state: RegionState, openRegion: OpenRegion | undefin
     if (state.commandName.length < MAX_NAME_LENGTH) state.commandName += character;
     return false;
   }
-  if (progress === NAME && state.commandName.endsWith("def")) {
-    state.giveUp("link"); // its macros may take what stands without braces
+  if (progress === NAME && DEFINING_COMMAND.test(state.commandName)) {
+    state.giveUp("link"); // any later command may be a link
     return true;
   }
   if (character === "\\" && progress !== COMMENT) {
@@ -184,6 +188,7 @@ export function readLink(state: RegionState, openRegion: OpenRegion, character: 
     return true;
   }
   if (openRegion.kind === "definition") {
+    openRegion.torn ||= openRegion.closing === 0 && (character === '"' || character === "'");
     // For a reader who sees no definition, these open something.
     if (character === "`" || character === "$" || character === "<") state.giveUp("link");
     return false;
@@ -260,7 +265,14 @@ export function endsDefinition(
     openRegion.opening = false;
     return false;
   }
+  openRegion.torn &&= openRegion.opening;
   return openRegion.opening || (openRegion.closing === 1 && !openRegion.hazard && state.openRegions.length === 1);
+}
+
+/** End a definition. If its address has a quotation mark, showdown begins attributes there: later text is a link. */
+export function endDefinition(state: RegionState, openRegion: OpenRegion): void {
+  if (openRegion.torn) state.giveUp("link");
+  else state.popRegion();
 }
 
 /** Open math after a dollar sign; return whether the character is consumed. */
@@ -283,8 +295,9 @@ export function readAngle(state: RegionState, openRegion: OpenRegion, character:
     if (quotation || REGION_OPENERS.includes(character)) giveUpTag(state);
     return "markup";
   }
-  if (character === ">" && name.endsWith(" ") && !openRegion.started) {
-    giveUpTag(state); // markdown2 ends no tag here
+  const staysOpen = !mayEndTag(state.lastCharacter) && !WEB_ADDRESS.test(name); // for markdown2
+  if (character === ">" && (staysOpen || state.escapedAngles > 1)) {
+    giveUpTag(state);
     return "markup";
   }
   if (character === ">") {

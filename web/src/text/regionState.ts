@@ -60,6 +60,8 @@ export const isBlank = (character: string): boolean =>
 export const isNumeral = (character: string): boolean => character >= "0" && character <= "9" && character.length === 1;
 export const opensMarkup = (character: string): boolean =>
   LETTER.test(character) || character === "/" || character === "!" || character === "?";
+/** Whether `>` after this character ends a tag for every reader: markdown2 escapes it after any other. */
+export const mayEndTag = (character: string): boolean => /^[A-Za-z0-9?!/'"-]$/.test(character);
 export const isLinkKind = (kind: RegionKind | undefined): boolean => kind === "link" || kind === "definition";
 
 /** Open region, with the state of the text read in it so far. */
@@ -85,9 +87,14 @@ export class OpenRegion {
   exact = true;
   /** A tag if a reader finds its end in the paragraph, else text. */
   lost = false;
-  /** Whether an empty line splits a fence that begins as HTML for some readers. */
+  /**
+   * Whether an empty line splits a fence that begins as HTML for some readers; for a definition, whether its address has
+   * a quotation mark.
+   */
   torn = false;
   info = "";
+  /** Whether some readers display the code as a picture. */
+  isPicture = false;
   mark = "`";
   quotes = 0;
   column = 0;
@@ -155,6 +162,8 @@ export class RegionState {
   isImage = false;
   classMark = "";
   classMarks = 0;
+  /** Number of `<` since one with a backslash, up to the next `>`; at most 2. */
+  escapedAngles = 0;
 
   constructor(protected readonly isInsideString = false) {}
 
@@ -189,6 +198,14 @@ export class RegionState {
     this.commandState = NONE;
     this.opener = "";
     this.dollar = false;
+  }
+
+  /** Count `<` after one with a backslash. For showdown the next `>` belongs to that one and ends no tag. */
+  countEscapedAngles(character: string): void {
+    if (this.lastCharacter === ">") this.escapedAngles = 0;
+    if (character === "<" && (this.escapedAngles > 0 || this.lastCharacter === "\\")) {
+      this.escapedAngles = Math.min(this.escapedAngles + 1, 2);
+    }
   }
 
   /** Treat a line that begins with three marks, such as `!!! note`, as a class name. */

@@ -6,7 +6,7 @@
 
 import { countTilde, readFence, readInline, resolveRuns } from "./codeRegions.js";
 import { beginsBlock } from "./harmlessTags.js";
-import { endsDefinition, openMath, readAngle, readCommand, readEnd, readLink } from "./linkRegions.js";
+import { endDefinition, endsDefinition, openMath, readAngle, readCommand, readEnd, readLink } from "./linkRegions.js";
 import {
   BLOCK_MATH,
   BLOCKS,
@@ -59,10 +59,15 @@ export class RegionScanner extends RegionState {
     return openRegion?.kind === "fence" && openRegion.started && !openRegion.uncertain;
   }
 
-  /** Whether no option permits the current region: the opening line of a fence, and text on which readers disagree. */
+  /**
+   * Whether no option permits the current region: the opening line of a fence, a fence that readers display as a
+   * picture, and text on which readers disagree.
+   */
   get isSealed(): boolean {
     const openRegion = this.topRegion;
-    return openRegion?.kind === "unknown" || (openRegion?.kind === "fence" && !openRegion.started);
+    if (openRegion?.inner !== undefined) return openRegion.inner.isSealed;
+    if (openRegion?.kind === "fence") return !openRegion.started || openRegion.isPicture;
+    return openRegion?.kind === "unknown";
   }
 
   /** The destination of the open link as far as it was read; undefined outside links, or beyond 2,048 characters. */
@@ -176,7 +181,7 @@ export class RegionScanner extends RegionState {
   #findSkippable(): RegExp | undefined {
     const openRegion = this.topRegion;
     const last = this.lastCharacter;
-    if (last === "\r") return undefined;
+    if (last === "\r" || this.escapedAngles > 0) return undefined;
     if (openRegion === undefined) {
       const busy = this.commandState || this.opener || this.dollar || this.tildes || this.tagColon;
       const line = this.bracketClosed || this.classMark;
@@ -217,6 +222,7 @@ export class RegionScanner extends RegionState {
     this.#advanceLine(character);
     this.#countMarks(character);
     this.countClassMarks(character, atStart);
+    this.countEscapedAngles(character);
     this.region = this.#readInRegion(character, atStart);
     const closed = character === "]" && !this.afterOddBackslashes;
     this.bracketClosed = closed || (this.bracketClosed && (character === " " || character === "\t"));
@@ -286,7 +292,7 @@ export class RegionScanner extends RegionState {
     const openRegion = this.topRegion;
     if (this.isEmptyLine) this.#endParagraph();
     else if (openRegion?.kind === "definition" && openRegion.started && !openRegion.angle && openRegion.quote === "") {
-      if (openRegion.opening || openRegion.closing >= TITLE) this.popRegion();
+      if (openRegion.opening || openRegion.closing >= TITLE) endDefinition(this, openRegion);
       else openRegion.opening = true; // a title may stand in the next line
     }
     this.phase = START;
@@ -311,9 +317,9 @@ export class RegionScanner extends RegionState {
       top.depth = 0;
       top.torn ||= top.tainted;
       if (top.nested && this.quotes > top.quotes) this.giveUp("code"); // a quotation, which ends the list
-    } else if (top?.kind === "definition" && (top.quote !== "" || !top.started)) {
+    } else if (top?.kind === "definition" && (top.quote !== "" || top.torn || !top.started)) {
       this.giveUp("link"); // a title may have empty lines, and for some readers a definition too
-    } else if (top?.kind === "link" && !top.nested) {
+    } else if ((top?.kind === "link" && !top.nested) || (top?.kind === "inline" && top.hazard)) {
       this.giveUp("link"); // some readers go on to the next bracket
     }
     if (this.openRegions.some(({ kind }) => kind === "fence" || BLOCK_MATH.has(kind))) return;
@@ -340,8 +346,9 @@ export class RegionScanner extends RegionState {
       return openRegion?.region ?? "prose";
     }
     if (openRegion?.kind === "definition" && endsDefinition(this, openRegion, character, atStart)) {
-      this.popRegion();
+      endDefinition(this, openRegion);
       openRegion = this.topRegion;
+      if (openRegion?.kind === "unknown") return openRegion.region;
     }
     let escaped = false;
     if (openRegion?.kind === "json") this.#readJson(openRegion, character);

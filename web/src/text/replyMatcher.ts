@@ -441,7 +441,7 @@ export class StreamRestorer {
       return undefined;
     }
     let original = inflectOriginal(form, written.replace(BLANKS, " "), this.#segmenter);
-    if (/["\\]/.test(original) && this.#isInJson(text.slice(this.#lookbehind.length, index))) {
+    if (/["\\\u0000-\u001f]/.test(original) && this.#isInJson(text.slice(this.#lookbehind.length, index))) {
       original = original.replace(/["\\\u0000-\u001f]/g, (character) => JSON.stringify(character).slice(1, -1));
     }
     const blanks = written.match(BLANKS) ?? [];

@@ -4,6 +4,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -53,7 +54,7 @@ def preview(
     with open_output(None) as write:
         if as_json:
             for document in texts:
-                pieces = [piece._asdict() for piece in sanitizer.preview(document, explain=True, **options)]
+                pieces = [asdict(piece) for piece in sanitizer.preview(document, explain=True, **options)]
                 write(json.dumps({"pieces": pieces}, ensure_ascii=False) + "\n")
             return
         uses_color = sys.stdout.isatty() if color is None else color

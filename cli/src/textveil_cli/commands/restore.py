@@ -1,6 +1,7 @@
 """``textveil restore``: put the original words back into a reply, on this device."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
@@ -23,6 +24,7 @@ from textveil_cli.options import InputOptions, PrivateOutput, RestoreOptions
 
 #: Maximum number of characters of a reply that are checked for active content before the first one is restored.
 _MAX_CHECKED_CHARACTERS = 1 << 26
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 
 def restore(
@@ -62,6 +64,8 @@ def restore(
             restorer = Restorer.from_json(file.read(MAX_MAPPING_BYTES + 1))
     except OSError as error:
         raise InputError(f"--mapping: cannot read {get_safe_file_name(mapping) or 'the file'}") from error
+    if not as_json and any(_HALF_PAIR.search(pair.original) for pair in restorer.pairs):
+        raise InputError("--mapping: an original has half of a UTF-16 pair, which no text file may contain: use --json")
     reports: list[RestoreReport] = []
     ended = True
     with open_output(output, private=True) as write:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
+from typing import Any, Literal, Unpack, overload
 
 import numpy as np
 from textveil.bundle import MAX_BUNDLE_BYTES, ExpectedBundle
@@ -13,9 +13,6 @@ from textveil.sequences import list_items
 from textveil.text import Options, PrivacyTerms, Result, Sanitizer
 
 from textveil_cli.errors import ColumnError
-
-if TYPE_CHECKING:
-    from textveil.text import ExplainedPiece
 
 
 class SanitizerSettings(Options, ExpectedBundle, total=False):
@@ -106,9 +103,9 @@ class ConfiguredSanitizer:
     def preview(self, text: str, *, explain: Literal[False] = ...) -> list[tuple[str, str]]: ...
 
     @overload
-    def preview(self, text: str, *, explain: Literal[True]) -> "list[ExplainedPiece]": ...
+    def preview(self, text: str, *, explain: Literal[True]) -> list[Any]: ...
 
-    def preview(self, text: str, *, explain: bool = False) -> "list[tuple[str, str]] | list[ExplainedPiece]":
+    def preview(self, text: str, *, explain: bool = False) -> list[tuple[str, str]] | list[Any]:
         """Return the tokens and gaps of a text with their treatments, as ``Sanitizer.preview``.
 
         Nothing is sampled, and nothing is released.

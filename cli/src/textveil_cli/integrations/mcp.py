@@ -93,6 +93,8 @@ def make_server(
         """Returns the text of a file, with surrogates in place of the real names, places and numbers."""
         path = resolve_path(name)
         try:
+            if not path.is_file():  # a named pipe would never end
+                raise OSError
             with path.open("rb") as file:
                 status = os.fstat(file.fileno())
                 content = file.read(MAX_FILE_BYTES + 1)

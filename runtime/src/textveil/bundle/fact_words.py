@@ -26,8 +26,6 @@ class FactWords:
         starts: Common words without the flag ``start`` that a sentence may begin with; ``start_followers`` have words
             one of which must follow.
         start_followers: Determiners, pronouns, auxiliary verbs, prepositions and words of questions.
-        term_beginnings: Beginnings of built words, such as ``micro``.
-        term_endings: Endings of built words, such as ``ization``.
         not_plurals: Words in *s* that are no plurals of nouns.
         joining_words: Words between two numbers that do not separate them.
         range_words: Words between the two numbers of a range.
@@ -50,8 +48,6 @@ class FactWords:
     identifier_pieces: frozenset[str] = _NONE
     starts: frozenset[str] = _NONE
     start_followers: frozenset[str] = _NONE
-    term_beginnings: frozenset[str] = _NONE
-    term_endings: frozenset[str] = _NONE
     not_plurals: frozenset[str] = _NONE
     joining_words: frozenset[str] = _NONE
     range_words: frozenset[str] = _NONE

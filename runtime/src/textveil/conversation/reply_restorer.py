@@ -1,6 +1,6 @@
 """Restoring of a model's replies: whole texts and messages, or a text while it arrives."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,6 +33,8 @@ _THOUGHT_FIELDS = frozenset(("reasoning", "reasoning_content"))
 _RESTORED_CONTENTS = frozenset((TEXT, PARTS, CALLS, CALL, ARGUMENTS, VALUE))
 #: Number of characters that are restored between two checks of the time.
 _MAX_STEP_CHARACTERS = 1 << 14
+#: Largest integer that is looked up as a surrogate; Python refuses to write much larger ones in digits.
+_MAX_INTEGER_BITS = 1 << 10
 #: Callback with three arguments: a restored text or value of a reply, its original form, and the pairs used.
 RestoredCallback = Callable[[Any, Any, list[SurrogatePair]], None]
 
@@ -172,10 +174,10 @@ class ReplyRestorer:
         self._on_restored(restored, value, [pair for stream in self._streams[start:] for pair in stream.used_pairs])
         return restored
 
-    def _restore_key(self, name: str) -> str:
-        """Return a JSON key, restored if it is a surrogate."""
+    def _restore_key(self, name: str, *others: Container[str]) -> str:
+        """Return a JSON key, restored if it is a surrogate whose original is not among the other keys."""
         original = self._restorer.restore_value(name)
-        if original is None:
+        if original is None or any(original in names for names in others):
             return name
         self._streams[-1].restored.append(name)
         self._streams[-1].used_pairs.append(SurrogatePair(name, original))
@@ -185,8 +187,13 @@ class ReplyRestorer:
         if isinstance(value, list):
             return [self._restore_value(entry) for entry in value]
         if isinstance(value, Mapping):
-            return {self._restore_key(name): self._restore_value(entry) for name, entry in value.items()}
+            restored: dict[str, Any] = {}
+            for name, entry in value.items():
+                restored[self._restore_key(name, value, restored)] = self._restore_value(entry)
+            return restored
         if isinstance(value, bool) or not isinstance(value, str | int | float):
+            return value
+        if isinstance(value, int) and value.bit_length() > _MAX_INTEGER_BITS:
             return value
         written = str(abs(value)) if isinstance(value, int | float) else value
         original = self._restorer.restore_value(written)

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from textveil.lazy import AttributeGetter, make_lazy_getattr
 
 if TYPE_CHECKING:
-    from textveil.text.explanation import ExplainedPiece
     from textveil.text.guarantees import NOTION
     from textveil.text.level_summary import LevelSummary, summarize_levels
     from textveil.text.levels import format_epsilon
-    from textveil.text.options import DEFAULT_FACTS, FACTS, Options
+    from textveil.text.options import DEFAULT_FACTS, Options
     from textveil.text.restore_policy import RestorePolicy, SkipReason
-    from textveil.text.restored import NotRestored, Restored, RestoreReport
+    from textveil.text.restored import Restored, RestoreReport
     from textveil.text.rewrite import SanitizingPlan
     from textveil.text.sanitizer import Sanitizer, make_plan
     from textveil.text.segmentation import LOWER, fold_word, is_gap, is_string, split_clitic, split_text
@@ -32,15 +31,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_FACTS",
-    "FACTS",
     "LOWER",
     "NOTION",
     "SHAPES",
     "EntityTypes",
-    "ExplainedPiece",
     "KeptWords",
     "LevelSummary",
-    "NotRestored",
     "Options",
     "PrivacyTerms",
     "RestorePolicy",
@@ -82,5 +78,4 @@ __getattr__: AttributeGetter = make_lazy_getattr(
     "level_summary",
     "restore_policy",
     "restored",
-    "explanation",
 )

@@ -12,6 +12,7 @@ from textveil.text.region_state import (
     BLANK,
     BLOCK_MATH,
     CODE_INDENT,
+    ENDS_TAG,
     FENCE,
     FENCE_LENGTH,
     INLINE,
@@ -29,6 +30,13 @@ from textveil.text.region_state import (
 
 #: The text after the opening marks with which every reader treats the line as the start of a fenced block.
 _INFO = re.compile(r" *[A-Za-z0-9_#.+-]* *\r?")
+#: Languages that apps display as a picture, a map or math in place of the code. Their code may contain addresses.
+_PICTURE_LANGUAGES = frozenset(
+    "mermaid plantuml c4plantuml puml uml graphviz dot d2 vega vegalite kroki nomnoml wavedrom bytefield ditaa svgbob "
+    "pikchr excalidraw drawio bpmn structurizr blockdiag seqdiag actdiag nwdiag packetdiag rackdiag tikz flowchart "
+    "mindmap markmap geojson topojson svg math echarts chart plotly embed oembed iframe".split()
+)
+_INFO_WORD = re.compile(r"[a-z0-9]+")
 
 
 def resolve_runs(state: RegionState, character: str) -> None:
@@ -50,6 +58,8 @@ def resolve_runs(state: RegionState, character: str) -> None:
         elif len(state.frames) > 1 and state.frames[-2].kind in BLOCK_MATH | {JSON}:
             state.frames.pop()
             state.stray = True
+        else:  # for snarkdown each backtick of a longer run opens or closes code
+            frame.uncertain = frame.uncertain or frame.count > 1
     elif frame.closing:
         count, frame.closing = frame.closing, 0
         if frame.run_at_start and count >= FENCE_LENGTH:
@@ -59,6 +69,8 @@ def resolve_runs(state: RegionState, character: str) -> None:
             state.frames[-1].torn = count == frame.count  # the run closes code for some readers
         elif count == frame.count:
             _close_code(state, frame)
+        else:
+            frame.uncertain = True
 
 
 def _open_fence(state: RegionState, mark: str, count: int) -> None:
@@ -126,6 +138,8 @@ def _read_tag_in_code(state: RegionState, frame: OpenRegion, character: str) -> 
         frame.hazard = True
     elif part in ("'", '"'):
         frame.tag = "attributes" if character == part else part
+    elif character == ">" and state.last not in ENDS_TAG:
+        frame.hazard = True
     elif character == ">":
         block = frame.kind == INLINE and begins_block(frame.destination)
         frame.hazard = frame.hazard or block or consumes_text(frame.destination)
@@ -149,6 +163,9 @@ def read_fence(state: RegionState, frame: OpenRegion, character: str, at_start: 
             frame.started = True
             frame.exact = frame.exact and _INFO.fullmatch(frame.info) is not None
             frame.uncertain = frame.uncertain or not frame.exact
+            if frame.uncertain and (frame.hazard or frame.tag):
+                frame.region = Region.MARKUP
+            frame.is_picture = _may_be_picture(frame.info)
         elif character == "`" == frame.mark:  # a backtick in the opening line: it is inline code instead
             frame.kind, frame.closing, frame.run_at_start, frame.opening = INLINE, 1, False, False
         elif len(frame.info) <= MAX_NAME_LENGTH:
@@ -173,6 +190,15 @@ def read_fence(state: RegionState, frame: OpenRegion, character: str, at_start: 
             _close_fence(state, frame)
         frame.closing = 0
     return frame.region
+
+
+def _may_be_picture(info: str) -> bool:
+    """Return whether a reader may display a fence with this info string as a picture.
+
+    An entity or a backslash may represent other characters, and only the beginning of a long string is available.
+    """
+    words = _INFO_WORD.findall(info.lower())
+    return "&" in info or "\\" in info or len(info) > MAX_NAME_LENGTH or not _PICTURE_LANGUAGES.isdisjoint(words)
 
 
 def _follow_link_in_fence(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> None:

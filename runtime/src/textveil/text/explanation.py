@@ -1,13 +1,14 @@
 """Explained previews: each piece of a text with its position and the reason for its treatment."""
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 #: Reason for a kept word of the list of function words; the only reason in the modes ``words`` and ``all``.
 FUNCTION_WORD = "function-word"
 
 
-class ExplainedPiece(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedPiece:
     """A piece of a text in an explained preview.
 
     >>> from textveil import Sanitizer
@@ -43,5 +44,6 @@ def explain_function_words(pieces: Iterable[tuple[str, str]]) -> Iterator[Explai
     start = 0
     for text, state in pieces:
         end = start + len(text)
-        yield ExplainedPiece(text, state, start, end, FUNCTION_WORD if state == "kept" else "")
+        reason = FUNCTION_WORD if state == "kept" else ""
+        yield ExplainedPiece(text=text, state=state, start=start, end=end, reason=reason)
         start = end

@@ -18,6 +18,7 @@ from textveil.text.region_state import (
     DEFINITION,
     DOLLAR,
     DOLLARS,
+    ENDS_TAG,
     JSON,
     LETTERS,
     LINK,
@@ -40,7 +41,12 @@ _DISPLAYED_COMMANDS = frozenset(
     "text textbf textit textrm textsf texttt mathrm mathbf mathit mathsf mathcal mathbb operatorname frac dfrac tfrac "
     "sqrt boxed overline underline hat bar vec tilde".split()
 )
+#: TeX commands that define or redefine others, such as ``\\gdef``, ``\\let`` and ``\\renewcommand``.
+_DEFINING_COMMAND = re.compile(
+    r".*(?:def|let|command|environment|columntype|tagform|extarrow)|(?:declare|provide).*", re.IGNORECASE
+)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,31}")
+_WEB_ADDRESS = re.compile(r"(?:https?|ftp):.", re.IGNORECASE)
 _WORD_IN_TAG = LETTERS | frozenset("0123456789_/")
 #: Characters that open a region, or may open one, inside a possible tag.
 _REGION_OPENERS = frozenset("<`$\\[]{}~\"'=")
@@ -79,7 +85,7 @@ def read_command(state: RegionState, frame: OpenRegion | None, kind: int, charac
     if slash == NAME and character in LETTERS:
         state.name = (state.name + character)[:MAX_NAME_LENGTH]
         return False
-    if slash == NAME and state.name.endswith("def"):  # a macro that it defines may have arguments without braces
+    if slash == NAME and _DEFINING_COMMAND.fullmatch(state.name):  # any later command may be a link
         state.give_up(Region.LINK)
         return True
     if character == "\\" and slash != COMMENT:
@@ -179,6 +185,7 @@ def read_link(state: RegionState, frame: OpenRegion, kind: int, character: str, 
             state.give_up(Region.LINK)
         return True
     if kind == DEFINITION:
+        frame.torn = frame.torn or (character in "\"'" and not frame.closing)
         if character in "`$<":  # for a reader that does not support definitions these open a region
             state.give_up(Region.LINK)
         return False
@@ -236,7 +243,16 @@ def ends_definition(state: RegionState, frame: OpenRegion, character: str, at_st
     if character in "\"'(" and frame.closing < _TITLE:
         frame.quote, frame.closing, frame.opening = ")" if character == "(" else character, _TITLE, False
         return False
+    frame.torn = frame.torn and frame.opening
     return frame.opening or (frame.closing == 1 and not frame.hazard and len(state.frames) == 1)
+
+
+def end_definition(state: RegionState, frame: OpenRegion) -> None:
+    """End a definition. If its address has a quotation mark, showdown begins attributes there: later text is a link."""
+    if frame.torn:
+        state.give_up(Region.LINK)
+    else:
+        state.pop()
 
 
 def open_math(state: RegionState, character: str) -> bool:
@@ -270,7 +286,8 @@ def read_angle(state: RegionState, frame: OpenRegion, character: str) -> Region:
     if character == ">" and state.phase == START:  # the mark of a quotation; it does not end a tag
         _give_up_tag(state)
         return Region.MARKUP
-    if character == ">" and name.endswith(" ") and not frame.started:  # markdown2 ends no tag here
+    stays_open = state.last not in ENDS_TAG and not _WEB_ADDRESS.match(name)  # for markdown2
+    if character == ">" and (stays_open or state.escaped_angles > 1):
         _give_up_tag(state)
         return Region.MARKUP
     if character == ">":

@@ -36,6 +36,8 @@ MAX_NAME_LENGTH, MAX_DESTINATION_LENGTH = MAX_TAG_LENGTH, 2048
 BLANK = " \t\r\n"
 LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 OPENS_MARKUP = LETTERS | frozenset("/!?")
+#: Characters after which ``>`` ends a tag for every reader: markdown2 escapes it after any other.
+ENDS_TAG = LETTERS | frozenset("0123456789?!/'\"-")
 MAX_ESCAPE_DIGITS, MAX_DEPTH = 4, 64
 #: Marks at the start of a line whose rest some readers treat as a class name.
 _CLASS_MARKS = frozenset("!?:")
@@ -65,6 +67,11 @@ class InnerScanner(Protocol):
         """Destination of the open link, as far as it was read."""
         ...
 
+    @property
+    def is_sealed(self) -> bool:
+        """Whether nothing is restored at this position, whatever the options are."""
+        ...
+
     def read_character(self, character: str) -> Region:
         """Read one character and return its region."""
         ...
@@ -75,8 +82,8 @@ class OpenRegion:
 
     __slots__ = (
         "angle", "closing", "column", "count", "depth", "destination", "escaped", "exact", "hazard", "info", "inner",
-        "kind", "lost", "mark", "nested", "opening", "quote", "quotes", "region", "run_at_start", "shifted", "started",
-        "string", "tag", "tainted", "torn", "uncertain", "unicode",
+        "is_picture", "kind", "lost", "mark", "nested", "opening", "quote", "quotes", "region", "run_at_start",
+        "shifted", "started", "string", "tag", "tainted", "torn", "uncertain", "unicode",
     )  # fmt: skip
 
     def __init__(self, kind: int, region: Region) -> None:
@@ -90,8 +97,11 @@ class OpenRegion:
         self.depth = 0  # of brackets and braces in code
         #: Current part of a tag in code (empty outside of tags); whether all readers recognize the fence.
         self.tag, self.exact, self.info = "", True, ""
+        self.is_picture = False  # whether some readers display the code as a picture
         self.lost = False  # whether it is a tag only for readers that find its end in the paragraph, else text
-        self.torn = False  # whether some readers end the code earlier, for example at an empty line
+        #: Whether some readers end the code earlier, for example at an empty line. For a definition: whether its
+        #: address has a quotation mark.
+        self.torn = False
         self.mark, self.quotes, self.column, self.nested = "`", 0, 0, False
         self.started, self.angle, self.quote, self.escaped = False, False, "", False
         self.destination, self.string, self.unicode = "", False, ""
@@ -124,6 +134,8 @@ class RegionState:
         #: Whether only blanks came since a closing bracket; whether a bracket was open at the end of a paragraph.
         self.bracket_closed, self.open_label, self.image = False, False, False
         self.class_mark, self.class_marks = "", 0
+        #: Number of ``<`` since one with a backslash, up to the next ``>``; at most 2.
+        self.escaped_angles = 0
         #: Whether the open braces contain a line end, and whether they contain a sign of attributes.
         self.braces_went_on, self.in_attributes = False, False
 
@@ -150,6 +162,13 @@ class RegionState:
     def taint(self) -> None:
         """Treat all text after the regions that are open now as markup."""
         self.tainted = True
+
+    def count_escaped_angles(self, character: str) -> None:
+        """Count ``<`` after one with a backslash. For showdown the next ``>`` belongs to that one and ends no tag."""
+        if self.last == ">":
+            self.escaped_angles = 0
+        if character == "<" and (self.escaped_angles or self.last == "\\"):
+            self.escaped_angles = min(self.escaped_angles + 1, 2)
 
     def count_class_marks(self, character: str, at_start: bool) -> None:
         """Count the marks at the start of a line: three of them, as in ``!!! note``, precede a class."""

@@ -11,6 +11,7 @@ import re
 from textveil.text.code_regions import count_tilde, read_fence, read_inline, resolve_runs
 from textveil.text.harmless_tags import begins_block
 from textveil.text.link_regions import (
+    end_definition,
     ends_definition,
     open_math,
     open_tag,
@@ -99,10 +100,13 @@ class RegionScanner(RegionState):
     def is_sealed(self) -> bool:
         """Whether nothing is restored at this position, whatever the options are.
 
-        This holds on the line that opens a fence, and wherever readers disagree.
+        This holds on the line that opens a fence, in a fence that readers display as a picture, and wherever readers
+        disagree.
         """
         frame = self.frames[-1] if self.frames else None
-        return frame is not None and (frame.kind == UNKNOWN or (frame.kind == FENCE and not frame.started))
+        if frame is None or frame.inner is not None:
+            return frame is not None and frame.inner is not None and frame.inner.is_sealed
+        return frame.kind == UNKNOWN or (frame.kind == FENCE and (not frame.started or frame.is_picture))
 
     @property
     def is_neutral(self) -> bool:
@@ -206,7 +210,7 @@ class RegionScanner(RegionState):
 
     def _find_skippable(self) -> re.Pattern[str] | None:
         """Return the pattern of characters that change nothing in this state; ``None`` if none."""
-        if self.last == "\r":
+        if self.last == "\r" or self.escaped_angles:
             return None
         if not self.frames:
             busy = self.slash or self.opener or self.dollar or self.tildes or self.tag_colon
@@ -248,6 +252,7 @@ class RegionScanner(RegionState):
         self._advance_line(character)
         self._count_marks(character)
         self.count_class_marks(character, at_start)
+        self.count_escaped_angles(character)
         self.region = self._read(character, at_start)
         closed = character == "]" and not self.odd
         self.bracket_closed = closed or (self.bracket_closed and character in " \t")
@@ -320,7 +325,7 @@ class RegionScanner(RegionState):
             frame = self.frames[-1] if self.frames else None
             if frame is not None and frame.kind == DEFINITION and frame.started and not (frame.angle or frame.quote):
                 if frame.opening or frame.closing > 1:
-                    self.pop()
+                    end_definition(self, frame)
                 else:
                     frame.opening = True  # a title may be on the next line
         self.phase, self.quotes, self.column, self.marked, self.empty = START, 0, 0, False, True
@@ -341,9 +346,9 @@ class RegionScanner(RegionState):
             top.torn = top.torn or top.tainted
             if top.nested and self.quotes > top.quotes:  # a quotation, which ends the list
                 self.give_up(Region.CODE)
-        elif top is not None and top.kind == DEFINITION and (top.quote or not top.started):
+        elif top is not None and top.kind == DEFINITION and (top.quote or top.torn or not top.started):
             self.give_up(Region.LINK)  # a title may have empty lines, and for some readers a definition too
-        elif top is not None and top.kind == LINK and not top.nested:
+        elif top is not None and ((top.kind == LINK and not top.nested) or (top.kind == INLINE and top.hazard)):
             self.give_up(Region.LINK)  # some readers continue to the next bracket
         if top is not None and top.kind == FENCE and top.tag not in ("'", '"') and not begins_block(top.destination):
             top.tag = ""
@@ -371,9 +376,11 @@ class RegionScanner(RegionState):
             count_tilde(self)
             return Region.PROSE if frame is None else frame.region
         if frame is not None and kind == DEFINITION and ends_definition(self, frame, character, at_start):
-            self.pop()
+            end_definition(self, frame)
             frame = self.frames[-1] if self.frames else None
             kind = -1 if frame is None else frame.kind
+        if kind == UNKNOWN:
+            return Region.LINK
         if frame is not None and kind == JSON:
             self._read_json(frame, character)
             escaped = False

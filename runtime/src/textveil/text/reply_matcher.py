@@ -31,6 +31,7 @@ from textveil.text.restored import NotRestored, ReportProperties, RestoreReport
 _START = re.compile(r"(?:(?<![^\W_])|(?<=\\[nrt])(?<!\\\\[nrt]))[^\W_]|[^\w\s]")
 #: Start of JSON, in a reply or in a fenced block of code; the first ``_HEAD_CHARACTERS`` characters decide.
 _JSON, _FENCE, _HEAD_CHARACTERS = re.compile(r"\s*(?:json\s+)?(?:\{\s*[\"}]|\[\s*[\[{\"])", re.IGNORECASE), "```", 80
+_ESCAPED_IN_JSON = re.compile(r'["\\\x00-\x1f]')
 #: Characters that end a chunk. Other blanks do not end an address for every program that displays Markdown.
 _SEPARATORS = " \t\r\n"
 _SEPARATOR = re.compile(r"[ \t\r\n]")
@@ -411,14 +412,15 @@ class StreamRestorer(ReportProperties):
             scanner.begin_tag()
         first = scanner.read_character(written[0])
         destination, roles[0] = scanner.destination, scanner.role
-        regions = [first]
+        regions = [(first, scanner.is_sealed)]
         for at, character in enumerate(written[1:], 1):
-            regions.append(scanner.read_character(character))
+            regions.append((scanner.read_character(character), scanner.is_sealed))
             roles[at] = scanner.role
         scanner.mark_surrogate()
         places = self._policy.places
-        sealed = scanner.is_sealed
-        closed = [region for region in regions if region is not Region.PROSE and (sealed or region not in places)]
+        closed = [
+            region for region, sealed in regions if region is not Region.PROSE and (sealed or region not in places)
+        ]
         reason = SkipReason(closed[0]) if closed else enclosed
         if first is Region.LINK and self._policy.allows_link(_remove_last_character(destination, written)):
             reason = None
@@ -455,7 +457,7 @@ class StreamRestorer(ReportProperties):
             return None
         original = inflect_original(form, BLANKS.sub(" ", written))
         blanks, words = BLANKS.findall(written), original.split(" ")
-        if ("\\" in original or '"' in original) and self._is_in_json(text, index):
+        if _ESCAPED_IN_JSON.search(original) is not None and self._is_in_json(text, index):
             original = json.dumps(original, ensure_ascii=False)[1:-1]
             words = original.split(" ")
         if len(words) != 1 + len(blanks):

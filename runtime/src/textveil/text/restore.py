@@ -229,7 +229,8 @@ class Restorer:
         ambiguous = document.get("ambiguous", [])
         if (
             document.get("format") != MAPPING_FORMAT
-            or (type(document.get("format_version")), document["format_version"]) != (int, MAPPING_VERSION)
+            or type(document.get("format_version")) is not int
+            or document["format_version"] != MAPPING_VERSION
             or not isinstance(originals, dict)
             or not all(isinstance(original, str) for original in originals.values())
             or not isinstance(in_context, list)

@@ -4,7 +4,7 @@ A *plan* holds all that calls with the same options share.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cached_property
 from hashlib import sha256
 from itertools import chain
@@ -164,7 +164,7 @@ class Sanitizer:
         restore_characters = str if swap is None else swap.restore_characters
         if not explain:
             return [(restore_characters(piece), state) for piece, state in plan.preview(text)]
-        return [piece._replace(text=restore_characters(piece.text)) for piece in _explain_pieces(plan, text)]
+        return [replace(piece, text=restore_characters(piece.text)) for piece in _explain_pieces(plan, text)]
 
     def unknown_share(self, text: str, **options: Unpack[Options]) -> float:
         """Return the share of a text's randomized words that the vocabulary lacks; 0 without any.

@@ -6,7 +6,8 @@ import pytest
 from drawn_words import strict_words
 from textveil import Sanitizer
 from textveil.errors import OptionError
-from textveil.text import FACTS, ExplainedPiece
+from textveil.text.explanation import ExplainedPiece
+from textveil.text.options import FACTS
 
 SANITIZER = Sanitizer.load()
 TEXT = (
@@ -32,7 +33,7 @@ def explain(text: str, **options: Any) -> dict[str, tuple[str, str]]:
 def test_the_pieces_are_those_of_the_preview(text: str, options: dict[str, Any], level: str) -> None:
     options = {**options, "protect": "names", "facts": level}
     pieces = SANITIZER.preview(text, explain=True, **options)
-    assert [piece[:2] for piece in pieces] == SANITIZER.preview(text, **options)
+    assert [(piece.text, piece.state) for piece in pieces] == SANITIZER.preview(text, **options)
     assert [text[piece.start : piece.end] for piece in pieces] == [piece.text for piece in pieces]
     assert "".join(piece.text for piece in pieces) == text
     assert all((piece.reason == "") == (piece.state == "gap") for piece in pieces)
@@ -77,6 +78,8 @@ def test_the_reasons_of_facts() -> None:
     assert reasons["zorblax"][0] == "word"
     assert reasons["Project"] == ("kept", "facts: heading")
     assert reasons["dogs"] == ("kept", "common-word")
+    assert explain("We use Kubernetes for the phonon.", facts="useful")["Kubernetes"] == ("kept", "facts: capital")
+    assert explain("They live in France.", facts="public")["France"] == ("kept", "facts: country")
     assert explain(TEXT, facts="none")["5"] == ("number", "pattern")
 
 
@@ -88,8 +91,8 @@ def test_a_randomized_word_has_its_reason() -> None:
 @pytest.mark.parametrize("mode", ["words", "all"])
 def test_other_modes_explain_function_words(mode: str) -> None:
     pieces = SANITIZER.preview("The doctor, Anna", explain=True, protect=mode)
-    assert [piece[:2] for piece in pieces] == SANITIZER.preview("The doctor, Anna", protect=mode)
-    assert pieces[0] == ("The", "kept", 0, 3, "function-word") if mode == "words" else pieces[0].reason == ""
+    assert [(piece.text, piece.state) for piece in pieces] == SANITIZER.preview("The doctor, Anna", protect=mode)
+    assert pieces[0].reason == ("function-word" if mode == "words" else "")
     assert not [piece for piece in pieces[1:] if piece.reason]
 
 

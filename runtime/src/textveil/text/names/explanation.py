@@ -62,7 +62,7 @@ def explain_preview(plan: NamesPlan, text: str) -> Iterator[ExplainedPiece]:
             reason = ""
         else:
             reason = option_reasons.find(start, piece) or explain_token(plan.classify_word(piece), plan)
-        yield ExplainedPiece(piece, state, start, end, reason)
+        yield ExplainedPiece(text=piece, state=state, start=start, end=end, reason=reason)
         start = end
 
 
@@ -160,11 +160,13 @@ class _OptionReasons:
         return f"facts: {self._name_fact(word, entity_type, mention)}"
 
     def _name_fact(self, word: str, entity_type: str, mention: EntityMention) -> str:
-        """Return the list of facts that has a word, or else what the word is."""
-        keys = (word, fold_word(word))
-        for name, entries in self._plan.lists.fact_lists.items():
-            if not entries.isdisjoint(keys):
-                return name
-        if mention.span.entity_type in _CAPITALIZED_TYPES:
-            return "heading" if keys[1] in self._plan.lists.common_words else "capital"
-        return "identifier" if entity_type in _STRING_TYPES else entity_type
+        """Return ``identifier`` for a part of one, the list of facts that has a word, or else the type of the word."""
+        if entity_type in _STRING_TYPES:
+            return "identifier"
+        folded = fold_word(word)
+        for key in (word, folded):  # the spelling first: some lists have words with a capital
+            for name, entries in self._plan.lists.fact_lists.items():
+                if key in entries:
+                    return name
+        is_heading = mention.span.entity_type in _CAPITALIZED_TYPES and folded in self._plan.lists.common_words
+        return "heading" if is_heading else entity_type
