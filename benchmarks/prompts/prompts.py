@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 #: The data sets of prompts, each a file NAME.jsonl.
 SETS = ("pupa", "arena", "instruct", "mtbench", "ifeval", "banking")
@@ -32,7 +33,7 @@ class Prompt:
         return self.id.partition("-")[0]
 
 
-def read_lines(path: Path) -> Iterator[dict[str, object]]:
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the objects of a file of JSON lines."""
     for line in path.read_text("utf-8").split("\n"):
         if line:
@@ -41,11 +42,7 @@ def read_lines(path: Path) -> Iterator[dict[str, object]]:
 
 def read_prompts(path: Path) -> list[Prompt]:
     """Read a file of prompts: `id`, `text` and `pii`, the private units; lines without a text are left out."""
-    return [
-        Prompt(row["id"], row["text"], tuple(row.get("pii") or ()))
-        for line in path.read_text("utf-8").split("\n")
-        if line and "text" in (row := json.loads(line))
-    ]
+    return [Prompt(row["id"], row["text"], tuple(row.get("pii") or ())) for row in read_lines(path) if "text" in row]
 
 
 def is_measured(prompt: Prompt) -> bool:

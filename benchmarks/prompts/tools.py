@@ -5,6 +5,7 @@ Nothing here needs more of the library than ``preview`` and ``sanitize``, so tha
 
 import hashlib
 import importlib.metadata
+import logging
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol
@@ -96,6 +97,7 @@ class PresidioTool:
             from names.tools import Presidio
             from presidio_anonymizer import AnonymizerEngine
 
+            logging.getLogger("tldextract").setLevel(logging.CRITICAL)  # it asks for a list of domains, and has one
             self._analyzer, self._anonymizer = Presidio(), AnonymizerEngine()
         except ImportError as error:
             raise ToolError(f"{error.name} is not installed") from error
