@@ -184,7 +184,7 @@ def _rows_of_verdicts(verdicts: Record) -> Iterator[list[str]]:
 def _row_of_verdicts(called: str, reader: str, counts: Counts) -> list[str]:
     groups: Iterable[Iterable[str] | None] = (None, ("pupa",), others(counts))
     all_of = total(counts)
-    cells = [_interval(found[2], sum(found)) for group in groups if sum(found := total(counts, group))]
+    cells = [_interval(found[2], sum(found)) if sum(found := total(counts, group)) else "" for group in groups]
     size = sum(all_of)
     return [called, reader, str(size), *cells, points((size - all_of[0]) / size), points(all_of[0] / size)]
 
