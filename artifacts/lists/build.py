@@ -1,7 +1,8 @@
 """Build all public English lists: common words, words of entity types, surrogates.
 
     pip install -r artifacts/lists/requirements.txt
-    python artifacts/lists/build.py lists --scowl /usr/share/dict/scowl
+    npm install --prefix sources $(cat artifacts/lists/npm.txt)
+    python artifacts/lists/build.py lists --scowl /usr/share/dict/scowl --npm sources/node_modules
 
 writes the lists that the mode `names` reads, and the card with their sources, to the folder `lists`, and those that
 only the modes `words` and `all` read to `lists/template`. artifacts/put_lists.py puts them into english-v4, the only
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import common_words as words
 import entity_lists
+import fact_lists
 import first_names
 import shared_lists
 import sources as src
@@ -23,6 +25,8 @@ import template_lists
 
 #: Where Debian's package `scowl` puts its files.
 SCOWL = Path("/usr/share/dict/scowl")
+#: Where `npm install --prefix sources` puts its packages.
+NPM = Path("sources/node_modules")
 #: The overlap of common words and names, which is no part of the bundle and lies beside this script.
 SHOWN_NAMES = "kept-names.txt"
 #: Pools whose words are hidden wherever they have a capital, also where a sentence starts.
@@ -44,7 +48,7 @@ CAPITALIZED = (
 TEMPLATE = "template"
 
 
-def files(scowl: Path) -> dict[str, str]:
+def files(scowl: Path, npm: Path) -> dict[str, str]:
     """Return the content of every file by its path."""
     src.check_versions()
     common = words.Common(scowl, entity_lists.any_case())
@@ -60,6 +64,8 @@ def files(scowl: Path) -> dict[str, str]:
     marks = common.marks(parts)
     shown = {word: "" for word, held in marks.items() if "name" in held.split(",")}
     lists = shared_lists.mark_lists(of_kinds, set(common.words))
+    printed = [name for pool in drawn.values() for name in pool]
+    facts = fact_lists.FactLists(npm, marks, lists, printed).list_all()
     return {
         "common-words.txt": _text(marks),
         SHOWN_NAMES: _text(shown),
@@ -67,6 +73,7 @@ def files(scowl: Path) -> dict[str, str]:
         "kept-symbols.txt": _text(dict.fromkeys(symbols(), "")),
         **{f"entity.{name}.txt": _text(lists[name]) for name in of_kinds},
         **{f"surrogates.{kind}.txt": "".join(f"{name}\n" for name in pool) for kind, pool in drawn.items()},
+        **{f"facts.{kind}.txt": _text(dict.fromkeys(entries, "")) for kind, entries in facts.items()},
         f"{TEMPLATE}/function-words.txt": _text(template_lists.list_function_words()),
         **{f"{TEMPLATE}/entity.{name}.txt": _text(lists[name]) for name in shared_lists.list_own_names(of_kinds)},
         **{
@@ -90,11 +97,12 @@ def main() -> None:
     """Write the files."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scowl", type=Path, default=SCOWL, help="folder of SCOWL's files")
+    parser.add_argument("--npm", type=Path, default=NPM, help="folder of packages of npm")
     parser.add_argument("folder", type=Path, help="folder for the lists")
     options = parser.parse_args()
     (options.folder / TEMPLATE).mkdir(parents=True, exist_ok=True)
     shutil.copy(src.HERE / "README.md", options.folder)
-    for name, text in files(options.scowl).items():
+    for name, text in files(options.scowl, options.npm).items():
         folder = src.HERE if name == SHOWN_NAMES else options.folder
         (folder / name).write_bytes(text.encode())
         print(len(text.splitlines()), len(text.encode()), name)

@@ -133,6 +133,7 @@ class Common:
             loud = strict and not name and len(word) >= EMPHASIS_LETTERS and self.upper(word) < EMPHASIS_UPPER
             start = opener or (self.starts(word) and word not in no_start)
             held = {
+                "census": word in _list_all_names(),
                 "emphasis": loud,
                 "function": word in self.functions,
                 "name": name,
@@ -148,6 +149,13 @@ class Common:
 @cache
 def _census() -> dict[str, float]:
     return src.census("dist.all.last") | src.census("dist.female.first", "dist.male.first")
+
+
+@cache
+def _list_all_names() -> frozenset[str]:
+    """Return the names of the census and of all locales of `faker`, however rare."""
+    given, family = src.names_abroad({})
+    return frozenset([*_census(), *given, *family])
 
 
 def _rarer_names() -> set[str]:

@@ -204,6 +204,16 @@ def wordfreq_words(language: str, size: str) -> dict[str, float]:
     return {word: 10 ** (-number / 100) for number, bucket in enumerate(buckets) for word in bucket}
 
 
+@cache
+def _get_english_counts() -> tuple[dict[str, float], dict[str, float]]:
+    return read_word_probabilities(), wordfreq_words("en", "large")
+
+
+def measure_frequency(word: str) -> float:
+    """Return how often English texts have a word in lower case, the larger of two counts."""
+    return max(counts.get(word, 0.0) for counts in _get_english_counts())
+
+
 def is_foreign(word: str) -> bool:
     """Return whether another language has the word far more often than English has it."""
     here = wordfreq_words("en", "large").get(word, 0.0)

@@ -10,7 +10,7 @@ from scripts import ROOT, load_script
 
 LISTS = ROOT / "artifacts" / "english-v4"
 NEVER = ROOT / "export" / "src" / "textveil_export" / "lists" / "never_output.txt"
-MARKS = {"strict", "start", "emphasis", "opener", "name", "function", "rare"}
+MARKS = {"strict", "start", "emphasis", "opener", "name", "function", "rare", "census"}
 #: Kinds of single words: a word is on one of their lists only.
 BY_LIST = load_script("artifacts/lists/entity_lists.py").ORDER
 CLOSED = set("the-country state unit particle title office month weekday number-word".split())

@@ -254,15 +254,16 @@ def test_the_readme_names_size_source_and_license(name: str):
 
 def test_every_source_is_credited():
     license_text = (BUILDER / "LICENSE.md").read_text("utf-8")
-    for line in (BUILDER / "requirements.txt").read_text().split():
-        package, _, version = line.partition("==")
+    packages = [line.split("==") for line in (BUILDER / "requirements.txt").read_text().split()]
+    packages += [line.split("@") for line in (BUILDER / "npm.txt").read_text().split()]
+    for package, version in packages:
         assert f"`{package}` {version}" in license_text
         assert package in README
 
 
 def test_a_rebuild_gives_the_same_lists():
     try:
-        rebuilt = build_lists.files(build_lists.SCOWL)
+        rebuilt = build_lists.files(build_lists.SCOWL, build_lists.NPM)
     except (ImportError, ValueError) as error:
         pytest.skip(f"the sources of the lists are not installed (artifacts/lists/requirements.txt): {error}")
     for path, content in rebuilt.items():

@@ -54,7 +54,18 @@ export const SHAPES = [
   "ordinal-number",
   "other",
 ] as const;
-export const COMMON_WORD_FLAGS = ["strict", "start", "emphasis", "opener", "name", "function", "rare"] as const;
+export const COMMON_WORD_FLAGS = [
+  "strict",
+  "start",
+  "emphasis",
+  "opener",
+  "name",
+  "function",
+  "rare",
+  "census",
+] as const;
+/** Kinds of lists of public facts that this release reads. */
+export const FACT_KINDS = ["term", "capital", "company", "acronym", "language", "foreign"] as const;
 export const CONSISTENT_CAP = 2000;
 export const MAX_BATCH_CHARACTERS = 1_048_576;
 export const MAX_WHOLE_CHARACTERS = 131_072;

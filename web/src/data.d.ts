@@ -39,6 +39,21 @@ export type PatternName =
   | "year"
   | "year_range";
 
+/** Names of the lists of words that the rules for public facts read. */
+export type FactWordKey =
+  | "address_words"
+  | "counters"
+  | "identifier_pieces"
+  | "kin"
+  | "roles"
+  | "secret_words"
+  | "start_followers"
+  | "starts"
+  | "term_beginnings"
+  | "term_endings"
+  | "units"
+  | "weak_address_words";
+
 type Words<Names extends string> = Readonly<Record<Names, readonly string[]>>;
 
 /** Rules of a language (docs/format-rules.md). */
@@ -62,6 +77,7 @@ export interface RulesData {
   > & { readonly titles: Readonly<Record<string, { readonly surrogate: string; readonly words: readonly string[] }>> };
   readonly numbers: Readonly<Record<"and" | "digits" | "multipliers" | "point" | "scales", NumberWords>> &
     Words<"letters" | "weak">;
+  readonly optional?: { readonly facts?: Partial<Words<FactWordKey>> };
   readonly patterns: Readonly<Record<PatternName, PatternData>>;
   readonly sentences: Words<"abbreviations" | "headline_words" | "requests" | "verbs">;
   readonly surrogates: {

@@ -3,7 +3,7 @@
  * compares both).
  */
 
-export const DEFAULT_BUNDLE_ID = "15022b1cd81c9eca4fe8fb585be0a55ac4dff1282ec69c4dd728b133d1afc842";
+export const DEFAULT_BUNDLE_ID = "63b9a4da4a39ab9d9ee1c200a7839a6b66d645b8f53caf17a28baa0b8b758bbd";
 export const DEFAULT_ENCODER_ID = "fc94e8ad9143461a58e5ae291f24e812f7f6f70220ff72e8f6fba4acbbdcf5ad";
 /** Base of all named errors. `code` is stable across versions and safe to log. */
 export class TextveilError extends Error {

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { TextBundle } from "../dist/bundle/textBundle.js";
 import { Sanitizer, TextLabelEncoder } from "../dist/index.js";
 import { zipped } from "../scripts/zip.mjs";
 import { bytes, changed, english, filesOf, golden, json } from "./files.mjs";
@@ -53,7 +54,35 @@ test("sources of one bundle give one identity", async () => {
   assert.equal((await Sanitizer.load(words, { expectId: ` ${identity.toUpperCase()}` })).bundleHash, identity);
 });
 
-test("lists of facts of a bundle are hashed and counted, and not used", async () => {
+test("lists of public facts are read strictly", async () => {
+  const withFact = (kind, content) => {
+    const file = `facts.${kind}.txt`;
+    const law = json(names, "mechanism.json");
+    law.names.facts = [kind];
+    law.files[file] = createHash("sha256").update(content).digest("hex");
+    return changed(changed(names, "mechanism.json", bytes(law)), file, bytes(content));
+  };
+  const lists = (await TextBundle.load(withFact("acronym", "API\nJSON\n"))).namesLists.factLists;
+  assert.deepEqual([...lists.acronym], ["API", "JSON"]);
+  assert.deepEqual(Object.keys(lists), ["term", "capital", "company", "acronym", "language", "foreign"]);
+  assert.equal(lists.term.size, 0);
+  for (const [kind, content] of [
+    ["term", "b\na\n"],
+    ["term", "API\n"],
+    ["term", "a\tstrict\n"],
+    ["language", "english\nenglish\n"],
+    ["capital", "Vue\nReact\n"],
+    ["capital", "vue\n"],
+    ["company", "openai\n"],
+    ["acronym", "Json\n"],
+    ["acronym", "A\n"],
+    ["acronym", "ABCDEFG\n"],
+  ]) {
+    await assert.rejects(used(withFact(kind, content)), refused("bundle-damaged"), `${kind} ${content}`);
+  }
+});
+
+test("lists of facts with an unknown name are hashed and counted, and not used", async () => {
   const file = "facts.units.txt";
   const withFacts = (facts, content) => {
     const law = json(names, "mechanism.json");

@@ -85,7 +85,7 @@ def test_a_mapping_that_cannot_be_read(up: Upstream, tmp_path: Path, folders: An
     before = len(up.asked)
     with started(tmp_path / "two", up, *options) as server:
         for wrong, code in (
-            (content.replace(b"conversation 4", b"conversation 9"), "input"), (b"Novak", "input"),
+            (content.replace(b"conversation 5", b"conversation 9"), "input"), (b"Novak", "input"),
             (content[:-1] + bytes([content[-1] ^ 1]), "key"),
         ):  # fmt: skip
             file.write_bytes(wrong)

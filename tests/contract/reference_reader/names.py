@@ -8,8 +8,17 @@ import regex
 from .characters import TO_ASCII
 from .files import check
 
-MARKS = {"strict", "start", "emphasis", "opener", "name", "function", "rare"}
+MARKS = {"strict", "start", "emphasis", "opener", "name", "function", "rare", "census"}
 CLOSED = ("weekday", "month", "title", "group")
+#: Kinds of lists of facts with the form of a spelling; the others have keys.
+FACTS = {
+    "term": None,
+    "capital": "[A-Z]",
+    "company": "[A-Z]",
+    "acronym": "^[A-Z]{2,6}$",
+    "language": None,
+    "foreign": None,
+}
 NO_SYMBOL = regex.compile(r"[\p{L}\p{M}\p{N}\p{Z}\p{Cc}\p{Cf}\p{Co}\U0001F1E6-\U0001F1FF\U0001F3FB-\U0001F3FF]")
 
 
@@ -39,8 +48,19 @@ def read_names(entry: dict[str, Any], data: dict[str, bytes]) -> dict[str, Any]:
         "capitals": in_order(entries(data, "kept-capitals.txt")),
         "symbols": symbols,
         "kinds": kinds,
+        "facts": {kind: read_facts(data, kind) for kind in FACTS if kind in entry.get("facts", [])},
         "pools": {kind: entries(data, f"surrogates.{kind}.txt") for kind in entry["surrogate_pools"]},
     }
+
+
+def read_facts(data: dict[str, bytes], kind: str) -> list[str]:
+    """Return a list of public facts: keys, or printed spellings with a capital."""
+    name = f"facts.{kind}.txt"
+    if FACTS[kind] is None:
+        return list(marked(data, name, set()))
+    found = in_order(entries(data, name))
+    check(all(regex.search(FACTS[kind], entry) for entry in found), f"{name}: a spelling")
+    return found
 
 
 def marked(data: dict[str, bytes], name: str, known: set[str]) -> dict[str, set[str]]:

@@ -11,14 +11,14 @@ from small_staircase import KINDS as STAIRCASE_KINDS
 from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.bundle import names_files, open_bundle
-from textveil.bundle.names_files import EMPHASIS, FUNCTION, NAME, OPENER, RARE, START, STRICT
+from textveil.bundle.names_files import CENSUS, EMPHASIS, FUNCTION, NAME, OPENER, RARE, START, STRICT
 from textveil.bundle.text_bundle import TextBundle
 from textveil.errors import BundleDamaged, BundleTooLarge, UnknownMechanism
 from textveil.verify import verify_text
 
 MARKS = {
     "strict": STRICT, "start": START, "emphasis": EMPHASIS, "opener": OPENER, "name": NAME, "function": FUNCTION,
-    "rare": RARE,
+    "rare": RARE, "census": CENSUS,
 }  # fmt: skip
 
 
@@ -46,7 +46,7 @@ def test_a_bundle_with_these_lists_alone(tmp_path: Path) -> None:
 
 
 def test_each_mark_is_a_bit(tmp_path: Path) -> None:
-    assert list(MARKS.values()) == [1, 2, 4, 8, 16, 32, 64]
+    assert list(MARKS.values()) == [1, 2, 4, 8, 16, 32, 64, 128]
 
 
 def test_other_mechanisms_refuse_by_name(tmp_path: Path) -> None:
@@ -122,6 +122,46 @@ def test_optional_lists_of_facts_are_hashed_and_change_no_output(tmp_path: Path)
     )
     (folder / "facts.units.txt").write_text("mi\n", "utf-8")
     assert refused(folder) == "facts.units.txt: its hash differs from the hash in manifest.json"
+
+
+FACTS = {"term": "myocarditis\npytest\n", "capital": "Kubernetes\niPhone\n", "company": "OpenAI\n", "acronym": "API\n"}
+
+
+def write_facts(folder: Path, facts: dict[str, str]) -> Path:
+    return write_names(
+        folder,
+        changed={f"facts.{kind}.txt": text for kind, text in facts.items()},
+        law=lambda law: law["names"].update(facts=list(facts)),
+    )
+
+
+def test_lists_of_public_facts(tmp_path: Path) -> None:
+    """A list that the bundle lacks has no entries."""
+    none = opened(write_names(tmp_path / "none")).get_names_lists().fact_lists
+    assert none == dict.fromkeys(("term", "capital", "company", "acronym", "language", "foreign"), frozenset())
+    lists = opened(write_facts(tmp_path / "facts", FACTS)).get_names_lists().fact_lists
+    assert lists == {**none, **{kind: frozenset(text.splitlines()) for kind, text in FACTS.items()}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "line", "says"),
+    [
+        ("term", "b\na\n", 2, "occurs twice, or is not in alphabetical order"),
+        ("term", "API\n", 1, "lower case"),
+        ("term", "a\tstrict\n", 1, "unknown mark"),
+        ("language", "english\nenglish\n", 2, "occurs twice"),
+        ("capital", "Vue\nReact\n", 2, "occurs twice, or is not in alphabetical order"),
+        ("capital", "React\nvue\n", 2, "no capital"),
+        ("company", "openai\n", 1, "no capital"),
+        ("acronym", "API\nJson\n", 2, "two to six capitals"),
+        ("acronym", "A\n", 1, "two to six capitals"),
+        ("acronym", "ABCDEFG\n", 1, "two to six capitals"),
+    ],
+)
+def test_a_malformed_list_of_public_facts(tmp_path: Path, kind: str, content: str, line: int, says: str) -> None:
+    bundle = opened(write_facts(tmp_path / "b", {kind: content}))
+    with pytest.raises(BundleDamaged, match=rf"^facts.{kind}.txt: line {line} .*{says}"):
+        bundle.get_names_lists()
 
 
 # --- malformed parts -----------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from small_names import write_names
 from textveil import Sanitizer
+from textveil.bundle.fact_words import FactWords
 from textveil.bundle.rules import english_rules, parse_template, read_rules
 from textveil.errors import BundleDamaged, BundleError, BundleTooLarge
 from textveil.lazy import decode_table, load_data, read_data
@@ -49,6 +50,18 @@ def test_keys_are_sorted_and_each_line_is_short(name: str) -> None:
     text = read_data(name).decode("utf-8")
     assert text.endswith("}\n")
     assert all(len(line) <= 120 or line.count('"') in (2, 4) for line in text.split("\n"))
+
+
+def test_words_of_the_rules_for_public_facts() -> None:
+    """Without them the sets are empty; unknown keys are ignored."""
+    facts = read_rules(ENGLISH).facts
+    assert "km" in facts.units
+    assert "password" in facts.secret_words
+    without = json.loads(ENGLISH)
+    del without["optional"]
+    assert read_rules(json.dumps(without).encode()).facts == FactWords()
+    some = read_rules(changed(optional={"facts": {"units": ["km"], "later": 3}, "later": "x"})).facts
+    assert some == FactWords(units=frozenset(["km"]))
 
 
 def test_tables_have_ranges_in_order() -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from textveil import Conversation, InputError, Sanitizer
 from textveil.conversation import encrypted_file
-from textveil.errors import ConversationChanged, KeyFileError
+from textveil.errors import ConversationChanged, KeyFileError, OptionError
+from textveil.text.options import DEFAULT_FACTS
 
 pytest.importorskip("cryptography", reason="needs the extra crypto")
 SECRET = "I am Zqxwvina Novak."
@@ -117,15 +118,34 @@ def test_nothing_is_written_to_a_pipe_that_took_the_place_of_a_file(
     assert encrypted_file.conversation_matches_key(*places)
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
 def test_a_file_of_an_earlier_version_is_refused_by_name(
     sanitizer: Sanitizer, places: tuple[Path, Path], version: int
 ) -> None:
     path, key = places
     Conversation(sanitizer).save(path, key)
-    path.write_bytes(path.read_bytes().replace(b"conversation 4\n", f"conversation {version}\n".encode()))
+    path.write_bytes(path.read_bytes().replace(b"conversation 5\n", f"conversation {version}\n".encode()))
     with pytest.raises(InputError, match="saved by an earlier version of textveil"):
         Conversation.load(path, key, sanitizer)
+
+
+def test_a_saved_conversation_keeps_its_value_of_facts(sanitizer: Sanitizer, places: tuple[Path, Path]) -> None:
+    Conversation(sanitizer, facts="plain").save(*places)
+    conversation = Conversation.load(*places, sanitizer, facts="plain")
+    packed = conversation.pack()
+    for loaded in (conversation, Conversation.load(*places, sanitizer), Conversation.unpack(packed, sanitizer)):
+        assert loaded._shared.plan.facts.level == "plain"
+    message = "^the conversation was started with facts=plain: use this value, or start a new one$"
+    with pytest.raises(OptionError, match=message):
+        Conversation.load(*places, sanitizer, facts="useful")
+    with pytest.raises(OptionError, match=message):
+        Conversation.unpack(packed, sanitizer, facts="none")
+
+
+def test_a_saved_conversation_records_the_default_of_facts(sanitizer: Sanitizer) -> None:
+    conversation = Conversation(sanitizer)
+    assert conversation._shared.export_state()["options"]["facts"] == DEFAULT_FACTS
+    assert Conversation.unpack(conversation.pack(), sanitizer, facts=DEFAULT_FACTS)
 
 
 def test_a_saved_conversation_continues_after_its_own_reply(sanitizer: Sanitizer, places: tuple[Path, Path]) -> None:

@@ -389,7 +389,7 @@ def test_files_that_do_not_fit(sanitizer: Sanitizer, saved: tuple[Conversation, 
     conversation, path, key = saved
     content = path.read_bytes()
     for wrong, error in (
-        (content.replace(b"conversation 4", b"conversation 3"), InputError), (b"", InputError), (b"{}", InputError),
+        (content.replace(b"conversation 5", b"conversation 3"), InputError), (b"", InputError), (b"{}", InputError),
         (content[:-1] + bytes([content[-1] ^ 1]), KeyFileError), (kept.HEADER, KeyFileError),
     ):  # fmt: skip
         path.write_bytes(wrong)

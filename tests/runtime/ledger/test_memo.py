@@ -19,7 +19,7 @@ from textveil.ledger.keys import LedgerTags
 from textveil.ledger.release_sources import make_cache_keys
 from textveil.mechanisms import entropy
 from textveil.storage.cryptography import compute_tag
-from textveil.text.options import Options
+from textveil.text.options import DEFAULT_FACTS, FACTS, Options
 
 
 def test_an_equal_request_gets_its_output_again_at_no_charge(small: Sanitizer, memo: Ledger) -> None:
@@ -110,6 +110,7 @@ OTHERS: dict[str, list[dict[str, Any]]] = {
     "replacement_probability": [{"mechanism": "santext+", "replacement_probability": "0.5"}],
     "protect": [{"protect": "all"}, {"protect": "names"}],
     "style": [{"protect": "names", "style": "tag"}],
+    "facts": [{"protect": "names", "facts": level} for level in FACTS if level != DEFAULT_FACTS],
     "keep": [{"protect": "names", "keep": ["city", "month"]}],
     "tag": [{"protect": "names", "tag": ["city", "month"]}],
     "drop": [{"protect": "names", "drop": ["city", "month"]}],
@@ -136,6 +137,8 @@ def test_an_option_that_is_left_out_is_its_default(english: Sanitizer) -> None:
     assert english.canonical_options(deny=["b", "a"]) == english.canonical_options(deny=("a", "b"))
     krr = [serialize_options(english.canonical_options(mechanism="krr", epsilon=e)) for e in ("3", 3, "3.00")]
     assert len(set(krr)) == 1
+    names = [serialize_options(english.canonical_options(protect="names", facts=f)) for f in (None, DEFAULT_FACTS)]  # type: ignore[arg-type]
+    assert names[0] == names[1]
 
 
 def test_options_and_text_do_not_run_into_each_other() -> None:

@@ -1,6 +1,6 @@
 /** Reader of the lists of the mode `names`. */
 
-import { COMMON_WORD_FLAGS } from "../constants.js";
+import { COMMON_WORD_FLAGS, FACT_KINDS } from "../constants.js";
 import { types } from "../data.js";
 import { BundleDamaged } from "../errors.js";
 import { M, N } from "../text/segmentation/characterClasses.js";
@@ -15,6 +15,13 @@ const CAPITALS = "kept-capitals.txt";
 const SYMBOLS = "kept-symbols.txt";
 const nameTypeFile = (entityType: string): string => `entity.${entityType}.txt`;
 const namePoolFile = (entityType: string): string => `surrogates.${entityType}.txt`;
+const factFile = (kind: string): string => `facts.${kind}.txt`;
+/** Forms of an entry of a list of facts by its kind, and the problem of another form. Other kinds hold keys. */
+const FACT_FORMS: Readonly<Partial<Record<FactKind, readonly [RegExp, string]>>> = {
+  capital: [/[A-Z]/, "has no capital of ASCII"],
+  company: [/[A-Z]/, "has no capital of ASCII"],
+  acronym: [/^[A-Z]{2,6}$/, "is not two to six capitals of ASCII"],
+};
 const NON_SYMBOL = /[\p{L}\p{M}\p{N}\p{Z}\p{Cc}\p{Cf}\p{Co}\u{1F1E6}-\u{1F1FF}\u{1F3FB}-\u{1F3FF}]/u;
 
 const getFlag = (name: (typeof COMMON_WORD_FLAGS)[number]): number => 1 << COMMON_WORD_FLAGS.indexOf(name);
@@ -24,6 +31,10 @@ export const EMPHASIS = getFlag("emphasis");
 export const RARE = getFlag("rare");
 export const OPENER = getFlag("opener");
 export const FUNCTION = getFlag("function");
+export const CENSUS = getFlag("census");
+
+/** Kind of a list of public facts. */
+export type FactKind = (typeof FACT_KINDS)[number];
 
 /** Entry `names` of the mechanism file. */
 export interface NamesEntry {
@@ -31,14 +42,20 @@ export interface NamesEntry {
   readonly entityTypes: readonly string[];
   /** Entity types with surrogates. */
   readonly poolTypes: readonly string[];
-  /** Names of optional lists, which are not used. */
+  /** Names of lists of public facts. */
   readonly facts: readonly string[];
 }
 
 /** List the files that the entry `names` of the mechanism file implies. */
 export function listNamesFiles({ entityTypes, poolTypes, facts }: NamesEntry): string[] {
-  const factFiles = facts.map((name) => `facts.${name}.txt`);
-  return [COMMON, CAPITALS, SYMBOLS, ...entityTypes.map(nameTypeFile), ...poolTypes.map(namePoolFile), ...factFiles];
+  return [
+    COMMON,
+    CAPITALS,
+    SYMBOLS,
+    ...entityTypes.map(nameTypeFile),
+    ...poolTypes.map(namePoolFile),
+    ...facts.map(factFile),
+  ];
 }
 
 /** Lists of the mode `names`, checked. */
@@ -49,6 +66,8 @@ export class NamesLists {
   readonly keptSymbols: ReadonlySet<string>;
   readonly #membersByType = new Map<string, ReadonlySet<string>>();
   readonly surrogatePools: ReadonlyMap<string, readonly string[]>;
+  /** Public facts of each kind: lookup keys of `term`, `language` and `foreign`, else printed spellings. */
+  readonly factLists: Readonly<Record<FactKind, ReadonlySet<string>>>;
   /** Rules of the bundle's language, or of English. */
   readonly rules: Rules;
 
@@ -93,6 +112,9 @@ export class NamesLists {
         return [entityType, lines];
       }),
     );
+    this.factLists = Object.fromEntries(
+      FACT_KINDS.map((kind) => [kind, entry.facts.includes(kind) ? parseFacts(opened, kind) : new Set()]),
+    ) as Record<FactKind, Set<string>>;
     for (const [required, present] of [
       [types.lists, this.#membersByType],
       [[...types.pools, ...this.rules.data.endings.kept.map((ending) => `word-${ending}`)].sort(), this.surrogatePools],
@@ -106,6 +128,16 @@ export class NamesLists {
   getMembers(name: string): ReadonlySet<string> {
     return this.#membersByType.get(name) ?? new Set();
   }
+}
+
+function parseFacts(opened: BundleBase, kind: FactKind): Set<string> {
+  const name = factFile(kind);
+  const lines = parseSorted(opened, name);
+  const form = FACT_FORMS[kind];
+  if (form === undefined) checkFolded(name, lines);
+  const invalid = form === undefined ? -1 : lines.findIndex((line) => !form[0].test(line));
+  if (form !== undefined && invalid >= 0) throw makeLineError(name, invalid, form[1]);
+  return new Set(lines);
 }
 
 function parseSorted(opened: BundleBase, name: string): string[] {

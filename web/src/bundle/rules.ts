@@ -8,7 +8,7 @@ import {
   MAX_SURROGATES,
   NUMBER_CLASSES,
 } from "../constants.js";
-import { rules as english, type PatternName, type RulesData } from "../data.js";
+import { rules as english, type FactWordKey, type PatternName, type RulesData } from "../data.js";
 import { BundleDamaged, BundleTooLarge } from "../errors.js";
 import { countCodePoints } from "../text/segmentation/characterClasses.js";
 import { foldWord } from "../text/segmentation/words.js";
@@ -41,6 +41,25 @@ export function expandPattern(patterns: RulesData["patterns"], name: PatternName
 export const makeAlternatives = (words: readonly string[]): string =>
   `(?:${words.map(escapePattern).join("|") || "(?!)"})`;
 
+/** Words of the rules for public facts; a set is empty if the rules lack it. */
+export type FactWords = Readonly<Record<keyof typeof FACT_WORD_KEYS, ReadonlySet<string>>>;
+
+/** Key in the file of rules by the name of a list of words of the rules for public facts. */
+const FACT_WORD_KEYS = {
+  addressWords: "address_words",
+  counters: "counters",
+  identifierPieces: "identifier_pieces",
+  kin: "kin",
+  roles: "roles",
+  secretWords: "secret_words",
+  startFollowers: "start_followers",
+  starts: "starts",
+  termBeginnings: "term_beginnings",
+  termEndings: "term_endings",
+  units: "units",
+  weakAddressWords: "weak_address_words",
+} as const satisfies Record<string, FactWordKey>;
+
 /** Rules of a language, prepared for look-ups. */
 export class Rules {
   /** All clitics, and the letters of each from the apostrophe on. */
@@ -54,6 +73,8 @@ export class Rules {
   readonly domain: RegExp;
   /** Pattern of a dash between two times. */
   readonly dash: RegExp;
+  /** Words of the rules for public facts. */
+  readonly facts: FactWords;
   readonly #compiledPatterns = new Map<PatternName, RegExp>();
 
   constructor(readonly data: RulesData) {
@@ -70,6 +91,9 @@ export class Rules {
     this.spelled = Object.fromEntries(NUMBER_KEYS.map((key) => [NUMBER_CLASSES[key], numbers[key].surrogates]));
     this.domain = new RegExp(`^${makeAlternatives([...data.domains.all, ...data.domains.names])}$`);
     this.dash = new RegExp(data.patterns.dash.text, "su");
+    this.facts = Object.fromEntries(
+      Object.entries(FACT_WORD_KEYS).map(([name, key]) => [name, new Set(data.optional?.facts?.[key])]),
+    ) as unknown as FactWords;
   }
 
   /** The pattern that a whole string has to match. */
@@ -177,12 +201,20 @@ const AS_PRINTED = new Set(["months.names", "names.no_legal_forms"]);
 
 const makeError = (problem: string): BundleDamaged => new BundleDamaged(`${RULES_FILE}: ${problem}`);
 
-/** Read and checks rules: the keys and types of those of English. */
+/** Read and check rules: the keys and types of those of English. Of `optional` only `facts` is read. */
 export function readRules(content: Uint8Array): Rules {
   const parsed = parseJson(content, RULES_FILE, true, MAX_RULES_BYTES);
-  if (parsed.has("optional")) parseObject(parsed.get("optional"), RULES_FILE);
-  parsed.delete("optional"); // rules of later releases; without them fewer words are kept
-  const data = checkShape(parsed, english, []) as RulesData;
+  const optional = parsed.has("optional") ? parseObject(parsed.get("optional"), RULES_FILE) : undefined;
+  parsed.delete("optional"); // without these rules fewer words are kept
+  const { optional: _, ...model } = english;
+  const required = checkShape(parsed, model, []) as RulesData;
+  const listed = optional?.has("facts") ? parseObject(optional.get("facts"), RULES_FILE) : new Map<string, Json>();
+  const facts = Object.fromEntries(
+    Object.values(FACT_WORD_KEYS).flatMap((key) =>
+      listed.has(key) ? [[key, checkShape(listed.get(key), [], ["optional", "facts", key]) as string[]]] : [],
+    ),
+  );
+  const data: RulesData = { ...required, optional: { facts } };
   for (const name of Object.keys(data.patterns)) checkPattern(data.patterns, name as PatternName);
   checkWords(data);
   checkSurrogates(data);

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from textveil.bundle import ExpectedBundle, LabelBundle, TextBundle, layout, open_bundle
@@ -40,6 +40,10 @@ def compare(
             " label, shown last; at most one of each.",
         ),
     ] = None,
+    facts: Annotated[
+        Literal["none", "plain", "useful", "public"] | None,
+        typer.Option(help="names: facts to keep besides common words, as for textveil sanitize."),
+    ] = None,
     *,
     expected: ExpectedBundleOptions,
 ) -> None:
@@ -50,7 +54,10 @@ def compare(
     """
     paths = inputs.paths
     text = "\n".join(_read_prose(paths)) if inputs.text is None else inputs.text
-    releases = [*_make_releases(text, *_open_bundles(bundle or [], expected.expected_bundle))]
+    sanitizer, encoder = _open_bundles(bundle or [], expected.expected_bundle)
+    if facts is not None and sanitizer.bundle.names_files is None:
+        raise OptionError("facts: only with the mode names, for which this bundle has no lists")
+    releases = [*_make_releases(text, sanitizer, encoder, {} if facts is None else {"facts": facts})]
     with open_output(None) as write:
         write(f"{_PAGE_HEADING}\n")
         for mode, statement, released in releases:
@@ -100,10 +107,20 @@ def _open_bundles(folders: list[Path], expected_bundle: ExpectedBundle) -> tuple
     return sanitizer, None if index is None else TextLabelEncoder(index)
 
 
-def _make_releases(text: str, sanitizer: Sanitizer, encoder: TextLabelEncoder | None) -> Iterator[tuple[str, str, str]]:
-    """Yield the name of each mode, its privacy statement, and a release."""
+def _make_releases(
+    text: str, sanitizer: Sanitizer, encoder: TextLabelEncoder | None, names_options: dict[str, Any]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the name of each mode, its privacy statement, and a release.
+
+    Args:
+        text: The text.
+        sanitizer: The sanitizer of the text bundle.
+        encoder: The encoder of the bundle that releases a class label, if any.
+        names_options: Further options of the mode ``names``.
+    """
     text_bundle = sanitizer.bundle
-    modes = (_LIST_MODES if text_bundle.names_files is not None else {}) | (
+    list_modes = {mode: options | names_options for mode, options in _LIST_MODES.items()}
+    modes = (list_modes if text_bundle.names_files is not None else {}) | (
         _RANDOMIZED_MODES if text_bundle.staircase_table is not None else {}
     )
     for mode, options in (modes or {text_bundle.default_mechanism: {}}).items():

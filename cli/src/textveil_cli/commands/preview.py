@@ -1,5 +1,6 @@
 """``textveil preview``: the kept parts of a text, before any word is randomized."""
 
+import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from textveil_cli.console import iterate_lines, name_inputs, open_input, open_ou
 from textveil_cli.options import (
     BundleOptions,
     InputOptions,
+    JsonOption,
     MechanismOptions,
     ProtectionOptions,
     TableOptions,
@@ -33,11 +35,13 @@ def preview(
     color: Annotated[
         bool | None, typer.Option("--color/--no-color", help="Color the output; default: only on a terminal.")
     ] = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Show which words of a text are kept, without randomizing any.
 
     Requires the staircase mechanism or --protect names. Function words reveal an author's style, negation, tense and
-    gender. For tables select one column or key. The preview is as private as the text.
+    gender. For tables select one column or key. With --json each text is a line with its pieces: start, end, state,
+    and the reason, such as a list. The preview is as private as the text.
     """
     is_names_mode = protection.protect == "names"
     options = combine_options(*([] if is_names_mode else [MechanismOptions(mechanism="staircase")]), protection)
@@ -47,6 +51,11 @@ def preview(
     words, entity_types = Counter[str](), Counter[str]()
     texts = _read_texts(inputs, table)
     with open_output(None) as write:
+        if as_json:
+            for document in texts:
+                pieces = [piece._asdict() for piece in sanitizer.preview(document, explain=True, **options)]
+                write(json.dumps({"pieces": pieces}, ensure_ascii=False) + "\n")
+            return
         uses_color = sys.stdout.isatty() if color is None else color
         for document in texts:
             for token, label in sanitizer.preview(document, **options):

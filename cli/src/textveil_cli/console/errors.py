@@ -27,7 +27,7 @@ _USAGE_ERRORS = {
 }
 #: Options as the errors of the library spell them.
 _LIBRARY_OPTIONS = re.compile(
-    r"\b(allow|(?<!lower )case|consistent(_cap)?|deny|drop|epsilon(?! of)|keep|key(?=[^;(]*: only)|mechanism|"
+    r"\b(allow|(?<!lower )case|consistent(_cap)?|deny|drop|epsilon(?! of)|facts|keep|key(?=[^;(]*: only)|mechanism|"
     r"protect|randomize|replacement_probability|restore_(hosts|places)|sanitize_punctuation|split|style|tag)\b"
 )
 #: Next step of the user by the code of an error, where it is the same for every message.

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import numpy as np
 from textveil.bundle import MAX_BUNDLE_BYTES, ExpectedBundle
@@ -13,6 +13,9 @@ from textveil.sequences import list_items
 from textveil.text import Options, PrivacyTerms, Result, Sanitizer
 
 from textveil_cli.errors import ColumnError
+
+if TYPE_CHECKING:
+    from textveil.text import ExplainedPiece
 
 
 class SanitizerSettings(Options, ExpectedBundle, total=False):
@@ -99,11 +102,23 @@ class ConfiguredSanitizer:
         results = iter(self.sanitize_texts(texts))
         return [cell if is_missing else next(results).text for cell, is_missing in zip(cells, missing, strict=True)]
 
-    def preview(self, text: str) -> list[tuple[str, str]]:
+    @overload
+    def preview(self, text: str, *, explain: Literal[False] = ...) -> list[tuple[str, str]]: ...
+
+    @overload
+    def preview(self, text: str, *, explain: Literal[True]) -> "list[ExplainedPiece]": ...
+
+    def preview(self, text: str, *, explain: bool = False) -> "list[tuple[str, str]] | list[ExplainedPiece]":
         """Return the tokens and gaps of a text with their treatments, as ``Sanitizer.preview``.
 
         Nothing is sampled, and nothing is released.
+
+        Args:
+            text: Any text.
+            explain: Whether to return the position of each piece and the reason for its treatment too.
         """
+        if explain:
+            return self._sanitizer.preview(text, explain=True, **self._options)
         return self._sanitizer.preview(text, **self._options)
 
     @property

@@ -36,7 +36,7 @@ class CommandOptions(TypedDict, total=False):
         signer: Public key of the required signer of the bundle.
         max_bundle_bytes: Maximum total size of its files.
         mechanism, epsilon, replacement_probability: The mechanism, and its privacy parameters (``Options``).
-        protect, style, keep, tag, drop: Which words are kept, and how others are replaced (``Options``).
+        protect, style, facts, keep, tag, drop: Which words are kept, and how others are replaced (``Options``).
         allow, randomize, deny: Words, or a file with one word a line.
         sanitize_punctuation, consistent, consistent_cap: How words are randomized (``Options``).
         corpus_key: File of the key under which equal strings of all cells get equal surrogates (mode ``names``).
@@ -53,6 +53,7 @@ class CommandOptions(TypedDict, total=False):
     replacement_probability: float | str | None
     protect: str | None
     style: str
+    facts: str
     keep: Collection[str]
     tag: Collection[str]
     drop: Collection[str]

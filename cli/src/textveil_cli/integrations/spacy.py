@@ -120,6 +120,7 @@ def make_component(
     consistent_cap: int | None = None,
     deny: Any = None,
     style: str | None = None,
+    facts: str | None = None,
     keep: Any = None,
     tag: Any = None,
     drop: Any = None,
@@ -147,6 +148,7 @@ def make_component(
         consistent_cap: Maximum number of randomized words of a document with ``consistent``.
         deny: Words that are treated as unknown.
         style: How the mode ``"names"`` writes replacements, ``"surrogate"`` or ``"tag"``.
+        facts: Public facts that this mode keeps: ``"none"``, ``"plain"``, ``"useful"`` or ``"public"``.
         keep: Types that this mode keeps.
         tag: Types that this mode writes as tags.
         drop: Types that this mode removes.

@@ -8,6 +8,7 @@ import typer
 from textveil.bundle import MAX_BUNDLE_BYTES, ExpectedBundle
 from textveil.errors import OptionError
 from textveil.formatting import format_count
+from textveil.text.options import DEFAULT_FACTS
 
 from textveil_cli.console import print_message, read_word_list
 
@@ -161,6 +162,14 @@ class ProtectionOptions:
             help="names: replace by a surrogate of the same type (the default), or by a tag such as [city 1]."
         ),
     ] = None
+    facts: Annotated[
+        Literal["none", "plain", "useful", "public"] | None,
+        typer.Option(
+            help="names: facts to keep besides common words. plain: terms, and numbers with a unit; useful: also"
+            " headings, languages, ages below 90, years, amounts; public: also countries, companies and products."
+            f" Default: {DEFAULT_FACTS}.",
+        ),
+    ] = None
     keep: Annotated[
         list[str] | None,
         typer.Option(
@@ -226,7 +235,7 @@ class ProtectionOptions:
         Raises:
             InputError: A word list cannot be read.
         """
-        own_options = {name: getattr(self, name) or None for name in ("style", "keep", "tag", "drop")}
+        own_options = {name: getattr(self, name) or None for name in ("style", "facts", "keep", "tag", "drop")}
         own_options["allow"] = read_word_list(self.allow, "--allow") or None
         own_options["randomize"] = None if self.randomize is None else read_word_list(self.randomize, "--randomize")
         punctuation = self.sanitize_punctuation or None

@@ -24,7 +24,7 @@ from textveil_export.text.word_vectors import read_text
 _SOURCES_SECTION = re.compile(
     r"^## Sources(?: of the lists of the mode names)?\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL
 )
-_LIST_FILE = re.compile(r"(entity|surrogates)\.([a-z]+(?:-[a-z]+)*)\.txt")
+_LIST_FILE = re.compile(r"(entity|surrogates|facts)\.([a-z]+(?:-[a-z]+)*)\.txt")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,27 +35,29 @@ class NamesListFiles:
         texts: Content by the name of the file in the bundle.
         kinds: Entity types with a list of their words.
         pools: Entity types with a surrogate pool.
+        facts: Names of lists of public facts.
         sources: Section of the model card about sources and licenses.
     """
 
     texts: dict[str, str]
     kinds: tuple[str, ...]
     pools: tuple[str, ...]
+    facts: tuple[str, ...]
     sources: str
 
 
 def read_names_lists(folder: Path) -> NamesListFiles:
-    """Read a folder of lists: common words, capitals, symbols, entity types, surrogate pools.
+    """Read a folder of lists: common words, capitals, symbols, entity types, surrogate pools, public facts.
 
-    Files of entity types are named ``entity.TYPE.txt`` and ``surrogates.TYPE.txt``; ``README.md`` has the sources. A
-    bundle is accepted too, and only the lists of its mode ``names`` are read. The content of the lists is checked when
-    the new bundle is written.
+    Files of entity types are named ``entity.TYPE.txt`` and ``surrogates.TYPE.txt``, optional lists of facts
+    ``facts.NAME.txt``; ``README.md`` has the sources. A bundle is accepted too, and only the lists of its mode
+    ``names`` are read. The content of the lists is checked when the new bundle is written.
 
     Raises:
         SourceError: A file is missing or is not UTF-8, there is no pool, or ``README.md`` has no section on sources.
     """
     texts = {name: read_text(folder / name) for name in (layout.COMMON_WORDS, layout.KEPT_CAPITALS, layout.SYMBOLS)}
-    names_of_role: dict[str, list[str]] = {"entity": [], "surrogates": []}
+    names_of_role: dict[str, list[str]] = {"entity": [], "surrogates": [], "facts": []}
     of_bundle = _list_bundle_files(folder) if (folder / layout.MANIFEST).is_file() else None
     for path in sorted(folder.glob("*.txt")):
         if (match := _LIST_FILE.fullmatch(path.name)) and (of_bundle is None or path.name in of_bundle):
@@ -68,7 +70,11 @@ def read_names_lists(folder: Path) -> NamesListFiles:
         raise SourceError('README.md: add a section "## Sources" with sources and licenses of the lists')
     card = f"## Sources\n{sources[1]}"
     return NamesListFiles(
-        texts=texts, kinds=tuple(names_of_role["entity"]), pools=tuple(names_of_role["surrogates"]), sources=card
+        texts=texts,
+        kinds=tuple(names_of_role["entity"]),
+        pools=tuple(names_of_role["surrogates"]),
+        facts=tuple(names_of_role["facts"]),
+        sources=card,
     )
 
 
@@ -105,10 +111,14 @@ def add_names_lists(contents: TextContents, lists: NamesListFiles) -> TextConten
     """
     taken = {name for name, text in lists.texts.items() if contents.texts.get(name, text) != text}
     contents = _rename_template_lists(contents, {name: f"template.{name}" for name in taken})
+    facts = {"facts": list(lists.facts)} if lists.facts else {}
     return replace(
         contents,
         texts={**contents.texts, **lists.texts},
-        law={**contents.law, "names": {"entity_types": list(lists.kinds), "surrogate_pools": list(lists.pools)}},
+        law={
+            **contents.law,
+            "names": {"entity_types": list(lists.kinds), "surrogate_pools": list(lists.pools), **facts},
+        },
         manifest={**contents.manifest, "attribution": add_credits(contents.manifest["attribution"], NAMES_CREDIT)},
         statistics={**contents.statistics, "names_sources": lists.sources},
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from textveil.errors import BundleNotFound
 
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v4"
-DEFAULT_BUNDLE_ID = "15022b1cd81c9eca4fe8fb585be0a55ac4dff1282ec69c4dd728b133d1afc842"
+DEFAULT_BUNDLE_ID = "63b9a4da4a39ab9d9ee1c200a7839a6b66d645b8f53caf17a28baa0b8b758bbd"
 DEFAULT_ENCODER = "ag-static"
 DEFAULT_ENCODER_ID = "fc94e8ad9143461a58e5ae291f24e812f7f6f70220ff72e8f6fba4acbbdcf5ad"
 _PACKAGE_PARTS = ("runtime", "src", "textveil", "bundle")

@@ -16,9 +16,12 @@ RULES = "rules.json"
 #: Words of an entity type, which all modes read; surrogates of a type in the mode ``names``; surrogates of a shape in
 #: the modes ``words`` and ``all``.
 ENTITY_LIST, SURROGATE_POOL, SHAPE_POOL = "entity.{}.txt", "surrogates.{}.txt", "shape.{}.txt"
-#: Optional lists of public facts, such as terms of a field; this release verifies their hashes and does not use them.
+#: Optional lists of public facts, and the kinds that this release reads: lookup keys of terms, of names of
+#: languages and of frequent words of other languages; printed spellings of terms with a capital, of companies and
+#: their products, and of acronyms.
 FACT_LIST = "facts.{}.txt"
-COMMON_WORD_FLAGS = ("strict", "start", "emphasis", "opener", "name", "function", "rare")
+FACT_KINDS = ("term", "capital", "company", "acronym", "language", "foreign")
+COMMON_WORD_FLAGS = ("strict", "start", "emphasis", "opener", "name", "function", "rare", "census")
 CERTIFICATE, CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "certificate.json", "textveil-certificate", 3
 STATISTICS, STATISTICS_FORMAT, STATISTICS_VERSION = "statistics.json", "textveil-statistics", 2
 

@@ -3,6 +3,7 @@
 Opening a bundle hashes these files and counts their entries. They are parsed when the mode is first used.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from textveil.bundle.layout import (
     COMMON_WORD_FLAGS,
     COMMON_WORDS,
     ENTITY_LIST,
+    FACT_KINDS,
+    FACT_LIST,
     KEPT_CAPITALS,
     MAX_LINE_BYTES,
     RULES,
@@ -23,12 +26,19 @@ from textveil.errors import BundleDamaged, BundleTooLarge
 from textveil.lazy import ENTITY_TYPES, load_data
 
 #: Flags of common words (docs/format.md): kept in a text without capitals too; kept at the start of a sentence; kept in
-#: ALL CAPS; a word that opens sentences; also a name; a function word; a rare word (``start`` holds in ALL CAPS only).
-STRICT, START, EMPHASIS, OPENER, NAME, FUNCTION, RARE = (1 << bit for bit in range(len(COMMON_WORD_FLAGS)))
+#: ALL CAPS; a word that opens sentences; also a name; a function word; a rare word (``start`` holds in ALL CAPS only);
+#: a name of a census or of another country, however rare.
+STRICT, START, EMPHASIS, OPENER, NAME, FUNCTION, RARE, CENSUS = (1 << bit for bit in range(len(COMMON_WORD_FLAGS)))
 #: Entity types with a complete list of members. Common words are kept in lower case, so only flagged members of these
 #: types may also be common words.
 CLOSED_TYPES = tuple(load_data(ENTITY_TYPES)["closed"])
 
+#: Forms of an entry of a list of facts by its kind, and what an error says of another form. Other kinds hold keys.
+_FACT_FORMS = {
+    "capital": (re.compile(r".*[A-Z].*"), "has no capital of ASCII"),
+    "company": (re.compile(r".*[A-Z].*"), "has no capital of ASCII"),
+    "acronym": (re.compile(r"[A-Z]{2,6}"), "is not two to six capitals of ASCII"),
+}
 _FLAG_BITS = {mark: 1 << bit for bit, mark in enumerate(COMMON_WORD_FLAGS)}
 #: Flags of a member: it is also a common word; the modes ``words`` and ``all`` never write it.
 _MEMBER_FLAGS = frozenset({"capitalized", "member-only"})
@@ -48,6 +58,8 @@ class NamesLists:
         kept_symbols: Single characters that are kept.
         members_by_type: For each entity type the lookup keys of its listed members; a member may be a phrase.
         surrogate_pools: For each entity type its surrogates as printed, most frequent first.
+        fact_lists: Public facts of each kind (``FACT_KINDS``); no entries if the bundle lacks the list. Entries of
+            ``term``, ``language`` and ``foreign`` are lookup keys, all others printed spellings.
         rules: Rules of the language: those of the bundle, or of English.
     """
 
@@ -56,6 +68,7 @@ class NamesLists:
     kept_symbols: frozenset[str]
     members_by_type: dict[str, frozenset[str]]
     surrogate_pools: dict[str, tuple[str, ...]]
+    fact_lists: dict[str, frozenset[str]]
     rules: Rules
 
     @property
@@ -93,6 +106,7 @@ def parse_names_lists(
         kept_symbols=_parse_symbols(contents),
         members_by_type={kind: frozenset(found) for kind, found in members.items()},
         surrogate_pools={kind: _parse_surrogates(contents, SURROGATE_POOL.format(kind)) for kind in pool_types},
+        fact_lists={kind: _parse_facts(contents, kind) for kind in FACT_KINDS},
         rules=rules,
     )
 
@@ -130,6 +144,21 @@ def _parse_surrogates(contents: Mapping[str, bytes], name: str) -> tuple[str, ..
             raise _make_line_error(name, number, "is there twice")
         surrogates[surrogate] = None
     return tuple(surrogates)
+
+
+def _parse_facts(contents: Mapping[str, bytes], kind: str) -> frozenset[str]:
+    """Return the entries of a list of public facts; none if the bundle lacks the list."""
+    name = FACT_LIST.format(kind)
+    if name not in contents:
+        return frozenset()
+    if kind not in _FACT_FORMS:
+        return frozenset(_parse_flagged(contents, name, frozenset()))
+    form, problem = _FACT_FORMS[kind]
+    entries = _parse_sorted(contents, name)
+    for number, entry in enumerate(entries, 1):
+        if not form.fullmatch(entry):
+            raise _make_line_error(name, number, problem)
+    return frozenset(entries)
 
 
 def _parse_symbols(contents: Mapping[str, bytes]) -> frozenset[str]:

@@ -13,6 +13,7 @@ from math import prod
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from textveil.bundle.fact_words import FACT_WORD_KEYS, FactWords, build_fact_words
 from textveil.bundle.layout import RULES
 from textveil.bundle.parsers import (
     parse_array,
@@ -198,6 +199,7 @@ class Rules:
         verbs: Common words that are verbs after a name; includes ``requests``.
         choices: Lists of words from which a template may take one, by name.
         templates: Template of the surrogates, by entity type.
+        facts: Words of the rules for public facts; all sets are empty if the file lacks them.
     """
 
     language: str
@@ -235,6 +237,7 @@ class Rules:
     verbs: frozenset[str]
     choices: Mapping[str, tuple[str, ...]]
     templates: Mapping[str, str]
+    facts: FactWords
 
 
 def fold(entry: str) -> str:
@@ -252,8 +255,8 @@ def read_rules(content: bytes) -> Rules:
     """Parse and check a file of rules.
 
     The file must have exactly the keys of the rules of English, and values of the same types. Only ``titles``,
-    ``short`` and ``choices`` may have other keys. The object ``optional`` may be added; this release ignores its
-    content.
+    ``short`` and ``choices`` may have other keys. The object ``optional`` may be added; this release reads its object
+    ``facts`` and ignores all else in it.
 
     Raises:
         BundleDamaged: The file is no JSON object, repeats a key, or has other keys or types; or a word is not its own
@@ -261,13 +264,16 @@ def read_rules(content: bytes) -> Rules:
         BundleTooLarge: The file, a list or a text is too large.
     """
     found = parse_json(content, RULES, max_bytes=MAX_RULES_BYTES)
-    parse_object(found.pop("optional", {}), RULES)  # rules of later releases; without them fewer words are kept
-    _check_shape(found, load_data(RULES), ())
+    optional = parse_object(found.pop("optional", {}), RULES)  # without these rules fewer words are kept
+    facts = parse_object(optional.get("facts", {}), RULES)
+    _check_shape(found, {key: entry for key, entry in load_data(RULES).items() if key != "optional"}, ())
+    for key in FACT_WORD_KEYS:
+        _check_shape(facts.get(key, []), [], ("optional", "facts", key))
     for name in found["patterns"]:
         _check_pattern(found["patterns"], name)
     _check_words(found)
     _check_surrogates(found)
-    return _build(found)
+    return _build({**found, "optional": {"facts": facts}})
 
 
 def _build(found: Mapping[str, Any]) -> Rules:
@@ -314,6 +320,7 @@ def _build(found: Mapping[str, Any]) -> Rules:
         verbs=requests.union(sentences["verbs"]),
         choices={name: tuple(entries) for name, entries in surrogates["choices"].items()},
         templates=surrogates["templates"],
+        facts=build_fact_words(found.get("optional", {}).get("facts", {})),
     )
 
 

@@ -25,7 +25,7 @@ from textveil.text.restore_policy import RestorePolicy
 from textveil.text.sanitizer import Sanitizer
 from textveil.text.statement import KeptWords
 
-_OPTIONS = frozenset("protect consistent consistent_cap style keep tag drop allow deny".split())
+_OPTIONS = frozenset("protect consistent consistent_cap style facts keep tag drop allow deny".split())
 
 
 class Conversation:
@@ -60,9 +60,10 @@ class Conversation:
             all calls of the conversation, while tool results share the mapping. Each such string is a guess that the
             model can test. Results of calls above a limit, and of unknown calls, are rewritten with unlinked
             surrogates, without an error.
-        options: Options of the mode ``names``: ``style``, ``keep``, ``tag``, ``drop``, ``allow``, ``deny`` and
-            ``consistent_cap``, here for all strings of the conversation. With ``consistent=False`` each message has a
-            mapping of its own, a message that is sent again stays equal only at its place, and ``tool_guesses`` are 0.
+        options: Options of the mode ``names``: ``style``, ``facts``, ``keep``, ``tag``, ``drop``, ``allow``, ``deny``
+            and ``consistent_cap``, here for all strings of the conversation. With ``consistent=False`` each message has
+            a mapping of its own, a message that is sent again stays equal only at its place, and ``tool_guesses`` are
+            0.
 
     Raises:
         OptionError: An option or its value is not supported, such as another mode.
@@ -413,10 +414,23 @@ class Conversation:
         restore_places: Collection[str] | str = (),
         restore_hosts: Collection[str] = (),
         rewrite: Callable[[str], str] | None = None,
+        facts: str | None = None,
     ) -> "Conversation":
         """Load a saved conversation, with the options of its creation, to continue it.
 
+        Args:
+            path: The file.
+            key_file: Its key.
+            sanitizer: Rewrites texts, with the bundle of the conversation; the built-in English bundle by default.
+            pass_through: As in the constructor, like the next four arguments.
+            restore_tools: Names of tools whose arguments in replies are restored.
+            restore_places: Regions of replies, besides running text, in which originals are restored.
+            restore_hosts: Originals are restored in links to these hosts.
+            rewrite: Function that rewrites each text.
+            facts: The value of ``facts`` that the conversation must have; any value by default.
+
         Raises:
+            OptionError: The conversation was started with another value of ``facts``, which its messages depend on.
             InputError: The file is missing or unreadable, or is not a conversation of this version.
             KeyFileError: The file was written with another key, or was changed.
             ContentHashMismatch: The conversation was rewritten with another bundle.
@@ -428,6 +442,7 @@ class Conversation:
             "restore_places": restore_places,
             "restore_hosts": restore_hosts,
             "rewrite": rewrite,
+            "facts": facts,
         }
         content, stamp = encrypted_file.read_conversation(Path(path), key_file)
         conversation = cls._from_content(content, sanitizer, options)
@@ -451,15 +466,20 @@ class Conversation:
         Args:
             packed: The result of ``pack``. It must come from a trusted source.
             sanitizer: As in ``load``.
-            options: ``pass_through``, ``restore_tools``, ``restore_places``, ``restore_hosts`` and ``rewrite``, as in
-                ``load``.
+            options: ``pass_through``, ``restore_tools``, ``restore_places``, ``restore_hosts``, ``rewrite`` and
+                ``facts``, as in ``load``.
         """
         return cls._from_content(zlib.decompress(packed), sanitizer, options)
 
     @classmethod
     def _from_content(cls, encoded: bytes, sanitizer: Sanitizer | None, options: Mapping[str, Any]) -> "Conversation":
         content = json.loads(encoded)
-        conversation = cls(sanitizer, **options, **content["options"])
+        stored = content["options"]
+        if options.get("facts") not in (None, stored["facts"]):
+            raise OptionError(
+                f"the conversation was started with facts={stored['facts']}: use this value, or start a new one"
+            )
+        conversation = cls(sanitizer, **{**options, **stored})
         shared = conversation._shared
         if shared.sanitizer.bundle.content_hash != content["bundle"]:
             raise ContentHashMismatch(

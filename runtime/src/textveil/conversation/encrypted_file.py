@@ -23,8 +23,8 @@ except ImportError:  # Windows
     fcntl = None
 
 #: The first line of a file; also authenticated with the content.
-HEADER = b"textveil-conversation 4\n"
-_OLD_HEADERS = tuple(f"textveil-conversation {version}\n".encode() for version in (1, 2, 3))
+HEADER = b"textveil-conversation 5\n"
+_OLD_HEADERS = tuple(f"textveil-conversation {version}\n".encode() for version in (1, 2, 3, 4))
 #: Maximum size of a file.
 _MAX_BYTES = 1 << 28
 #: Number of list entries encoded in one step; size of a conversation that is encoded in one step, in characters.

@@ -110,7 +110,11 @@ def list_model_words(value: Any, restored: Collection[SurrogatePair]) -> list[st
 
 def has_equal_surrogates(entity_type: str, layout: str, plan: NamesPlan) -> bool:
     """Return whether equal strings of an entity type get equal surrogates in a conversation."""
-    return plan.style.tags or bool(plan.style.tag) or plan.surrogates.get_size_and_consistency(entity_type, layout)[1]
+    return (
+        plan.style.tags
+        or bool(plan.style.tag or plan.style.value_tags)
+        or plan.surrogates.get_size_and_consistency(entity_type, layout)[1]
+    )
 
 
 def _iterate_texts(value: Any, is_field: Callable[[str], bool]) -> Iterator[str]:

@@ -4,6 +4,7 @@ The rule is in docs/names-rule.md, "Identifiers".
 """
 
 import re
+from collections.abc import Iterator
 
 _LOWER = "a-z\\u0080-\\U0010ffff"
 _WORD = re.compile(f"[A-Z]{{2,}}s(?![{_LOWER}])|[A-Z]+(?![{_LOWER}])|[A-Z]?[{_LOWER}]+|[0-9]+")
@@ -22,3 +23,8 @@ def split_identifier(identifier: str) -> list[str]:
         (['get', 'User', 'Name', '2'], ['HTTP', 'Server', 'ids'], ['user', 'IDs'])
     """
     return _WORD.findall(identifier)
+
+
+def iterate_identifier_words(identifier: str) -> Iterator[tuple[int, int]]:
+    """Yield the first index of each word of ``split_identifier``, and the index after its last character."""
+    yield from (match.span() for match in _WORD.finditer(identifier))

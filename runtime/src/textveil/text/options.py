@@ -10,6 +10,10 @@ from textveil.errors import OptionError
 _SET_OPTIONS = ("deny", "keep", "tag", "drop", "allow", "randomize")
 #: The protection modes, from the most readable to the most private.
 MODES = ("names", "words", "all")
+#: Values of the option ``facts``, each of which keeps all that the one before it keeps; its default.
+FACTS = ("none", "plain", "useful", "public")
+NO_FACTS = FACTS[0]
+DEFAULT_FACTS = NO_FACTS
 
 
 class Options(TypedDict, total=False):
@@ -34,6 +38,9 @@ class Options(TypedDict, total=False):
             words even if the mode keeps them or the vocabulary contains them (``staircase``, ``names``).
         style: ``"surrogate"`` or ``"tag"`` (``names``): whether the output has surrogates or tags such as ``[city 1]``.
         keep, tag, drop: Entity types that are kept, become tags, or are removed (``names``).
+        facts: Which public facts ``names`` keeps besides common words: ``"none"``, ``"plain"`` (technical and medical
+            terms, and numbers with a unit), ``"useful"`` (headings, languages, ages below 90, years and amounts too) or
+            ``"public"`` (countries, firms and their products too). ``"none"`` if omitted.
         allow: Words that are kept at every position (``names``). The list is public: a reader who has it learns more
             from the output.
         randomize: Words that become random words of this list, at ``epsilon``, wherever they are in lower case
@@ -59,6 +66,7 @@ class Options(TypedDict, total=False):
     keep: Collection[str]
     tag: Collection[str]
     drop: Collection[str]
+    facts: str
     allow: Collection[str]
     randomize: Collection[str]
     sanitize_punctuation: bool
@@ -67,7 +75,7 @@ class Options(TypedDict, total=False):
 #: Default of ``consistent_cap``: the most words, names and numbers of a document with consistent outputs.
 CONSISTENT_CAP = 2_000
 #: Options of the mode ``names`` alone.
-NAMES_OPTIONS = frozenset(("style", "keep", "tag", "drop", "allow", "randomize", "key"))
+NAMES_OPTIONS = frozenset(("style", "facts", "keep", "tag", "drop", "allow", "randomize", "key"))
 
 
 def _is_text(value: object) -> bool:
@@ -88,7 +96,7 @@ def _are_words(value: object) -> bool:
 
 #: Python enforces no types at run time, and ``sanitize_punctuation="no"`` must not count as true.
 _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
-    **dict.fromkeys(("mechanism", "protect", "style"), (_is_text, "{} must be a string")),
+    **dict.fromkeys(("mechanism", "protect", "style", "facts"), (_is_text, "{} must be a string")),
     **dict.fromkeys(
         ("epsilon", "replacement_probability"), (_is_number, "{} must be a number, or its digits as a string")
     ),

@@ -9,7 +9,7 @@ from functools import cached_property
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Literal, Unpack, cast, overload
 
 from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
 from textveil.bundle.files import ExpectedBundle
@@ -22,6 +22,7 @@ from textveil.text.statement import PrivacyTerms, Result, SanitizedDocument
 
 if TYPE_CHECKING:
     from textveil.mechanisms.distribution import OutputDistribution
+    from textveil.text.explanation import ExplainedPiece
     from textveil.text.names.detector import SpanDetector
     from textveil.text.names.plan import NamesPlan, NamesPlanFactory
     from textveil.text.rewrite import RandomizingPlan
@@ -126,13 +127,30 @@ class Sanitizer:
             for texts, tokens, _, drawn, replaced in rows
         ]
 
-    def preview(self, text: str, **options: Unpack[Options]) -> list[tuple[str, str]]:
+    @overload
+    def preview(
+        self, text: str, *, explain: Literal[False] = ..., **options: Unpack[Options]
+    ) -> list[tuple[str, str]]: ...
+
+    @overload
+    def preview(self, text: str, *, explain: Literal[True], **options: Unpack[Options]) -> "list[ExplainedPiece]": ...
+
+    def preview(
+        self, text: str, *, explain: bool = False, **options: Unpack[Options]
+    ) -> "list[tuple[str, str]] | list[ExplainedPiece]":
         """Return the tokens and gaps of a text with their treatment, without sampling or a release.
+
+        Args:
+            text: Any text.
+            explain: Whether to return the position of each piece too, and the list or rule that decides its treatment
+                (``ExplainedPiece``).
+            options: See ``Options``.
 
         Returns:
             Pairs of a part of the text and its treatment: ``"gap"`` between tokens, ``"kept"``, ``"randomized"``,
             ``"unknown"`` (randomized, but not in the vocabulary), or the name of an entity type. Under ``santext+`` a
-            ``"randomized"`` word may also be kept, by chance. The result is as private as the text.
+            ``"randomized"`` word may also be kept, by chance. With ``explain`` an ``ExplainedPiece`` for each pair. The
+            result is as private as the text.
 
         Raises:
             OptionError: As ``sanitize``.
@@ -141,10 +159,12 @@ class Sanitizer:
         if not isinstance(text, str):
             raise InputError("the text must be a string")
         plan, swap = self._get_plan(options), self._find_swap([[text]], options)
-        if swap is None:
-            return plan.preview(text)
-        treated_parts = self._get_plan(swap.replace_in_options(options)).preview(swap.replace_characters(text))
-        return [(swap.restore_characters(piece), what) for piece, what in treated_parts]
+        if swap is not None:
+            plan, text = self._get_plan(swap.replace_in_options(options)), swap.replace_characters(text)
+        restore_characters = str if swap is None else swap.restore_characters
+        if not explain:
+            return [(restore_characters(piece), state) for piece, state in plan.preview(text)]
+        return [piece._replace(text=restore_characters(piece.text)) for piece in plan.explain(text)]
 
     def unknown_share(self, text: str, **options: Unpack[Options]) -> float:
         """Return the share of a text's randomized words that the vocabulary lacks; 0 without any.

@@ -1,5 +1,6 @@
 """Options of the mode ``names`` are checked, plans reveal no user words, and a caller may give the type of a text."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,6 +11,7 @@ from textveil import Sanitizer
 from textveil.errors import BundleDamaged, OptionError
 from textveil.text.names.entity_types import make_assigned_mention
 from textveil.text.names.plan import NamesPlanFactory
+from textveil.text.options import DEFAULT_FACTS, FACTS
 
 KEY = bytes(range(65, 81))
 
@@ -25,6 +27,7 @@ def plans(names: Path) -> NamesPlanFactory:
         ({"keep": ["persn"]}, "no such entity type: persn; did you mean person?"),
         ({"keep": ["city"], "drop": ["city"]}, "an entity type may be in only one of keep, tag and drop"),
         ({"style": "x"}, "style must be one of surrogate, tag"),
+        ({"facts": "all"}, "facts must be one of none, plain, useful, public"),
         ({"consistent": "corpus"}, 'consistent="corpus" and key need each other'),
         ({"key": KEY}, 'consistent="corpus" and key need each other'),
         ({"consistent": "corpus", "key": KEY[1:]}, "key must have at least 16 bytes"),
@@ -36,6 +39,41 @@ def test_what_is_refused(plans: NamesPlanFactory, options: dict[str, Any], messa
     with pytest.raises(OptionError) as refused:
         plans.make_plan(options)
     assert str(refused.value) == message
+
+
+@pytest.mark.parametrize("level", FACTS)
+def test_each_value_of_facts_is_accepted_and_stated(plans: NamesPlanFactory, level: str) -> None:
+    plan = plans.make_plan({"facts": level})
+    assert plan.facts.level == level
+    statement = plan.terms.statement(5).to_dict()
+    assert statement["facts"] == level
+    assert ("technical and medical terms" in statement["line"]) == (level != "none")
+    assert ("languages, ages below 90" in statement["line"]) == (level in ("useful", "public"))
+    assert ("countries, names of known companies" in statement["line"]) == (level == "public")
+    assert statement["line"].endswith("can single out a person.") == (level in ("useful", "public"))
+    for statements in (statement["line"], statement["summary"], *statement["not_protected"]):
+        assert not re.search("nothing personal|anonymous|public facts", statements)
+
+
+def test_without_facts_the_statement_has_only_a_new_key(plans: NamesPlanFactory) -> None:
+    omitted, none = (plans.make_plan(options).terms.statement(3).to_dict() for options in ({}, {"facts": "none"}))
+    assert omitted == {**none, "facts": DEFAULT_FACTS}
+    assert len(none["not_protected"]) == 6
+    assert none["line"].startswith("Kept: common words from a public list. All other words and numbers: replaced")
+    assert none["line"].endswith("Kept words can still reveal who the text is about.")
+
+
+@pytest.mark.parametrize("options", [{"protect": "words"}, {"protect": "all"}, {"mechanism": "random"}, {}], ids=str)
+@pytest.mark.parametrize("level", FACTS)
+def test_other_modes_refuse_facts(options: dict[str, Any], level: str) -> None:
+    for call in (Sanitizer.load().sanitize, Sanitizer.load().preview):
+        with pytest.raises(OptionError, match=r"^facts: only with the mode names \(protect\)$"):
+            call("Anna", **options, facts=level)
+
+
+def test_facts_must_be_a_string() -> None:
+    with pytest.raises(OptionError, match=r"^facts must be a string$"):
+        Sanitizer.load().sanitize("Anna", protect="names", facts=1)  # type: ignore[arg-type]
 
 
 def test_a_plan_shows_neither_its_key_nor_the_words_of_the_user(plans: NamesPlanFactory) -> None:

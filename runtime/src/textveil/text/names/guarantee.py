@@ -11,10 +11,12 @@ from typing import Any
 from textveil.formatting import format_count
 from textveil.lazy import STATEMENTS, load_data
 from textveil.release import UNBOUNDED_SPEND, PrivacyLoss, Spend
-from textveil.text.options import CONSISTENT_CAP
+from textveil.text.options import CONSISTENT_CAP, DEFAULT_FACTS, FACTS
 from textveil.text.statement import PrivacyTerms
 
 _TEXTS = load_data(STATEMENTS)["names"]
+#: Layouts of plain numbers of five digits or more, none of which the option ``facts`` keeps.
+_LONG_NUMBERS = frozenset(("5", "7", "10"))
 NOTION: str = _TEXTS["guarantee"]
 
 
@@ -31,6 +33,8 @@ class ReplacementStyle:
         cap: Largest number of distinct strings of a document that get surrogates of their own. Further strings become
             tags.
         linked: Whether equal strings of all documents under one key get equal surrogates.
+        value_tags: Entity types that are written as tags because the option ``facts`` keeps some of their strings.
+            Numbers of five or more digits have surrogates nevertheless.
     """
 
     tags: bool = False
@@ -40,6 +44,13 @@ class ReplacementStyle:
     drop: frozenset[str] = frozenset()
     cap: int = CONSISTENT_CAP
     linked: bool = False
+    value_tags: frozenset[str] = frozenset()
+
+    def is_tagged(self, public_type: str, entity_type: str, layout: str) -> bool:
+        """Return whether a mention of a type and layout is written as a tag."""
+        if self.tags or public_type in self.tag:
+            return True
+        return entity_type in self.value_tags and layout not in _LONG_NUMBERS
 
     @property
     def effective_cap(self) -> int | None:
@@ -74,6 +85,7 @@ class NamesGuarantee:
 
     Attributes:
         style: Options for the replacement of spans.
+        facts: Which public facts are kept, the value of the option ``facts``.
         allow: Whether a list of the user adds words that are kept.
         deny: Whether a list of the user adds words that are replaced.
         also: Whether an outside detector hides further parts of the output.
@@ -81,6 +93,7 @@ class NamesGuarantee:
     """
 
     style: ReplacementStyle
+    facts: str = DEFAULT_FACTS
     allow: bool = False
     deny: bool = False
     also: bool = False
@@ -126,6 +139,7 @@ class NamesGuarantee:
             "keep": sorted(self.style.keep),
             "tag": sorted(self.style.tag),
             "drop": sorted(self.style.drop),
+            "facts": self.facts,
             "allow": self.allow,
             "deny": self.deny,
             "also": self.also,
@@ -139,7 +153,7 @@ class NamesGuarantee:
 
     def list_unprotected(self, terms: PrivacyTerms) -> tuple[str, ...]:
         """Return what the guarantee does not protect (``PrivacyGuarantee.list_unprotected``)."""
-        items = [*_TEXTS["not_protected"]]
+        items = [*_TEXTS["not_protected"], *self._list_fact_texts("not_protected_facts")]
         if self.style.keep:
             items.append(_TEXTS["not_protected_types"].format(types=", ".join(sorted(self.style.keep))))
         if self.allow:
@@ -155,11 +169,11 @@ class NamesGuarantee:
     def format_line(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
         """Return the privacy statement as one line (``PrivacyGuarantee.format_line``)."""
         kept_types = sorted(self.style.keep)
-        kept_phrase = (
-            _TEXTS["kept_types" if len(kept_types) > 1 else "kept_type"].format(types=", ".join(kept_types))
-            if kept_types
-            else ""
-        )
+        kept_phrase = "".join(self._list_fact_texts("kept_facts"))
+        if kept_types:
+            kept_phrase += _TEXTS["kept_types" if len(kept_types) > 1 else "kept_type"].format(
+                types=", ".join(kept_types)
+            )
         kept_phrase += _TEXTS["kept_allowed"] if self.allow else ""
         linked_phrase = " Documents under one key are linked." if self.style.linked else ""
         draw = self.draw
@@ -170,9 +184,18 @@ class NamesGuarantee:
                 f"{draw} per word. "
             )
         return (
-            _TEXTS["line"].format(more=kept_phrase, randomized=randomized_phrase, replacements=self._replacement_phrase)
+            _TEXTS["line"].format(
+                more=kept_phrase,
+                randomized=randomized_phrase,
+                replacements=self._replacement_phrase,
+                together=_TEXTS["together_facts"].get(self.facts, ""),
+            )
             + linked_phrase
         )
+
+    def _list_fact_texts(self, name: str) -> list[str]:
+        """Return the texts of the value of ``facts`` and of all values that keep less."""
+        return [_TEXTS[name][level] for level in FACTS[1 : FACTS.index(self.facts) + 1]]
 
     @property
     def _replacement_phrase(self) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from textveil.text.names.entity_types import (
     EntityMention,
     GivenNameLinker,
 )
+from textveil.text.names.facts import FactRules, list_value_types
 from textveil.text.names.guarantee import NamesGuarantee, RandomizedListFigures, ReplacementStyle
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.read import NamesReader
@@ -34,12 +35,15 @@ from textveil.text.names.rewrite import DocumentDraws
 from textveil.text.names.strict_rules import hide_context_words
 from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.names.tokenizer import ChunkTokenizer
-from textveil.text.names.tokens import RANDOMIZED
+from textveil.text.names.tokens import RANDOMIZED, NamesToken
 from textveil.text.names.word_list import WordListRandomizer
-from textveil.text.options import CONSISTENT_CAP
+from textveil.text.options import CONSISTENT_CAP, DEFAULT_FACTS, FACTS
 from textveil.text.restore import Restorer
 from textveil.text.statement import PrivacyTerms
 from textveil.work_limits import check_work
+
+if TYPE_CHECKING:
+    from textveil.text.explanation import ExplainedPiece
 
 STYLES = ("surrogate", "tag")
 #: Lists that the mode requires.
@@ -150,6 +154,7 @@ class NamesPlan:
         lists: The lists of the bundle.
         surrogates: The surrogate pools.
         style: Options for the replacement of spans.
+        facts: Which public facts are kept.
         terms: Contents of privacy statements.
         allowed: Keys of the user's own words that are kept.
         denied: Keys of the user's own words that are replaced.
@@ -162,6 +167,7 @@ class NamesPlan:
     lists: NamesLists
     surrogates: SurrogatePools
     style: ReplacementStyle
+    facts: FactRules
     terms: PrivacyTerms
     allowed: frozenset[str] = field(repr=False)
     denied: frozenset[str] = field(repr=False)
@@ -191,7 +197,7 @@ class NamesPlan:
 
     def make_reader(self) -> NamesReader:
         """Return a reader for the texts of one call."""
-        return NamesReader(self._tokenizer, self._classifier, self.lists.rules)
+        return NamesReader(self._tokenizer, self._classifier, self.lists.rules, self.facts)
 
     def hide_context_words(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
         """Yield the elements of a text, with all words hidden that only their context keeps."""
@@ -210,21 +216,28 @@ class NamesPlan:
 
     def preview(self, text: str) -> list[tuple[str, str]]:
         """Return each part of a text with its treatment (``Sanitizer.preview``)."""
-        treated_parts = []
+        return [(piece, state) for piece, state, _ in self.iterate_pieces(text)]
+
+    def explain(self, text: str) -> "Iterator[ExplainedPiece]":
+        """Yield each part of a text with its treatment and the reason (``Sanitizer.preview``)."""
+        from textveil.text.names.explanation import explain_preview  # lazy: only explained previews need it
+
+        return explain_preview(self, text)
+
+    def iterate_pieces(self, text: str) -> Iterator[tuple[str, str, EntityMention | None]]:
+        """Yield each part of a text, its treatment, and its mention if it is replaced."""
         for entry in self.make_reader().read_texts([text])[0].elements:
-            if not isinstance(entry, str):
-                is_randomized = entry.parts[0].layout == RANDOMIZED
-                treated_parts.append(
-                    (
-                        entry.span.escaped_text or entry.span.text,
-                        "randomized" if is_randomized else PUBLIC_TYPE_NAMES.get(entry.entity_type, entry.entity_type),
-                    )
-                )
+            if isinstance(entry, str):
+                for piece in _WORD_OR_GAP.findall(entry):
+                    yield piece, "kept" if piece[0].isalnum() else "gap", None
             else:
-                treated_parts += [
-                    (piece, "kept" if piece[0].isalnum() else "gap") for piece in _WORD_OR_GAP.findall(entry)
-                ]
-        return treated_parts
+                is_randomized = entry.parts[0].layout == RANDOMIZED
+                state = "randomized" if is_randomized else PUBLIC_TYPE_NAMES.get(entry.entity_type, entry.entity_type)
+                yield entry.span.escaped_text or entry.span.text, state, entry
+
+    def classify_word(self, word: str) -> Sequence[NamesToken]:
+        """Return the tokens of a word alone: one, or a stem and its clitic."""
+        return self._lexicon.classify_word(word)
 
     def distribution(self, word: str) -> Any:
         """Return the output distribution of a randomized word.
@@ -273,6 +286,7 @@ class NamesPlanFactory:
             raise OptionError(f"the mode names does not support {', '.join(unsupported)}: omit it")
         style = self._make_style(options)
         allowed, denied = _collect_keys(options.get("allow", ())), _collect_keys(options.get("deny", ()))
+        facts = FactRules(self._lists, options.get("facts", DEFAULT_FACTS), denied, style.tag | style.drop)
         level, randomizer, list_figures = None, None, None
         if "randomize" in options:
             from textveil.text.staircase_plans import find_staircase_level  # lazy: surrogates need no staircase
@@ -288,7 +302,12 @@ class NamesPlanFactory:
             mechanism="names",
             level=level and f"{level.epsilon.normalize():f}",
             promise=NamesGuarantee(
-                style=style, allow=bool(allowed), deny=bool(denied), also=has_detector, draw=list_figures
+                style=style,
+                facts=facts.level,
+                allow=bool(allowed),
+                deny=bool(denied),
+                also=has_detector,
+                draw=list_figures,
             ),
             protect="names",
             consistent=style.consistent,
@@ -300,6 +319,7 @@ class NamesPlanFactory:
             lists=self._lists,
             surrogates=self._surrogates,
             style=style,
+            facts=facts,
             terms=terms,
             allowed=allowed,
             denied=denied,
@@ -312,6 +332,8 @@ class NamesPlanFactory:
         style, cap = options.get("style", "surrogate"), options.get("consistent_cap", CONSISTENT_CAP)
         if style not in STYLES:
             raise OptionError(f"style must be one of {', '.join(STYLES)}")
+        if options.get("facts", DEFAULT_FACTS) not in FACTS:
+            raise OptionError(f"facts must be one of {', '.join(FACTS)}")
         types_by_option = {name: self._check_types(options.get(name, ())) for name in ("keep", "tag", "drop")}
         if any(
             types_by_option[one] & types_by_option[other]
@@ -329,7 +351,12 @@ class NamesPlanFactory:
         if key is not None and len(key) < MIN_KEY_BYTES:
             raise OptionError(f"key must have at least {MIN_KEY_BYTES} bytes")
         return ReplacementStyle(
-            tags=style == "tag", consistent=bool(consistent), cap=cap, linked=key is not None, **types_by_option
+            tags=style == "tag",
+            consistent=bool(consistent),
+            cap=cap,
+            linked=key is not None,
+            value_tags=list_value_types(options.get("facts", DEFAULT_FACTS)),
+            **types_by_option,
         )
 
     def _check_types(self, entity_types: Collection[str]) -> frozenset[str]:

@@ -14,11 +14,13 @@ from typing import NamedTuple
 
 from textveil.bundle.rules import Rules
 from textveil.text.names.entity_types import EntityClassifier, EntityMention
+from textveil.text.names.facts import FactRules
 from textveil.text.names.lexicon import is_letter
 from textveil.text.names.spans import LINE_BREAKS, SpanFinder
 from textveil.text.names.spelled_tokens import may_span_gap, merge_spelled
 from textveil.text.names.tokenizer import ChunkTokenizer
 from textveil.text.names.tokens import JSON_NUMBER_CASE, NUMBER_WORD, RANDOMIZED, ChunkTokens, NamesToken, TokenWindow
+from textveil.text.options import NO_FACTS
 from textveil.text.segmentation import LOWER
 from textveil.work_limits import STEPS_PER_CHECK, check_work
 
@@ -123,14 +125,17 @@ class NamesReader:
         tokenizer: Tokenizer of chunks.
         classifier: Classifier of spans.
         rules: Rules of the language.
+        facts: Rules that keep public facts; ``None`` if there are none.
 
     Privacy:
         The object caches chunks of the texts. It must not outlive the call.
     """
 
-    def __init__(self, tokenizer: ChunkTokenizer, classifier: EntityClassifier, rules: Rules) -> None:
-        self._tokenizer, self._rules = tokenizer, rules
-        self._classify_elements = classifier.classify_elements
+    def __init__(
+        self, tokenizer: ChunkTokenizer, classifier: EntityClassifier, rules: Rules, facts: FactRules | None = None
+    ) -> None:
+        self._tokenizer, self._rules, self._classifier = tokenizer, rules, classifier
+        self._facts = None if facts is None or facts.level == NO_FACTS else facts
         self._recent_chunks: dict[str, ChunkTokens] = {}
         self._older_chunks: dict[str, ChunkTokens] = {}
 
@@ -149,7 +154,7 @@ class NamesReader:
         results: list[ReadText] = []
         for text, text_windows in zip(texts, windows, strict=True):
             finder = self._make_finder(text_windows, text, has_capitals)
-            elements = [*self._classify_elements(finder.iterate_blocks(), has_capitals)]
+            elements = [*self._classify_elements(finder, has_capitals)]
             results.append(ReadText(elements, finder.kept_count))
         return results
 
@@ -160,10 +165,17 @@ class NamesReader:
         windows = [self._iterate_windows(text)]
         has_capitals = _contains_capital([text], windows)
         finder = self._make_finder(windows[0], text, has_capitals)
-        return ReadTextStream(finder, self._classify_elements(finder.iterate_blocks(), has_capitals))
+        return ReadTextStream(finder, self._classify_elements(finder, has_capitals))
 
     def _make_finder(self, windows: Iterator[TokenWindow], text: str, capitals: bool) -> SpanFinder:
         return SpanFinder(windows, has_breaks=_has_line_breaks(text), has_capitals=capitals, rules=self._rules)
+
+    def _classify_elements(self, finder: SpanFinder, has_capitals: bool) -> Iterator[str | EntityMention]:
+        """Yield kept texts and mentions in turn, with public facts as kept text."""
+        elements = self._classifier.classify_elements(finder.iterate_blocks(), has_capitals)
+        if self._facts is None:
+            return elements
+        return self._facts.keep_facts(elements, finder, lambda span: self._classifier.classify_span(span, has_capitals))
 
     def _has_capital(self, text: str) -> bool:
         """Return whether a word of a text with JSON has a capital letter."""
@@ -197,7 +209,7 @@ class NamesReader:
             cached = cached_parts.get(part.text)
             if cached is None:
                 finder = self._make_finder(self._iterate_windows(part.text), part.text, has_capitals)
-                elements: Iterable[str | EntityMention] = self._classify_elements(finder.iterate_blocks(), has_capitals)
+                elements: Iterable[str | EntityMention] = self._classify_elements(finder, has_capitals)
                 if len(part.text) <= _MAX_CACHED_LENGTH and len(cached_parts) < _MAX_CHUNKS:
                     elements = tuple(elements)
                     cached_parts[part.text] = elements, finder.kept_count

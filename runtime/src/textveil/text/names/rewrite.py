@@ -121,7 +121,7 @@ class DocumentDraws:
         style = self._style
         if public_type in style.drop:
             return ""
-        if style.tags or public_type in style.tag:
+        if style.is_tagged(public_type, mention.entity_type, mention.parts[0].layout):
             return self._get_tag(public_type, _make_tag_key(mention))
         draws = [*map(self._draw_part, mention.parts)]
         return self._get_tag(public_type, _make_tag_key(mention)) if None in draws else cast("list[int]", draws)

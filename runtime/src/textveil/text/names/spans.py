@@ -49,6 +49,7 @@ from textveil.text.names.tokens import (
     TextElement,
     TokenWindow,
     create_tuple,
+    find_run_case,
 )
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 from textveil.work_limits import STEPS_PER_CHECK, check_work
@@ -406,12 +407,8 @@ class SpanFinder:
                 break
             first = first if after == index else after  # connectors start a new group
             index = self._find_member_end(after, end)
-        tokens, case = tuple(self._words[start:index]), UPPER
-        for token in tokens:
-            # Initials carry no case of their own, and no sentence ends at the full stop after one: both are public in
-            # the template.
-            if token.case != UPPER and token.token_class == CAPITALIZED and token.entity_type != "particle":
-                case = TITLE
+        tokens = tuple(self._words[start:index])
+        case = find_run_case(tokens)
         layout = ENDS_IN_INITIAL if tokens[-1].token_class == INITIAL else ""
         entity_type = LONE_INITIAL if layout and len(tokens) == 1 else CAPITALIZED_RUN
         title_case_words = 0 if has_lower else sum(map(_is_title_case, tokens))

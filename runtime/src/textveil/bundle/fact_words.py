@@ -1,0 +1,74 @@
+"""Words of a language that the rules for public facts read, such as units and words before a secret.
+
+They are the object ``optional.facts`` of a file of rules (docs/format-rules.md).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+_NONE: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactWords:
+    """Words of the rules for public facts, as lookup keys. A set is empty if the file of rules lacks it.
+
+    Attributes:
+        units: Units behind a number: singular nouns, abbreviations and signs, such as ``km`` and ``%``.
+        counters: Words before a number that counts or measures, as in ``version 3`` and ``at least 5``.
+        secret_words: Words before a secret, such as ``password`` and ``token``.
+        address_words: Words near a number of an address, an account or a document, such as ``room`` and ``order``.
+        weak_address_words: Words that are address words only in a sentence with another one, as in ``card ends in``.
+        roles: Words for what a person does or is to others, such as ``patient`` and ``manager``.
+        kin: Words for relatives and friends, as in ``Anna's brother``.
+        identifier_pieces: Pieces of identifiers in source code that are no common words, such as ``idx``.
+        starts: Common words without the flag ``start`` that a sentence may begin with; ``start_followers`` have words
+            one of which must follow.
+        start_followers: Determiners, pronouns, auxiliary verbs, prepositions and words of questions.
+        term_beginnings: Beginnings of built words, such as ``micro``.
+        term_endings: Endings of built words, such as ``ization``.
+        not_plurals: Words in *s* that are no plurals of nouns.
+        joining_words: Words between two numbers that do not separate them.
+        range_words: Words between the two numbers of a range.
+        number_words: Number words that a text may keep.
+        age_ends: Words that make the years before them an age.
+        currencies: Words for money.
+        month_leads: Words before a month without a year.
+        language_leads: Words before the name of a language; ``language_nouns`` are words after it.
+        heading_leads: Words before a single word in Title case that names no person.
+        name_prefixes: Beginnings of family names, such as ``mc`` and ``van``.
+    """
+
+    units: frozenset[str] = _NONE
+    counters: frozenset[str] = _NONE
+    secret_words: frozenset[str] = _NONE
+    address_words: frozenset[str] = _NONE
+    weak_address_words: frozenset[str] = _NONE
+    roles: frozenset[str] = _NONE
+    kin: frozenset[str] = _NONE
+    identifier_pieces: frozenset[str] = _NONE
+    starts: frozenset[str] = _NONE
+    start_followers: frozenset[str] = _NONE
+    term_beginnings: frozenset[str] = _NONE
+    term_endings: frozenset[str] = _NONE
+    not_plurals: frozenset[str] = _NONE
+    joining_words: frozenset[str] = _NONE
+    range_words: frozenset[str] = _NONE
+    number_words: frozenset[str] = _NONE
+    age_ends: frozenset[str] = _NONE
+    currencies: frozenset[str] = _NONE
+    month_leads: frozenset[str] = _NONE
+    language_leads: frozenset[str] = _NONE
+    language_nouns: frozenset[str] = _NONE
+    heading_leads: frozenset[str] = _NONE
+    name_prefixes: frozenset[str] = _NONE
+
+
+#: Keys of ``optional.facts`` that this release reads.
+FACT_WORD_KEYS = tuple(entry.name for entry in fields(FactWords))
+
+
+def build_fact_words(found: Mapping[str, Any]) -> FactWords:
+    """Return the words of a checked object ``optional.facts``; keys that this release does not know are ignored."""
+    return FactWords(**{key: frozenset(found[key]) for key in FACT_WORD_KEYS if key in found})

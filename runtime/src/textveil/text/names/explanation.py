@@ -1,0 +1,158 @@
+"""Reasons for the treatment of words in the mode ``names``, for explained previews.
+
+A reason is found after the fact: words are looked up in the lists of the plan. What a call keeps only because of the
+option ``keep`` or ``facts`` is found by reading the text a second time without these options.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from textveil.bundle.names_files import FUNCTION, NamesLists
+from textveil.lazy import ENTITY_TYPES, load_data
+from textveil.text.explanation import FUNCTION_WORD, ExplainedPiece
+from textveil.text.names.entity_types import EntityMention
+from textveil.text.names.facts import FactRules
+from textveil.text.names.tokens import (
+    AFTER_TITLE,
+    CAPITALIZED,
+    CAPITALIZED_RUN,
+    INITIAL,
+    KEPT_FOR_EMPHASIS,
+    LONE_INITIAL,
+    RANDOMIZED,
+    NamesToken,
+)
+from textveil.text.segmentation import UPPER, fold_apostrophes, fold_word
+
+if TYPE_CHECKING:
+    from textveil.text.names.plan import NamesPlan
+
+_TYPES = load_data(ENTITY_TYPES)
+#: Lists of whole names, and of words that end or begin a name, each in order of precedence; types that such a word
+#: gives; the list of first names of other countries.
+_NAME_LISTS = tuple(_TYPES["whole"])
+_END_WORD_LISTS = tuple(name for name, _ in _TYPES["last"])
+_END_WORD_TYPES = frozenset(entity_type for _, entity_type in _TYPES["last"])
+_FOREIGN_GIVEN_LIST = _TYPES["first_names_only"]
+#: Provisional types of spans whose words have a capital.
+_CAPITALIZED_TYPES = frozenset((CAPITALIZED_RUN, LONE_INITIAL))
+#: Types of lower-case words and letters that have no other type.
+_WORD_TYPES = frozenset(("word", "letter"))
+
+
+def explain_preview(plan: "NamesPlan", text: str) -> Iterator[ExplainedPiece]:
+    """Yield the pieces of a text with their treatments, positions and reasons.
+
+    Args:
+        plan: The plan of the call.
+        text: The text.
+
+    Privacy:
+        The result is as private as the text.
+    """
+    option_reasons = _OptionReasons(plan, text)
+    start = 0
+    for piece, state, mention in plan.iterate_pieces(text):
+        end = start + len(piece)
+        if mention is not None:
+            reason = _explain_mention(mention, plan)
+        elif state == "gap":
+            reason = ""
+        else:
+            reason = option_reasons.find(start, piece) or explain_token(plan.classify_word(piece), plan)
+        yield ExplainedPiece(piece, state, start, end, reason)
+        start = end
+
+
+def explain_token(tokens: Sequence[NamesToken], plan: "NamesPlan") -> str:
+    """Return the reason why a word is kept, from the class of its tokens and the lists that have it.
+
+    Args:
+        tokens: The tokens of the word alone: one, or a stem and its clitic.
+        plan: The plan of the call.
+    """
+    token, lists = tokens[0], plan.lists
+    folded = fold_word("".join(part.text for part in tokens))
+    marks = lists.common_words.get(folded) or lists.common_words.get(token.key)
+    if plan.allowed.intersection((folded, token.key)):
+        return "allow"
+    if fold_apostrophes(token.text) in lists.kept_capitals:
+        return "kept-capital"
+    if marks is None:
+        return "expression"
+    if marks & FUNCTION:
+        return FUNCTION_WORD
+    if token.token_class not in (CAPITALIZED, INITIAL):
+        return "common-word"
+    is_emphatic = token.case == UPPER and token.flags & KEPT_FOR_EMPHASIS
+    return "common-word-in-capitals" if is_emphatic else "common-word-at-start"
+
+
+def _explain_mention(mention: EntityMention, plan: "NamesPlan") -> str:
+    """Return the reason for the type of a replaced span."""
+    span, parts, lists = mention.span, mention.parts, plan.lists.members_by_type
+    if parts[0].layout == RANDOMIZED:
+        return "randomize"
+    if any(token.key in plan.denied or not plan.denied.isdisjoint(token.key.split("-")) for token in span.tokens):
+        return "deny"
+    if span.preceding_word == AFTER_TITLE:
+        return "title-before"
+    names = [name for part in parts if (name := _find_list(part.entity_type, part.folded, plan.lists))]
+    if not names and span.entity_type == "word" != mention.entity_type:  # a name in a text without capitals
+        names = [name for name in _NAME_LISTS if parts[0].folded in lists[name]][:1]
+    if not names and span.tokens and mention.entity_type in _END_WORD_TYPES:
+        end_words = (span.tokens[-1].key, span.tokens[0].key)
+        names = [name for word in end_words for name in _END_WORD_LISTS if word in lists[name]][:1]
+    if names:
+        return f"list: {', '.join(dict.fromkeys(names))}"
+    if mention.entity_type == "city" and span.preceding_word in plan.lists.rules.place_prepositions:
+        return "word-before"
+    if span.entity_type in _CAPITALIZED_TYPES:
+        return "capital"
+    if mention.entity_type in _WORD_TYPES:
+        return "perhaps-a-name" if parts[0].folded in plan.lists.common_words else "not-common"
+    return "pattern"
+
+
+def _find_list(entity_type: str, folded: str, lists: NamesLists) -> str:
+    """Return the list that gives a string its type; empty if there is none."""
+    names = [entity_type, *([_FOREIGN_GIVEN_LIST] if entity_type == "given" else [])]
+    return next((name for name in names if folded in lists.members_by_type.get(name, ())), "")
+
+
+class _OptionReasons:
+    """Finds the words of a text that only the options ``keep`` and ``facts`` keep.
+
+    Args:
+        plan: The plan of the call.
+        text: The text.
+    """
+
+    def __init__(self, plan: "NamesPlan", text: str) -> None:
+        self._plan = plan
+        self._starts, self._ends, self._types = list[int](), list[int](), list[str]()
+        if not plan.style.keep and plan.facts.level == "none":
+            return
+        strict_plan = replace(plan, facts=FactRules(plan.lists, "none"), style=replace(plan.style, keep=frozenset()))
+        start = 0
+        for piece, state, mention in strict_plan.iterate_pieces(text):
+            if mention is not None:
+                self._starts.append(start)
+                self._ends.append(start + len(piece))
+                self._types.append(state)
+            start += len(piece)
+
+    def find(self, start: int, piece: str) -> str:
+        """Return the reason for a kept word; empty if it is kept without these options too."""
+        index = bisect_right(self._starts, start + len(piece) - 1) - 1
+        if index < 0 or self._ends[index] <= start:
+            return ""
+        entity_type = self._types[index]
+        if entity_type in self._plan.style.keep:
+            return f"keep: {entity_type}"
+        fact_lists = getattr(self._plan.lists, "fact_lists", {})
+        keys = (piece, fold_word(piece))
+        names = (name for name, entries in fact_lists.items() if not entries.isdisjoint(keys))
+        return f"facts: {next(names, self._plan.facts.level)}"

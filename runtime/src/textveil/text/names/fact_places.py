@@ -1,0 +1,250 @@
+"""Places of the facts: what stands around a mention, as the rules of ``facts`` may read it.
+
+A place is the kept text around a mention, and the classes of the mentions beside it. It has no string of a mention.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from textveil.bundle.fact_words import FactWords
+from textveil.lazy import CHARACTERS, load_data
+from textveil.text.names.entity_types import EntityMention
+from textveil.text.names.tokens import CAPITALIZED_RUN, DIGIT_GROUP, LONE_INITIAL
+
+LINE_BREAKS = frozenset(load_data(CHARACTERS)["gaps"]["line_breaks"])
+#: A word of kept text, in the letters of Latin scripts.
+_WORD = re.compile("[0-9A-Za-z\u00c0-\u024f]+(?:['\u2019][0-9A-Za-z\u00c0-\u024f]+)*")
+_SENTENCE_END = re.compile(r"[.!?]['\")\u201d]*\s")
+#: Types of spans by class. The class is all that a place reads of a mention beside it.
+NUMERIC_TYPES = frozenset(
+    (
+        *"number year digits account phone card ssn time date day decade ordinal age season year-range".split(),
+        *("spelled-number", "number-word", DIGIT_GROUP),
+    )
+)
+_CAPITAL = frozenset((CAPITALIZED_RUN, LONE_INITIAL, "title", "office"))
+
+
+class LinePlaces:
+    """Words and mentions of some lines, with the gaps between them.
+
+    Args:
+        elements: Kept texts and mentions.
+        words: Words of the rules.
+        cut_before: Whether the line begins before the first element.
+        cut_after: Whether the line goes on after the last element.
+
+    Attributes:
+        gaps: The gap before each item, and the gap at the end.
+        mentions: For each item its mention, ``None`` for a kept word.
+    """
+
+    def __init__(
+        self, elements: Sequence[str | EntityMention], words: FactWords, cut_before: bool, cut_after: bool
+    ) -> None:
+        self._words_of, self._cut_before, self._cut_after = words, cut_before, cut_after
+        self.gaps: list[str] = []
+        self.mentions: list[EntityMention | None] = []
+        self._words: list[str] = []
+        #: Mentions that are cut: the index of each with its pieces.
+        self.pieces: dict[int, Sequence[str | EntityMention]] = {}
+        gap = ""
+        for element in elements:
+            if not isinstance(element, str):
+                self._append(gap, "", element)
+                gap = ""
+                continue
+            position = 0
+            for match in _WORD.finditer(element):
+                self._append(gap + element[position : match.start()], match[0], None)
+                gap, position = "", match.end()
+            gap += element[position:]
+        self.gaps.append(gap)
+
+    def _append(self, gap: str, word: str, mention: EntityMention | None) -> None:
+        self.gaps.append(gap)
+        self._words.append(word)
+        self.mentions.append(mention)
+
+    def keep(self, indices: Iterable[int]) -> int:
+        """Turn mentions into kept words, and return how many tokens these have."""
+        count = 0
+        for index in indices:
+            mention = self.mentions[index]
+            assert mention is not None
+            count += len(mention.span.tokens)
+            self._words[index], self.mentions[index] = mention.span.text, None
+        return count
+
+    def iterate_elements(self) -> Iterator[str | EntityMention]:
+        """Yield kept texts and mentions, in order."""
+        kept: list[str] = []
+        for index, (gap, word, mention) in enumerate(zip(self.gaps, self._words, self.mentions, strict=False)):
+            kept.append(gap)
+            if mention is None:
+                kept.append(word)
+                continue
+            for piece in self.pieces.get(index, (mention,)):
+                if isinstance(piece, str):
+                    kept.append(piece)
+                else:
+                    yield "".join(kept)
+                    yield piece
+                    kept = []
+        yield "".join([*kept, self.gaps[-1]])
+
+    def get_word(self, index: int) -> str:
+        """Return the kept word at an index; an empty string for a mention, and outside of the lines."""
+        return self._words[index] if 0 <= index < len(self._words) else ""
+
+    def get_class(self, index: int) -> str:
+        """Return the provisional type of the mention at an index; an empty string for a kept word."""
+        mention = self.mentions[index] if 0 <= index < len(self.mentions) else None
+        return "" if mention is None else mention.span.entity_type
+
+    def _has_break(self, index: int) -> bool:
+        return not LINE_BREAKS.isdisjoint(self.gaps[index])
+
+    def follows(self, index: int, words: Collection[str]) -> bool:
+        """Return whether one of the words is among the three items before an index, in its line."""
+        for at in range(index, index - 3, -1):
+            if at == 0:
+                return self._cut_before
+            if self._has_break(at):
+                return False
+            if self._words[at - 1].lower() in words:
+                return True
+        return False
+
+    def count_neighbors(self, index: int) -> int:
+        """Return how many other numbers of a line no separating word stands between, 2 at most."""
+        count = 0
+        for step in (-1, 1):
+            at = index
+            while count < 2 and (at := self._find_joined_number(at, step)) >= 0:
+                count += 1
+        return count
+
+    def _find_joined_number(self, index: int, step: int) -> int:
+        """Return the index of the next number in a direction; -1 if a word or the end of the line is between."""
+        at = index
+        while True:
+            gap_at = at if step < 0 else at + 1
+            at += step
+            if self._has_break(gap_at):
+                return -1
+            if not 0 <= at < len(self._words):
+                is_cut = self._cut_before if step < 0 else self._cut_after
+                return index if is_cut else -1  # counts as many numbers
+            if self._is_number(at):
+                return at
+            word = self._words[at]
+            if word and word.lower() not in self._words_of.joining_words:
+                return -1
+
+    def _is_number(self, index: int) -> bool:
+        word = self._words[index]
+        return (
+            self.get_class(index) in NUMERIC_TYPES or word[:1].isdigit() or word.lower() in self._words_of.number_words
+        )
+
+    def has_only_years_beside(self, index: int) -> bool:
+        """Return whether each number that no word separates from a year is a year too."""
+        return all(
+            at < 0 or self.get_class(at) in ("year", "year-range")
+            for at in (self._find_joined_number(index, -1), self._find_joined_number(index, 1))
+        )
+
+    def is_month_place(self, index: int) -> bool:
+        """Return whether a month stands before a year, or behind a word such as *in*, with no number beside it."""
+        if self.get_class(index + 1) in ("year", "year-range") and self.gaps[index + 1] in (" ", ", "):
+            return not self._is_value(index - 1)
+        is_place = self.get_word(index - 1).lower() in self._words_of.month_leads and self.gaps[index] == " "
+        return is_place and not self._is_value(index + 1)
+
+    def _is_value(self, index: int) -> bool:
+        """Return whether a number or a replaced capital stands at an index."""
+        if not 0 <= index < len(self._words):
+            return False
+        return self._is_number(index) or self.get_class(index) in _CAPITAL
+
+    def precedes_capital(self, index: int) -> bool:
+        """Return whether a replaced capital follows a number directly."""
+        return self.get_class(index + 1) in _CAPITAL and not self._has_break(index + 1)
+
+    def has_capital_beside(self, index: int) -> bool:
+        """Return whether a replaced capital stands directly before or after a mention."""
+        return self.get_class(index - 1) in _CAPITAL or self.get_class(index + 1) in _CAPITAL
+
+    def is_single_letter(self, index: int) -> bool:
+        """Return whether no letter and no mention stands directly before or after a letter."""
+        return all(
+            not 0 <= at < len(self._words) or (len(self._words[at]) != 1 and self.mentions[at] is None)
+            for at in (index - 1, index + 1)
+        )
+
+    def is_between_words(self, index: int) -> bool:
+        """Return whether kept words stand directly before and after a number, or a mark ends the sentence after it."""
+        before, after = self.gaps[index], self.gaps[index + 1]
+        if not self.get_word(index - 1) or before not in (" ", " (", "-", "=", " = "):
+            return False
+        if self.get_word(index + 1):
+            return after in (" ", "-", ", ", ") ", ". ")
+        return index + 1 == len(self._words) and after[:1] in (".", "?", "!", ")")
+
+    def is_name_place(self, index: int, roles: Collection[str], kin: Collection[str]) -> bool:
+        """Return whether a title or a role precedes a run, or a word of kinship follows it."""
+        if self.get_class(index - 1) in ("title", "office"):
+            return True
+        if self.gaps[index] in (" ", ". ") and self.get_word(index - 1).lower() in roles:
+            return True
+        return self.get_word(index + 1) == "s" and self.get_word(index + 2).lower() in kin
+
+    def is_heading_place(self, index: int, leads: Collection[str]) -> bool:
+        """Return whether a single common word in Title case names nobody in its context.
+
+        One of some words precedes it, or a colon or a kept word in lower case follows it.
+        """
+        if self.gaps[index] == " " and self.get_word(index - 1).lower() in leads:
+            return True
+        if self.has_capital_beside(index):
+            return False
+        after = self.gaps[index + 1]
+        return after.startswith(":") or (after == " " and self.get_word(index + 1).islower())
+
+    def begins_sentence(self, index: int, followers: Collection[str]) -> bool:
+        """Return whether a mention begins a sentence, and a comma or one of the words follows it."""
+        before, after = self.gaps[index], self.gaps[index + 1]
+        if index == 0 and (self._cut_before or before.strip()):
+            return False
+        if index > 0 and not _SENTENCE_END.search(before) and LINE_BREAKS.isdisjoint(before):
+            return False
+        return after.startswith(", ") or (after == " " and self.get_word(index + 1) in followers)
+
+    def is_language_place(self, index: int) -> bool:
+        """Return whether a word stands where names of languages stand."""
+        if self.gaps[index] == " " and self.get_word(index - 1).lower() in self._words_of.language_leads:
+            return True
+        return self.get_word(index + 1).lower() in self._words_of.language_nouns
+
+    def is_age(self, index: int) -> bool:
+        """Return whether a unit of time is that of an age: ``47 years of age``."""
+        words = [self.get_word(index + step).lower() for step in (1, 2)]
+        return words[0] in self._words_of.age_ends or words == ["of", "age"]
+
+    def has_in_sentence(self, index: int, types: Collection[str]) -> bool:
+        """Return whether the sentence of a mention has another mention of the types."""
+        for step in (-1, 1):
+            at = index
+            while True:
+                gap = self.gaps[at if step < 0 else at + 1]
+                at += step
+                if _SENTENCE_END.search(gap) or not LINE_BREAKS.isdisjoint(gap):
+                    break
+                if not 0 <= at < len(self._words):
+                    if self._cut_before if step < 0 else self._cut_after:
+                        return True
+                    break
+                if self.get_class(at) in types:
+                    return True
+        return False

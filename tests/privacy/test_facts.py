@@ -1,0 +1,230 @@
+"""Facts of the mode ``names``: what a rule keeps depends on its own string and its place, never on a hidden string.
+
+docs/proofs/names.md, "Facts". The texts are random mixtures of words, numbers and code.
+"""
+
+import random
+import re
+
+import pytest
+from names_soup import GAPS, NAMES, SHOWN, STRINGS, is_broken, law, pairs, parts_of, soup
+from textveil import Sanitizer
+from textveil.text.names.entity_types import EntityMention, MentionPart
+from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
+from textveil.text.names.facts import FactRules
+from textveil.text.names.plan import NamesPlan
+from textveil.text.names.read import NamesReader
+from textveil.text.names.tokens import EntitySpan
+
+LEVELS = ("plain", "useful", "public")
+#: Words on which rules of facts depend, and strings that they may keep.
+AROUND = parts_of("""
+version|at least|most|than|page|step|sentences|years|days|short words|km|mg|percent|%|dollars|$|€|to|or|password|is
+token|room|order|code|zip|door|patient|Patient|nurse|'s brother|wife|in|since|early|into|language|translate to|speak|the
+#|born|of age|years old|old|the meeting|of the|and then|he said|first|total
+""")
+VALUES = parts_of("""
+5|12|89|90|97|100|2000|1961|2021|12th|3rd|112th|4/5|7/10|5-10|5x5|$|1,250|3.5|June|March|Friday|3:15|1960s|French|German
+customer_id|getUserName|photo_61_05_12.jpg|sunset_beach|kowal12_total.py|mcLean_tax.pdf|j_smith|a.kowal(x)|x.get_value()
+/home/kowal/report.txt|/home/docs/report.pdf|np.zorblax.mean|self.zorb_index|HTTPServer|Python|Docker|JSON|API|iPhone
+Project Status Report|The Final Report|Business Plan|TOTAL COST|x|y|n|python|kubernetes|javascript
+""")
+#: Texts, and what no value of the option may keep of each.
+HIDDEN = [
+    ("born on the 12th in June 1961", "12th June 1961"),
+    ("In 1961, in June, on the 12th, at 3:15 we left", "1961 June 12th 3:15"),
+    ("Dial 5, 5, 5, 0, 1, 4, 2 now", "5 5 5 0 1 4 2"),
+    ("Dial 12, 34, 56, 78 now", "12 34 56 78"),
+    ("The 12 is 34 is 56", "12 34 56"),
+    ("photo_61_05_12.jpg call_12_34_56_78.txt pin_48_21.txt", "photo_61_05_12.jpg call_12_34_56_78.txt pin_48_21.txt"),
+    ("my ssn ends in 42 and starts with 12", "42 12"),
+    ("the IP ends in 12 today", "12"),
+    ("door 7, bed 3", "7 3"),
+    ("he is here\nKowal\t97\tParis", "Kowal 97 Paris"),
+    ("he is here\nBen: 97", "Ben 97"),
+    ("he is here\nKowal,97", "Kowal 97"),
+    ("he met Mr. Docker and Ms. Python", "Docker Python"),
+    ("I have 5/ 2021 555 0142", "5 2021"),
+    ("my room 12 and the code is 12", "12 12"),
+    ("at 14 Prospect St there", "14 Prospect"),
+    ("at 643 ul. Biskupa", "643 Biskupa"),
+    ("the username is happy_mom_83, the password: BlueHorse_Battery99", "happy_mom_83 BlueHorse_Battery99"),
+    ("see mcLean_tax.pdf and j_smith", "mcLean_tax.pdf j_smith"),
+    ("my dad is 93 years old", "93"),
+    ("our pin is 4821 here", "4821"),
+]
+#: Texts, and what a value of the option keeps of each.
+KEPT = [
+    ("plain", "Answer in at most 3 sentences", "3"),
+    ("plain", "the lid of 5 km and 20 mg, up by 12%", "5 20 12"),
+    ("plain", "write 2-3 short paragraphs of 200 words", "2-3 200"),
+    ("plain", "call get_user_name() with customer_id in /home/docs/report.pdf", "get_user_name customer_id report.pdf"),
+    ("plain", "let x be the sum", "x"),
+    ("useful", "I am 34 years old", "34"),
+    ("useful", "we met in June 2023 and in 2019", "June 2023 2019"),
+    ("useful", "Please read the Project Status Report", "Project Status Report"),
+]
+
+
+@pytest.fixture(scope="module")
+def sanitizer() -> Sanitizer:
+    return Sanitizer.load()
+
+
+def make_plan(sanitizer: Sanitizer, level: str) -> NamesPlan:
+    return sanitizer.names_plan(protect="names", facts=level)
+
+
+def list_hidden(plan: NamesPlan, text: str) -> str:
+    (read,) = plan.make_reader().read_texts([text])
+    return " ".join(element.span.text for element in read.elements if not isinstance(element, str))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(("text", "spans"), HIDDEN)
+def test_values_that_identify_together_are_hidden(sanitizer: Sanitizer, level: str, text: str, spans: str) -> None:
+    hidden = list_hidden(make_plan(sanitizer, level), text)
+    assert [span for span in spans.split(" ") if span not in hidden] == []
+
+
+@pytest.mark.parametrize(("level", "text", "spans"), KEPT)
+def test_facts_are_kept(sanitizer: Sanitizer, level: str, text: str, spans: str) -> None:
+    for value in LEVELS[LEVELS.index(level) :]:
+        hidden = list_hidden(make_plan(sanitizer, value), text).split(" ")
+        assert [span for span in spans.split(" ") if span in hidden] == []
+
+
+# --- the layer: elements of the three passes with other strings in the hidden spans
+
+
+def write_soup(chance: random.Random) -> str:
+    return soup(chance, (SHOWN, NAMES, STRINGS, AROUND, VALUES), (4, 2, 1, 4, 4), GAPS)
+
+
+def exchange(mention: EntityMention, chance: random.Random) -> EntityMention:
+    """Return a mention of the same class with another string, which no rule may keep anywhere."""
+    span, text = mention.span, mention.span.text
+    if text.isascii() and span.entity_type in NUMERIC_TYPES:
+        high = span.entity_type in ("number", "age", "ordinal") and text[:2].isdigit()
+        digits = "9" if high and len(text) == 2 and text > "89" else "123456789"
+        new = "".join(
+            chance.choice(digits if at == 0 else "0123456789") if c.isdigit() else c for at, c in enumerate(text)
+        )
+        if span.entity_type in ("age", "ordinal") and len(text.rstrip("sthnrd")) > 2:
+            new = "1" + new[1:]
+    elif span.entity_type in ("month", "letter") or not text.isascii():
+        return mention
+    else:
+        new = "".join(chance.choices("zqwkjh", k=chance.randint(4, 30)))
+        new = new.upper() if text.isupper() else new.title() if text[:1].isupper() else new
+    tokens = tuple(token._replace(text=new, key=new.lower()) for token in span.tokens)
+    if len(tokens) > 1 and span.entity_type == "run":
+        tokens = tokens[: chance.randint(1, len(tokens))]
+    return mention._replace(span=span._replace(text=new, tokens=tokens))
+
+
+def _classify(span: EntitySpan) -> EntityMention:
+    return EntityMention("family", span.case, (MentionPart("family", "", span.text, span.text),), span, span.text)
+
+
+class _Counter:
+    kept_count = 0
+
+
+def keep(rules: FactRules, elements: list[str | EntityMention]) -> list[str | EntityMention]:
+    return [*rules.keep_facts(elements, _Counter(), _classify)]
+
+
+def place_differs(rules: FactRules, reader: NamesReader, seed: int, texts: int) -> bool:
+    """Return whether other strings in the hidden spans change what is kept of any text."""
+    chance = random.Random(seed)
+    for _ in range(texts):
+        text = " ".join(write_soup(chance) for _ in range(3))
+        elements = [*reader.read_texts([text])[0].elements]
+        found = keep(rules, elements)
+        hidden = {id(element) for element in found}
+        others = [
+            exchange(element, chance) if not isinstance(element, str) and id(element) in hidden else element
+            for element in elements
+        ]
+        if [e if isinstance(e, str) else None for e in keep(rules, others)] != [
+            e if isinstance(e, str) else None for e in found
+        ]:
+            return True
+    return False
+
+
+@pytest.fixture(scope="module")
+def reader(sanitizer: Sanitizer) -> NamesReader:
+    return make_plan(sanitizer, "none").make_reader()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_no_hidden_string_changes_what_is_kept(sanitizer: Sanitizer, reader: NamesReader, level: str) -> None:
+    assert not place_differs(make_plan(sanitizer, level).facts, reader, 1, 600)
+
+
+# --- whole texts
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_members_in_all_hidden_spans_leave_the_template(sanitizer: Sanitizer, level: str) -> None:
+    assert not is_broken(make_plan(sanitizer, level), 2, 3_000, write_soup)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_million_members_leave_the_template(sanitizer: Sanitizer, level: str) -> None:
+    assert not is_broken(make_plan(sanitizer, level), 3, 333_334, write_soup)
+
+
+@pytest.mark.parametrize("style", ["surrogate", "tag"])
+def test_texts_of_one_template_have_one_output(
+    sanitizer: Sanitizer, style: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = sanitizer.names_plan(protect="names", facts="useful", style=style)
+    for texts, others in pairs(plan, 4, 1_000, write_soup):
+        assert law(plan, [texts], monkeypatch) == law(plan, [others], monkeypatch)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_no_surrogate_is_a_kept_value(sanitizer: Sanitizer, level: str) -> None:
+    """A reader could mistake it, and a reply with that value would be restored to something else."""
+    chance = random.Random(5)
+    for _ in range(200):
+        text = write_soup(chance)
+        plan = make_plan(sanitizer, level)
+        kept = {e for e in plan.make_reader().read_texts([text])[0].elements if isinstance(e, str)}
+        words = {word for entry in kept for word in re.findall(r"[0-9]+(?:[.,:/-][0-9]+)*", entry)}
+        result = sanitizer.sanitize(text, protect="names", facts=level)
+        surrogates = {pair.output for pair in result.restorer.pairs} if hasattr(result, "restorer") else set()
+        assert words.isdisjoint(surrogates)
+
+
+# --- planted faults: each must be found
+
+
+def _read_hidden_word(places: LinePlaces, index: int) -> str:
+    mention = places.mentions[index] if 0 <= index < len(places.mentions) else None
+    return mention.span.text if mention is not None else _get_word(places, index)
+
+
+def _read_first_digit(places: LinePlaces, index: int) -> str:
+    mention = places.mentions[index] if 0 <= index < len(places.mentions) else None
+    return "" if mention is not None and mention.span.text[:1] in "12345" else _get_class(places, index)
+
+
+_get_word, _get_class = LinePlaces.get_word, LinePlaces.get_class
+FAULTS = {
+    "a hidden word decides": (LinePlaces, "get_word", _read_hidden_word),
+    "the digits of a neighbor decide": (LinePlaces, "get_class", _read_first_digit),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_found(
+    sanitizer: Sanitizer, reader: NamesReader, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner, name, function = FAULTS[fault]
+    monkeypatch.setattr(owner, name, function)
+    assert place_differs(make_plan(sanitizer, "useful").facts, reader, 1, 2_000)
