@@ -59,6 +59,8 @@ CONSTANTS = {
     "CHARACTER_CLASSES": [*layout.CHARACTER_CLASSES],
     "MODES": [*options.MODES],
     "STYLES": [*plan.STYLES],
+    "FACTS": [*options.FACTS],
+    "DEFAULT_FACTS": options.DEFAULT_FACTS,
     "SHAPES": [*SHAPES],
     "COMMON_WORD_FLAGS": [*layout.COMMON_WORD_FLAGS],
     "FACT_KINDS": [*layout.FACT_KINDS],

@@ -172,7 +172,19 @@ test("everything is reached with the keys, in the order of the page", { skip }, 
     if (at === "" || reached.includes(at)) break;
     reached.push(at);
   }
-  const expected = ["sample", "clear", "text", "style", "epsilon", "deny", "again", "example", "reply", "restored"];
+  const expected = [
+    "sample",
+    "clear",
+    "text",
+    "style",
+    "facts",
+    "epsilon",
+    "deny",
+    "again",
+    "example",
+    "reply",
+    "restored",
+  ];
   assert.deepEqual(
     reached.filter((id) => expected.includes(id)),
     expected,

@@ -36,7 +36,7 @@ TEXTS, SEVERAL = 150, 4
 CASES = "lower", "Title", "UPPER", "JSON"
 #: Options that are refused: as `NAME=VALUE`, where JSON has the value.
 REFUSED = """protect="x"|protect="names" epsilon="10"|protect="names" sanitize_punctuation=true
-style="tag"|allow=["a"]|keep=["city"]|protect="names" style="x"
+style="tag"|facts="none"|protect="names" facts="x"|allow=["a"]|keep=["city"]|protect="names" style="x"
 protect="names" keep=["x"]|protect="names" keep=["street"]|protect="names" keep=["city"] drop=["city"]
 protect="names" keep=["city"] tag=["city"]|consistent_cap=5
 consistent=true consistent_cap=0|consistent=true consistent_cap=1|protect="names" consistent_cap=-1

@@ -41,6 +41,8 @@ export const CHARACTER_CLASSES = [
 ] as const;
 export const MODES = ["names", "words", "all"] as const;
 export const STYLES = ["surrogate", "tag"] as const;
+export const FACTS = ["none", "plain", "useful", "public"] as const;
+export const DEFAULT_FACTS = "none";
 export const SHAPES = [
   "email",
   "url",

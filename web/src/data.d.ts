@@ -160,7 +160,10 @@ export const statements: {
       string
     >
   > &
-    Words<"not_protected">;
+    Words<"not_protected"> &
+    Readonly<
+      Record<"facts" | "kept_facts" | "not_protected_facts", Readonly<Record<"plain" | "public" | "useful", string>>>
+    > & { readonly facts_end: Readonly<Record<"useful", string>> };
   readonly revealed_parts: Readonly<
     Record<"case" | "entity_types" | "equal_words" | "function_words" | "gaps" | "order", string>
   >;

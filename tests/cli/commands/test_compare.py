@@ -1,5 +1,6 @@
 """``textveil compare`` and ``preview`` show the effect of the mode ``names`` before a user chooses it."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 from small_index import SENTENCES, sentences_of, write_index
 from textveil import Sanitizer, TextLabelEncoder
+from textveil.text import DEFAULT_FACTS, FACTS
 
 Here = Callable[..., Any]
 TEXT = "The doctor called Anna zorblax in Boston."
@@ -32,6 +34,48 @@ def test_the_built_in_bundle_has_four_rungs(here: Here, tmp_path: Path) -> None:
     assert found["words"][0].endswith("The text as a whole is not protected.")
     assert found["words"][1].startswith("The ")
     assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("level", FACTS)
+def test_facts_are_those_of_the_mode_names(here: Here, level: str) -> None:
+    found = modes(here("compare", "--facts", level, "--text", TEXT).text)
+    assert [*found] == ["names", "names as tags", "words", "all"]
+    for mode in ("names", "names as tags"):
+        assert ("medical terms" in found[mode][0]) == (level != "none")
+    assert not any("medical terms" in found[mode][0] for mode in ("words", "all"))
+
+
+def test_facts_need_the_lists_of_the_mode_names(here: Here, bundle: Path) -> None:
+    ran = here("compare", "-b", bundle, "--facts", "plain", "--text", TEXT)
+    assert (ran.code, ran.out) == (1, b"")
+    assert "--facts: only with the mode names, for which this bundle has no lists" in ran.message
+
+
+@pytest.mark.parametrize("level", FACTS)
+def test_the_command_accepts_each_value_of_facts_and_states_it(here: Here, level: str) -> None:
+    ran = here("sanitize", "--protect", "names", "--facts", level, "--text", TEXT)
+    assert ran.code == 0
+    assert ("medical terms" in ran.message) == (level != "none")
+    assert here("preview", "--protect", "names", "--facts", level, "--text", TEXT).code == 0
+
+
+@pytest.mark.parametrize("command", ["sanitize", "preview", "compare", "gateway", "serve", "inspect"])
+def test_the_help_lists_the_values_of_facts_and_the_default(here: Here, command: str) -> None:
+    page = " ".join(here(command, "--help").text.split())
+    assert "--facts <none|plain|useful|public>" in page
+    assert command == "compare" or f"companies and products. Default: {DEFAULT_FACTS}." in page
+
+
+def test_a_preview_in_json_has_positions_and_reasons(here: Here, tmp_path: Path) -> None:
+    ran = here("preview", "--protect", "names", "--json", "--text", TEXT)
+    pieces = json.loads(ran.text)["pieces"]
+    assert [TEXT[piece["start"] : piece["end"]] for piece in pieces] == [piece["text"] for piece in pieces]
+    assert {"text": "Anna", "state": "person", "start": 18, "end": 22, "reason": "list: given"} in pieces
+    assert {"text": "doctor", "state": "kept", "start": 4, "end": 10, "reason": "common-word"} in pieces
+    file = tmp_path / "in.txt"
+    file.write_text("Anna\nand Bob\n")
+    lines = here("preview", "--protect", "names", "--json", file).text.splitlines()
+    assert [len(json.loads(line)["pieces"]) for line in lines] == [1, 3]
 
 
 def test_what_other_bundles_have(here: Here, names: Path, bundle: Path, tiny_path: Path, index_bundle: Path) -> None:

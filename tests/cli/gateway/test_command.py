@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from forked import run_forked
-from gateways import ANTHROPIC, CHAT, KEY, asked, gateway, text_of
+from gateways import ANTHROPIC, CHAT, KEY, RESPONSES, asked, gateway, text_of
 from textveil import Ledger
 from upstreams import Upstream, upstream
 
@@ -85,13 +85,74 @@ def test_a_dry_run_shows_what_would_be_sent_and_sends_nothing(up: Upstream, tmp_
     assert len(up.asked) == before
 
 
+@pytest.mark.parametrize("level", ["none", "plain", "useful", "public"])
+def test_it_prints_what_it_keeps_when_it_starts(up: Upstream, tmp_path: Path, level: str) -> None:
+    with gateway(tmp_path, up.url, "--facts", level, "--style", "tag") as server:
+        line = next(line for line in server.said.splitlines() if "mode names" in line)
+        status, reply, _ = server.ask("POST", CHAT, asked(CHAT, f"{TEXT} I have 5 dogs."), KEY)
+    assert line.startswith(f"textveil: mode names, style tag, facts {level}. Kept: common words from a public list")
+    assert ("medical terms" in line) == (level != "none")
+    assert status == 200
+    assert text_of(CHAT, reply).endswith("I have 5 dogs.")
+
+
+def test_it_prints_what_the_mode_words_keeps(up: Upstream, tmp_path: Path) -> None:
+    with gateway(tmp_path, up.url, "--protect", "words", "--epsilon", "8") as server:
+        assert "textveil: mode words, epsilon 8 per word. Kept: function words, " in server.said
+
+
+SYSTEM = f"You work for {SECRET} Novak in 12 towns."
+
+
+@pytest.mark.parametrize("path", [CHAT, ANTHROPIC, RESPONSES])
+def test_the_first_changed_system_prompt_is_reported_once_and_without_its_words(
+    up: Upstream, tmp_path: Path, path: str
+) -> None:
+    name = {ANTHROPIC: "system", RESPONSES: "instructions"}.get(path)
+
+    def ask(system: str) -> str:
+        messages = [{"role": "user", "content": TEXT}]
+        body = (
+            asked(path, messages, **{name: system})
+            if name
+            else asked(path, [{"role": "developer", "content": [{"type": "text", "text": system}]}, *messages])
+        )
+        return server.ask("POST", path, body, KEY)[2]["x-textveil-request"]
+
+    with gateway(tmp_path, up.url) as server:
+        ask("Be kind.")
+        changed = ask(SYSTEM)
+        ask(SYSTEM)
+        assert server.stop() == 0
+    lines = [line for line in server.said.splitlines() if "system prompt" in line]
+    assert lines == [
+        f"textveil: request {changed}: the system prompt changed in 2 places, which --dry-run prints; --pass-through "
+        "system sends it unchanged (reported once)"
+    ]
+    assert SECRET not in server.said
+
+
+def test_a_dry_run_with_changes_shows_each_beside_the_original(up: Upstream, tmp_path: Path) -> None:
+    messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": "Be kind."}]
+    with gateway(tmp_path, up.url, "--dry-run", "--show-changes", "--style", "tag") as server:
+        server.ask("POST", CHAT, asked(CHAT, messages, user="Novak"), KEY)
+        server.stop()
+    shown = [line for line in server.said.splitlines() if " -> " in line]
+    assert shown[0].startswith(f"messages.0.content: '{SECRET} Novak' -> '[person 1]'")
+    assert shown[1] == "messages.0.content: '12' -> '[number 1]'"
+    assert shown[2].startswith("user: 'Novak' -> ")
+    assert len(shown) == 3
+    refused = run_forked(["gateway", *UP, "--show-changes"], cwd=tmp_path)
+    assert refused.stderr.startswith(b"textveil: option: --show-changes needs --dry-run")
+
+
 def test_what_it_logs(up: Upstream, tmp_path: Path) -> None:
     with gateway(tmp_path, up.url) as server:
         identity = server.ask("POST", CHAT, asked(CHAT, TEXT), KEY)[2]["x-textveil-request"]
         server.ask("POST", CHAT, asked(CHAT, TEXT, zqxwvina="a"), KEY)
         server.ask("GET", "/v1/models/zqxwvina")
         assert server.stop() == 0
-        _, first, second, third = server.said.splitlines()
+        *_, first, second, third = server.said.splitlines()
     counts = "restored=1 not_restored_words=0 ambiguous=0 tools=0 skipped=0"
     assert first == f"textveil: request {identity}: {CHAT} 200 {counts}"
     assert second.startswith("textveil: request ")
@@ -106,7 +167,7 @@ def test_it_logs_what_it_refuses_and_nothing_that_a_client_chose(up: Upstream, t
         server.ask("DELETE", CHAT)
         server.ask("POST", CHAT, asked(CHAT, TEXT), {**KEY, "Origin": "https://zqxwvina.example"})
         assert server.stop() == 0
-        assert [line.removeprefix("textveil: refused") for line in server.said.splitlines()[1:]] == [
+        assert [line.removeprefix("textveil: refused") for line in server.said.splitlines()[2:]] == [
             ": unknown path or method 404",
             ": unknown path or method 405",
             " before it was read: origin 403",
@@ -119,7 +180,7 @@ def test_it_logs_that_few_words_of_a_request_were_kept(up: Upstream, tmp_path: P
         for text in (french, TEXT):
             server.ask("POST", CHAT, asked(CHAT, text), KEY)
         assert server.stop() == 0
-        _, first, second = server.said.splitlines()
+        *_, first, second = server.said.splitlines()
     assert re.search(r" 200 .* kept_share=0\.[0-4]\d* \(it may not be English\)$", first)
     assert "kept_share" not in second
     assert "lettre" not in server.said

@@ -7,6 +7,7 @@ import re
 import pytest
 from canaries import SECRET
 from textveil.errors import OptionError
+from textveil.text import FACTS
 from textveil_cli.integrations import ConfiguredSanitizer
 
 TEXT = "The doctor called Olga Kaplan in Boston."
@@ -23,6 +24,39 @@ def test_a_rewriter_and_its_pickle() -> None:
     assert ConfiguredSanitizer(protect="names").sanitize_texts([TEXT])[0].statement.to_dict()["epsilon_text"] is None
     with pytest.raises(OptionError, match="no such entity type"):
         ConfiguredSanitizer(protect="names", keep=[SECRET])
+
+
+@pytest.mark.parametrize("level", FACTS)
+def test_facts_reach_a_rewriter_and_its_pickle(level: str) -> None:
+    rewriter = ConfiguredSanitizer(protect="names", facts=level)
+    for one in (rewriter, pickle.loads(pickle.dumps(rewriter))):
+        assert one.sanitize_texts([TEXT])[0].statement.to_dict()["facts"] == level
+    with pytest.raises(OptionError, match="facts: only with the mode names"):
+        ConfiguredSanitizer(facts=level)
+    with pytest.raises(OptionError, match="facts must be one of none, plain, useful, public"):
+        ConfiguredSanitizer(protect="names", facts=SECRET)
+
+
+def test_a_rewriter_explains_its_preview() -> None:
+    pieces = ConfiguredSanitizer(**OPTIONS).preview(TEXT, explain=True)  # type: ignore[arg-type]
+    assert ("Olga Kaplan", "person", 18, 29, "list: given, family") in pieces
+
+
+def test_facts_reach_pandas_and_spacy_and_langchain() -> None:
+    pandas, spacy = pytest.importorskip("pandas"), pytest.importorskip("spacy")
+    pytest.importorskip("langchain_core")
+    from textveil_cli.integrations.langchain import SanitizeFirst
+    from textveil_cli.integrations.pandas import sanitize
+
+    text, expected = "Anna has 5 dogs.", "[person 1] has 5 dogs."
+    options = {"protect": "names", "style": "tag", "facts": "plain"}
+    nlp = spacy.blank("en")
+    nlp.add_pipe("textveil", config=options)
+    assert next(iter(sanitize(pandas.Series([text]), **options))) == expected
+    assert nlp(text).text == SanitizeFirst(**options).invoke(text) == expected  # type: ignore[arg-type]
+    for make in (lambda: sanitize(pandas.Series([text]), facts="plain"), lambda: SanitizeFirst(facts="plain")):
+        with pytest.raises(OptionError, match="facts: only with the mode names"):
+            make()
 
 
 def test_pandas() -> None:

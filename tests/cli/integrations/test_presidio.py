@@ -218,6 +218,12 @@ def test_the_entity_decides_the_kind(entity: str, span: str, written: str) -> No
     assert TextveilOperator().operate(span, params) == written
 
 
+@pytest.mark.parametrize(("entity", "span"), [("LOCATION", "Java"), ("PERSON", "Project Plan"), ("LOCATION", "France")])
+def test_a_detected_span_is_replaced_even_if_it_is_a_public_fact(entity: str, span: str) -> None:
+    params = {"conversation": Conversation(style="tag", facts="public"), "entity_type": entity}
+    assert span not in TextveilOperator().operate(span, params)
+
+
 def test_a_conversation_is_the_only_parameter(engine: AnonymizerEngine) -> None:
     for wrong in (settings("talk"), settings(Conversation(), epsilon=6)):
         with pytest.raises(OptionError, match="must be a Conversation"):

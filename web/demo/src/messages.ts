@@ -4,12 +4,17 @@
 export type ModeName = "names" | "words" | "all";
 export const MODES: readonly ModeName[] = ["names", "words", "all"];
 
+/** Which public facts the mode names keeps besides common words. */
+export type Facts = "none" | "plain" | "useful" | "public";
+export const FACTS: readonly Facts[] = ["none", "plain", "useful", "public"];
+
 /** What the loading worker brings: it never gets a message, so it never sees a text. */
 export type Loaded = { code: ArrayBuffer; bundle: ArrayBuffer; kept: boolean } | { error: string };
 
 /** What the user chose: the same for every text. */
 export interface Choice {
   style: "surrogate" | "tag";
+  facts: Facts;
   epsilon: string;
   deny: string[];
 }
@@ -40,7 +45,7 @@ export interface Drawn {
 }
 
 export type Answer =
-  | { id: number; opened: { identity: string; epsilons: string[]; epsilon: string } }
+  | { id: number; opened: { identity: string; epsilons: string[]; epsilon: string; facts: string } }
   | { id: number; mode: ModeName; look: Look }
   | { id: number; mode: ModeName; drawn: Drawn }
   | { id: number; restored: string }

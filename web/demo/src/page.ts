@@ -2,7 +2,7 @@ import { CACHE } from "./cache.js";
 import { Latest } from "./latest.js";
 import { keep, LoadFailed, load } from "./load.js";
 import { lock } from "./lock.js";
-import type { Choice, ModeName } from "./messages.js";
+import { type Choice, FACTS, type ModeName } from "./messages.js";
 import { Refused, Rewriter, Stopped } from "./rewriter.js";
 import { SAMPLE } from "./sample.js";
 import { cards } from "./view.js";
@@ -26,6 +26,7 @@ const hint = the("text-hint");
 const reply = the<HTMLTextAreaElement>("reply");
 const deny = the<HTMLInputElement>("deny");
 const style = the<HTMLSelectElement>("style");
+const facts = the<HTMLSelectElement>("facts");
 const epsilon = the<HTMLSelectElement>("epsilon");
 const again = the<HTMLButtonElement>("again");
 const example = the<HTMLButtonElement>("example");
@@ -54,6 +55,7 @@ const announce = (line: string) => {
 const written = () => long ?? text.value;
 const choice = (): Choice => ({
   style: style.value === "tag" ? "tag" : "surrogate",
+  facts: FACTS.find((value) => value === facts.value) ?? "none",
   epsilon: epsilon.value,
   deny: deny.value.split(",").filter((word) => word.trim() !== ""),
 });
@@ -158,7 +160,7 @@ function listen(): void {
     take(text.value.slice(0, text.selectionStart) + pasted + text.value.slice(text.selectionEnd));
   });
   deny.addEventListener("input", () => changed(400));
-  for (const select of [style, epsilon]) select.addEventListener("change", () => changed(0));
+  for (const select of [style, facts, epsilon]) select.addEventListener("change", () => changed(0));
   the("sample").addEventListener("click", () => take(SAMPLE));
   the("clear").addEventListener("click", () => {
     take("");
@@ -195,6 +197,7 @@ async function start(): Promise<void> {
   epsilon.replaceChildren(
     ...opened.epsilons.map((label) => new Option(label, label, label === opened.epsilon, label === opened.epsilon)),
   );
+  facts.value = opened.facts;
   the("bundle").textContent = `Bundle ${BUNDLE.replace(/-[0-9a-f]+\.zip$/, "")}, ${opened.identity}`;
   const offline = (await kept) && files.kept;
   listen();

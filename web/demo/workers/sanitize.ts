@@ -20,8 +20,8 @@ let copied: Result | undefined;
 
 const say = (answer: Answer) => self.postMessage(answer);
 
-function options(mode: ModeName, { style, epsilon, deny }: Choice): Options {
-  return mode === "names" ? { protect: mode, style, deny } : { protect: mode, epsilon, deny };
+function options(mode: ModeName, { style, facts, epsilon, deny }: Choice): Options {
+  return mode === "names" ? { protect: mode, style, facts, deny } : { protect: mode, epsilon, deny };
 }
 
 function look(text: string, chosen: Options, opened: Sanitizer): Look {
@@ -42,7 +42,8 @@ async function answer(asked: Ask): Promise<void> {
     sanitizer = await Sanitizer.load(new Uint8Array(asked.bundle), { expectId: asked.identity });
     const { bundleHash: identity, epsilons } = sanitizer;
     const { epsilon_per_word: epsilon } = sanitizer.statement({ protect: "words" }).toJSON();
-    return say({ id: asked.id, opened: { identity, epsilons, epsilon: String(epsilon) } });
+    const { facts } = sanitizer.statement({ protect: "names" }).toJSON();
+    return say({ id: asked.id, opened: { identity, epsilons, epsilon: String(epsilon), facts: String(facts) } });
   }
   if (sanitizer === undefined) throw new Error("not open");
   if (asked.ask === "restore") {

@@ -1,6 +1,6 @@
 /** Options of a call, and their checks. */
 
-import { CONSISTENT_CAP, MODES, SHARED_MESSAGES, STYLES } from "../constants.js";
+import { CONSISTENT_CAP, FACTS, MODES, SHARED_MESSAGES, STYLES } from "../constants.js";
 import { OptionError } from "../errors.js";
 import { Decimal } from "../mechanisms/decimal.js";
 
@@ -20,6 +20,12 @@ export interface Options {
   readonly allow?: Iterable<string> | undefined;
   /** Replace by surrogates of the same entity type, or by tags such as `[city 1]` (`names`). */
   readonly style?: "surrogate" | "tag" | undefined;
+  /**
+   * Public facts that are kept besides common words (`names`): `plain` keeps technical and medical terms, and numbers
+   * with a unit; `useful` also headings, languages, ages below 90, years and amounts; `public` also countries, companies
+   * and their products; `none` if left out.
+   */
+  readonly facts?: "none" | "plain" | "useful" | "public" | undefined;
   /** Entity types that are kept (`names`). */
   readonly keep?: Iterable<string> | undefined;
   /** Entity types that are replaced by tags (`names`). */
@@ -41,6 +47,7 @@ export interface CheckedOptions {
   deny?: string[];
   allow?: string[];
   style?: "surrogate" | "tag";
+  facts?: "none" | "plain" | "useful" | "public";
   keep?: string[];
   tag?: string[];
   drop?: string[];
@@ -49,7 +56,7 @@ export interface CheckedOptions {
 
 const SET_OPTIONS = ["deny", "allow", "keep", "tag", "drop"] as const;
 const FLAG_OPTIONS = ["consistent", "sanitizePunctuation"] as const;
-const NAMES_ONLY = ["style", "keep", "tag", "drop", "allow"] as const;
+const NAMES_ONLY = ["style", "facts", "keep", "tag", "drop", "allow"] as const;
 const WORDS_ONLY = ["epsilon", "sanitizePunctuation"] as const;
 const OPTION_NAMES: readonly string[] = [
   "protect",
@@ -59,6 +66,7 @@ const OPTION_NAMES: readonly string[] = [
   "deny",
   "allow",
   "style",
+  "facts",
   "keep",
   "tag",
   "drop",
@@ -92,6 +100,7 @@ export function checkOptions(options: Options): CheckedOptions {
   for (const [name, values] of [
     ["protect", MODES],
     ["style", STYLES],
+    ["facts", FACTS],
   ] as const) {
     const value = valueByName[name];
     if (value !== undefined && !(values as readonly unknown[]).includes(value)) {

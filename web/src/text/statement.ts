@@ -1,7 +1,9 @@
 /** Privacy statements of releases, in figures and in words: functions of the output and of public parameters. */
 
+import { FACTS } from "../constants.js";
 import { statements } from "../data.js";
 import { computeLargestOdds, type Decimal, formatCount, formatThousands } from "../mechanisms/decimal.js";
+import type { Facts } from "./names/facts.js";
 
 /** Plain values for JSON, with the same names as in Python. */
 export type PlainObject = Readonly<Record<string, unknown>>;
@@ -161,6 +163,8 @@ export interface ReplacementStyle {
 export interface NamesTerms {
   readonly bundleHash: string;
   readonly style: ReplacementStyle;
+  /** Value of the option `facts`. */
+  readonly facts: Facts;
   readonly hasAllowed: boolean;
   readonly hasDenied: boolean;
 }
@@ -187,6 +191,7 @@ export class NamesStatement extends ReleaseStatement {
     const { style, hasAllowed } = this.terms;
     return [
       ...names.not_protected,
+      ...this.#listFactTexts(names.not_protected_facts),
       ...(style.keptTypes.size > 0 ? [fillTemplate(names.not_protected_types, { types: this.#keptTypesText })] : []),
       ...(hasAllowed ? [names.not_protected_allowed] : []),
       ...(style.consistent ? [names.not_protected_equal] : []),
@@ -197,8 +202,16 @@ export class NamesStatement extends ReleaseStatement {
     const { keptTypes } = this.terms.style;
     const keptTemplate = keptTypes.size === 0 ? "" : keptTypes.size > 1 ? names.kept_types : names.kept_type;
     const keptPhrase =
-      fillTemplate(keptTemplate, { types: this.#keptTypesText }) + (this.terms.hasAllowed ? names.kept_allowed : "");
+      this.#listFactTexts(names.kept_facts).join("") +
+      fillTemplate(keptTemplate, { types: this.#keptTypesText }) +
+      (this.terms.hasAllowed ? names.kept_allowed : "");
     return fillTemplate(names.line, { more: keptPhrase, randomized: "", replacements: this.#replacementPhrase });
+  }
+
+  /** Texts of the value of `facts`, and of all values that keep less. */
+  #listFactTexts(textByLevel: Readonly<Record<Exclude<Facts, "none">, string>>): string[] {
+    const levels = FACTS.slice(0, FACTS.indexOf(this.terms.facts) + 1);
+    return levels.flatMap((level) => (level === "none" ? [] : [textByLevel[level]]));
   }
 
   /** Phrase on the replacement of words that are neither kept nor randomized. */
@@ -230,12 +243,14 @@ export class NamesStatement extends ReleaseStatement {
     });
     return (
       summary +
-      (this.#effectiveCap === null ? "" : fillTemplate(names.cap, { cap: formatThousands(this.#effectiveCap) }))
+      (this.#effectiveCap === null ? "" : fillTemplate(names.cap, { cap: formatThousands(this.#effectiveCap) })) +
+      this.#listFactTexts(names.facts).join("") +
+      (this.terms.facts === "useful" ? names.facts_end.useful : "")
     );
   }
 
   override toJSON(): PlainObject {
-    const { style, hasAllowed, hasDenied } = this.terms;
+    const { style, facts, hasAllowed, hasDenied } = this.terms;
     return {
       mechanism: this.mechanism,
       level: null,
@@ -249,6 +264,7 @@ export class NamesStatement extends ReleaseStatement {
       keep: [...style.keptTypes].sort(),
       tag: [...style.taggedTypes].sort(),
       drop: [...style.droppedTypes].sort(),
+      facts,
       allow: hasAllowed,
       deny: hasDenied,
       also: false,

@@ -18,6 +18,7 @@ from textveil.conversation import conversation_matches_key
 from textveil.errors import InputError, KeyFileError, OptionError
 from textveil.formatting import format_count
 from textveil.storage import read_key
+from textveil.text import DEFAULT_FACTS
 
 from textveil_cli.console import print_unless_quiet
 from textveil_cli.files.folder_lock import lock_folder
@@ -34,7 +35,9 @@ from textveil_cli.serve import RequestLimits
 from textveil_cli.serve import serve as run
 
 if TYPE_CHECKING:
-    from textveil.text import Sanitizer
+    from textveil.text import Options, Sanitizer
+
+    from textveil_cli.serve.access import AccessRule
 
 _HOUR_SECONDS = 3600
 #: Thresholds of Python's garbage collector. The first counts new objects: those of some ten requests. The second
@@ -72,6 +75,18 @@ class UpstreamOptions:
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the rewritten requests instead of sending them.")
     ] = False
+    show_changes: Annotated[
+        bool,
+        typer.Option(
+            "--show-changes",
+            help="With --dry-run: also print each changed word beside its original. The output is private.",
+        ),
+    ] = False
+
+    def check(self) -> None:
+        """Raise ``OptionError`` for ``--show-changes`` without ``--dry-run``."""
+        if self.show_changes and not self.dry_run:
+            raise OptionError("--show-changes needs --dry-run")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +107,19 @@ class GatewayTextOptions(TextOptions):
     """All options of text rewriting."""
 
     protection: GatewayProtectionOptions
+
+    def make_options(self) -> "Options":
+        """Return the options of ``Sanitizer.sanitize``, with the gateway's default mode and without missing values.
+
+        In this mode they have ``facts``: a stored conversation does not continue under another default.
+
+        Raises:
+            InputError: A word list cannot be read.
+        """
+        made = {name: value for name, value in super().make_options().items() if value is not None}
+        defaults = {"facts": DEFAULT_FACTS} if made.get("protect", "names") == "names" else {}
+        options: Any = {"protect": "names", **defaults, **made}
+        return options
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,10 +211,19 @@ class MappingOptions:
         )
 
 
-def _refuse_ledger(run_ledger: object) -> None:
-    """Raise ``OptionError`` for a ledger in the mode ``names``, which has no epsilon to spend."""
+def _make_conversation_options(
+    restore_options: dict[str, Any], options: dict[str, Any], guesses: tuple[int, int], run_ledger: object
+) -> dict[str, Any]:
+    """Return the options of ``Conversation``.
+
+    Raises:
+        OptionError: There is a ledger in the mode ``names``, which has no epsilon to spend.
+    """
+    if options["protect"] != "names":
+        return restore_options
     if run_ledger is not None:
         raise OptionError("--ledger needs --protect words or all: the mode names has no epsilon to spend")
+    return {**restore_options, **options, "tool_guesses": guesses}
 
 
 #: Prints a notice of the gateway on standard error.
@@ -264,18 +301,16 @@ def gateway(
     X-Textveil-Conversation names a conversation; without it the earlier messages identify it. Content of requests and
     replies is never logged.
     """
+    upstream.check()
     address.refuse_overwriting(ledger, bundle.bundle)
     service_address, storage_settings = address.make_address(), storage.make_storage_settings()
     run_ledger, sanitizer, guesses = ledger.open_ledger(), bundle.load_sanitizer(), restoring.get_guess_limits()
-    restore_options: dict[str, Any] = {"pass_through": upstream.pass_through or ()} | restoring.make_keywords()
-    options = {name: value for name, value in text_options.make_options().items() if value is not None}
-    if options.get("protect", "names") == "names":
-        _refuse_ledger(run_ledger)
-        conversation_options = {**restore_options, **options, "tool_guesses": guesses}
-    else:
-        restoring.refuse_without_mapping(str(options["protect"]))
-        rewriter = _make_rewriter(sanitizer, options, run_ledger, uses_replay_cache=ledger.replay_cache)
-        conversation_options = restore_options = {**restore_options, "rewrite": rewriter}
+    options: Any = text_options.make_options()
+    restore_options: dict[str, Any] = {"pass_through": sorted(upstream.pass_through or ())} | restoring.make_keywords()
+    if options["protect"] != "names":
+        restoring.refuse_without_mapping(options["protect"])
+        restore_options["rewrite"] = _make_rewriter(sanitizer, options, run_ledger, ledger.replay_cache)
+    conversation_options = _make_conversation_options(restore_options, options, guesses, run_ledger)
     trial_conversation = Conversation(sanitizer, **conversation_options)  # checks the options before the server starts
     with _lock_mappings(storage_settings.folder):
         _check_mappings(storage_settings, trial_conversation, _print_notice)
@@ -285,9 +320,9 @@ def gateway(
             lambda packed: Conversation.unpack(packed, sanitizer, **restore_options),
             storage_settings,
             key=(key := _derive_key(storage_settings.key_file)),
-            options=options | {"tool_guesses": guesses, "pass_through": sorted(upstream.pass_through or ())},
+            options=options | {"tool_guesses": guesses, "pass_through": restore_options["pass_through"]},
         )
-        text_options.report_list_entries(sanitizer, text_options.make_options(), quiet=False)
+        text_options.report_list_entries(sanitizer, options, quiet=False)
         restoring.warn_about_all_places(_print_notice)
         service = Gateway(
             upstream=UpstreamClient.from_url(upstream.upstream, limits.max_reply_bytes, upstream.upstream_certificates),
@@ -301,11 +336,35 @@ def gateway(
             report=_print_notice,
             is_field_name=trial_conversation.is_field_name,
             show_request=partial(print, flush=True) if upstream.dry_run else None,
+            shows_changes=upstream.show_changes,
+            count_replaced=partial(_count_replaced, sanitizer, options),
         )
-        _tune_interpreter()
-        run(lambda access: make_app(service, access), service_address, service.limits, _print_notice)
+        make = partial(_make_reporting_app, service, _describe_mode(sanitizer, options))
+        run(make, service_address, service.limits, _print_notice)
     if run_ledger:
         run_ledger.print_summary(quiet=False)
+
+
+def _make_reporting_app(service: Gateway, description: str, access: "AccessRule") -> Any:
+    """Print what the mode keeps, tune the interpreter and return the application; the address has been checked."""
+    _print_notice(description)
+    _tune_interpreter()
+    return make_app(service, access)
+
+
+def _describe_mode(sanitizer: "Sanitizer", options: "Options") -> str:
+    """Return a line about the mode and what it keeps."""
+    terms = sanitizer.terms(**options)
+    if terms.mechanism != "names":
+        kept_parts = ", ".join(terms.revealed_parts)
+        return f"mode {terms.protect}, epsilon {terms.level} per word. Kept: {kept_parts}."
+    figures = terms.statement(0).to_dict()
+    return f"mode names, style {figures['style']}, facts {figures['facts']}. {figures['line']}"
+
+
+def _count_replaced(sanitizer: "Sanitizer", options: "Options", text: str) -> int:
+    """Return how many parts of a text are replaced or randomized."""
+    return sum(state not in ("kept", "gap") for _, state in sanitizer.preview(text, **options))
 
 
 def _derive_key(file: Path | None) -> bytes:
@@ -329,7 +388,7 @@ def _tune_interpreter() -> None:
 
 
 def _make_rewriter(
-    sanitizer: "Sanitizer", options: dict[str, Any], run_ledger: Any, *, uses_replay_cache: bool
+    sanitizer: "Sanitizer", options: dict[str, Any], run_ledger: Any, uses_replay_cache: bool
 ) -> Callable[[str], str]:
     """Return a function that rewrites each text as a document of its own.
 

@@ -18,6 +18,7 @@ from starlette.requests import ClientDisconnect, Request
 from textveil import Conversation
 from textveil.conversation import ExchangeHistory
 from textveil.errors import ConversationChanged, InputError, KeyFileError, TextveilError
+from textveil.formatting import format_count
 from textveil.text import KeptWords
 
 from textveil_cli.gateway.anthropic_replies import AnthropicReplyRestorer
@@ -25,6 +26,7 @@ from textveil_cli.gateway.api_replies import ApiReplyRestorer
 from textveil_cli.gateway.call_audit import CallAudit
 from textveil_cli.gateway.chat_replies import ChatReplyRestorer
 from textveil_cli.gateway.conversation_store import MAX_LOOKED_UP, ConversationStore, StoredConversation
+from textveil_cli.gateway.differences import iterate_differences, list_system_texts
 from textveil_cli.gateway.headers import (
     build_target,
     get_conversation_name,
@@ -101,6 +103,8 @@ class Gateway:
         report: Function that receives one line per request, without content.
         is_field_name: Function that returns whether an error may contain the name of a field of a request.
         show_request: Function that receives each rewritten request in a dry run, which sends nothing; else ``None``.
+        shows_changes: Whether a dry run also shows each change with the original words.
+        count_replaced: Function that returns how many parts of a text are replaced or randomized.
     """
 
     upstream: UpstreamClient
@@ -114,6 +118,8 @@ class Gateway:
     report: Callable[[str], None] = lambda line: None
     is_field_name: Callable[[str], bool] = lambda name: False
     show_request: Callable[[str], None] | None = None
+    shows_changes: bool = False
+    count_replaced: Callable[[str], int] = lambda text: 0
 
 
 @dataclass(eq=False, kw_only=True)
@@ -171,6 +177,7 @@ class GatewayRequestHandler:
 
     def __init__(self, gateway: Gateway, workers: WorkerPool) -> None:
         self._gateway, self._workers = gateway, workers
+        self._has_reported_system_prompt = False
         self._admission, self._large = RequestAdmission(), asyncio.Semaphore(_MAX_LARGE_REQUESTS)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -264,7 +271,9 @@ class GatewayRequestHandler:
                         client, conversation_name, message_hashes, reply_ids, len(body)
                     )
                     await stack.enter_async_context(conversations.track_request(stored, self._workers.run_job))
-                    exchange, content = await self._rewrite_request(stored, earlier, requests, len(body))
+                    exchange, content, changes = await self._rewrite_request(
+                        stored, earlier, requests, len(body), call.request_id
+                    )
                 finally:
                     if requests:  # the request was not rewritten
                         self._workers.clear_in_thread(requests)
@@ -272,6 +281,8 @@ class GatewayRequestHandler:
             del body  # a reply may take minutes
             if self._gateway.show_request is not None:
                 self._gateway.show_request(f"{path} {content.decode()}")
+                for line in changes:
+                    self._gateway.show_request(line)
                 message = "nothing was sent: in a dry run the gateway only prints the rewritten request"
                 raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "dry-run", message)
             last_hash = message_hashes[-1] if message_hashes else client
@@ -364,12 +375,32 @@ class GatewayRequestHandler:
         except TimeoutError:
             raise make_upstream_refusal("did not finish in time", HTTPStatus.GATEWAY_TIMEOUT) from None
 
-    async def _rewrite_request(
-        self, stored: StoredConversation, earlier: ExchangeHistory | None, requests: list[CheckedRequest], size: int
-    ) -> tuple[Conversation, bytes]:
-        """Return the conversation state and the rewritten request; one request at a time."""
+    def _report_system_prompt(self, original: Mapping[str, Any], rewritten: Mapping[str, Any], request_id: str) -> None:
+        """Report in how many places the system prompt changed, for the first request in which it did.
 
-        def rewrite() -> tuple[Conversation, bytes]:
+        The user learns that the model gets other instructions. The count is a function of the template.
+        """
+        texts = list_system_texts(original)
+        if self._has_reported_system_prompt or texts == list_system_texts(rewritten):
+            return
+        self._has_reported_system_prompt = True
+        count = sum(map(self._gateway.count_replaced, texts))
+        self._gateway.report(
+            f"request {request_id}: the system prompt changed in {format_count(count, 'place')}, which --dry-run "
+            "prints; --pass-through system sends it unchanged (reported once)"
+        )
+
+    async def _rewrite_request(
+        self,
+        stored: StoredConversation,
+        earlier: ExchangeHistory | None,
+        requests: list[CheckedRequest],
+        size: int,
+        request_id: str,
+    ) -> tuple[Conversation, bytes, list[str]]:
+        """Return the conversation state, the rewritten request, and the lines to show of it; one request at a time."""
+
+        def rewrite() -> tuple[Conversation, bytes, list[str]]:
             request, conversation = requests.pop(), self._gateway.conversations.open_conversation(stored)
             history = conversation.history if request.reply_ids and earlier is None else earlier
             if request.reply_ids and (history is None or not (history.tags or history.previous)):
@@ -377,7 +408,9 @@ class GatewayRequestHandler:
             exchange = conversation.start_exchange(history)
             sent = rewrite_request(request, exchange, self._gateway.key)
             self._gateway.conversations.save_conversation(stored)
-            return exchange, json.dumps(sent, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+            self._report_system_prompt(request.body, sent, request_id)
+            changes = [*iterate_differences(request.body, sent)] if self._gateway.shows_changes else []
+            return exchange, json.dumps(sent, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace"), changes
 
         try:
             async with asyncio.timeout(self._gateway.limits.seconds):

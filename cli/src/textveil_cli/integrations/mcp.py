@@ -138,6 +138,7 @@ def main() -> None:
     for name, meaning in (("places", "PLACE"), ("hosts", "HOST")):
         parser.add_argument(f"--restore-{name}", action="append", default=[], metavar=meaning, help="repeatable")
     accept_help = "count all present files as the user's own, except those that the model wrote"
+    parser.add_argument("--facts", metavar="VALUE", help="facts to keep besides common words, as for textveil sanitize")
     parser.add_argument("--accept-files", action="store_true", help=accept_help)
     arguments = parser.parse_args()
     report = partial(print_unless_quiet, quiet=False)
@@ -147,6 +148,7 @@ def main() -> None:
             restore_places=arguments.restore_places,
             restore_hosts=arguments.restore_hosts,
             accept_files=arguments.accept_files,
+            facts=arguments.facts,
             report=report,
         )
     except OptionError as error:

@@ -81,7 +81,8 @@ class TextveilOperator(Operator):
     def operate(self, text: str, params: dict[str, Any] | None = None) -> str:
         """Return the replacement of a span."""
         if (conversation := _get_conversation(params)) is not None:
-            return conversation.outgoing_text(text, _choose_entity_type(text, (params or {}).get("entity_type", "")))
+            detected_type = (params or {}).get("entity_type", "")
+            return conversation.outgoing_text(text, _choose_entity_type(text, detected_type, conversation.facts))
         sanitizer = _make_sanitizer(params)
         listed_words = _LISTED_WORDS.get((params or {}).get("entity_type", ""))
         return sanitizer(text if listed_words is None else _insert_listed_words(text, listed_words, sanitizer))
@@ -153,7 +154,7 @@ def _get_conversation(params: dict[str, Any] | None) -> Conversation | None:
     return conversation
 
 
-def _choose_entity_type(text: str, detected_type: str) -> str | None:
+def _choose_entity_type(text: str, detected_type: str, facts: str) -> str | None:
     """Return the entity type to force on a span that Presidio labeled ``detected_type``.
 
     The result is ``None`` if textveil's own reading of the span already finds a type that fits this label.
@@ -161,7 +162,7 @@ def _choose_entity_type(text: str, detected_type: str) -> str | None:
     if detected_type == _UNFORCED_ENTITY:
         return None
     entity_type, fitting = _ENTITY_TYPES.get(detected_type, ("word", None))
-    pieces = load_sanitizer(None).preview(text, protect="names")
+    pieces = load_sanitizer(None).preview(text, protect="names", facts=facts)
     own_types = {state for piece, state in pieces if any(map(str.isalnum, piece))}
     fits = own_types and "kept" not in own_types and (fitting is None or own_types <= fitting)
     return None if fits else entity_type

@@ -8,7 +8,7 @@ import typer
 from textveil.bundle import MAX_BUNDLE_BYTES, ExpectedBundle
 from textveil.errors import OptionError
 from textveil.formatting import format_count
-from textveil.text.options import DEFAULT_FACTS
+from textveil.text import DEFAULT_FACTS
 
 from textveil_cli.console import print_message, read_word_list
 

@@ -155,6 +155,11 @@ class Conversation:
             return exchange
 
     @property
+    def facts(self) -> str:
+        """Value of the option ``facts`` that the conversation was started with."""
+        return self._shared.plan.facts.level
+
+    @property
     def kept_words(self) -> KeptWords:
         """How many words the rewritten texts keep, and how many words on no list they replace.
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from textveil.text.guarantees import NOTION
     from textveil.text.level_summary import LevelSummary, summarize_levels
     from textveil.text.levels import format_epsilon
-    from textveil.text.options import Options
+    from textveil.text.options import DEFAULT_FACTS, FACTS, Options
     from textveil.text.restore_policy import RestorePolicy, SkipReason
     from textveil.text.restored import NotRestored, Restored, RestoreReport
     from textveil.text.rewrite import SanitizingPlan
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from textveil.text.statement import KeptWords, PrivacyTerms, Result
 
 __all__ = [
+    "DEFAULT_FACTS",
+    "FACTS",
     "LOWER",
     "NOTION",
     "SHAPES",

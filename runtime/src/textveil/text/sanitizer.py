@@ -3,7 +3,7 @@
 A *plan* holds all that calls with the same options share.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from hashlib import sha256
@@ -164,7 +164,7 @@ class Sanitizer:
         restore_characters = str if swap is None else swap.restore_characters
         if not explain:
             return [(restore_characters(piece), state) for piece, state in plan.preview(text)]
-        return [piece._replace(text=restore_characters(piece.text)) for piece in plan.explain(text)]
+        return [piece._replace(text=restore_characters(piece.text)) for piece in _explain_pieces(plan, text)]
 
     def unknown_share(self, text: str, **options: Unpack[Options]) -> float:
         """Return the share of a text's randomized words that the vocabulary lacks; 0 without any.
@@ -358,6 +358,17 @@ class PlanFactory:
 
 def _selects_names(checked: dict[str, Any]) -> bool:
     return checked.get("protect") == "names" and checked.get("mechanism", "staircase") == "staircase"
+
+
+def _explain_pieces(plan: "RandomizingPlan | NamesPlan", text: str) -> "Iterator[ExplainedPiece]":
+    """Yield the pieces of a preview with their reasons; lazy, since other calls need none."""
+    if plan.terms.mechanism == "names":
+        from textveil.text.names.explanation import explain_preview
+
+        return explain_preview(cast("NamesPlan", plan), text)
+    from textveil.text.explanation import explain_function_words
+
+    return explain_function_words(plan.preview(text))
 
 
 def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> "RandomizingPlan":

@@ -49,8 +49,11 @@ def test_each_value_of_facts_is_accepted_and_stated(plans: NamesPlanFactory, lev
     assert statement["facts"] == level
     assert ("technical and medical terms" in statement["line"]) == (level != "none")
     assert ("languages, ages below 90" in statement["line"]) == (level in ("useful", "public"))
-    assert ("countries, names of known companies" in statement["line"]) == (level == "public")
-    assert statement["line"].endswith("can single out a person.") == (level in ("useful", "public"))
+    assert ("countries, known companies" in statement["line"]) == (level == "public")
+    assert ("so it is more likely a name." in statement["summary"]) == (level != "none")
+    assert statement["summary"].endswith("Together these can single out a person.") == (level in ("useful", "public"))
+    assert ("also when a person or an employer has that name" in statement["summary"]) == (level == "public")
+    assert ("companies and their products are replaced" in statement["summary"]) == (level == "useful")
     for statements in (statement["line"], statement["summary"], *statement["not_protected"]):
         assert not re.search("nothing personal|anonymous|public facts", statements)
 

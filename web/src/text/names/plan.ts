@@ -1,7 +1,7 @@
 /** Sanitizing of texts in the mode `names`, under one set of options. */
 
 import type { TextBundle } from "../../bundle/textBundle.js";
-import { NAMES_BATCH_CHARACTERS } from "../../constants.js";
+import { DEFAULT_FACTS, NAMES_BATCH_CHARACTERS } from "../../constants.js";
 import { types } from "../../data.js";
 import { OptionError } from "../../errors.js";
 import { drawUniformBelowEach, type RandomUint64 } from "../../mechanisms/entropy.js";
@@ -20,6 +20,7 @@ import {
   type MentionPart,
   makeEqualityKey,
 } from "./entityTypes.js";
+import { FactRules } from "./facts.js";
 import { COPIED, type JsonPart, NUMBER, splitJson, writeEscapes } from "./jsonBlocks.js";
 import { collectKeys, Lexicon } from "./lexicon.js";
 import { iteratePairs, type RewrittenElement } from "./replyPairs.js";
@@ -31,7 +32,7 @@ import { GAP, type NamesToken } from "./tokens.js";
 
 /** Maximum size of a pool from which inconsistent types sample without replacement. */
 const MAX_DEALT_POOL = 1 << 20;
-const WORD_OR_GAP = /[\p{L}\p{N}_]+(?:['\u2019][\p{L}\p{N}_]+)*|[^\p{L}\p{N}_]+/gu;
+const WORD_OR_GAP = /[\p{L}\p{N}]+(?:['\u2019\u2018][\p{L}\p{N}]+)*|[^\p{L}\p{N}]+/gu;
 const STARTS_WORD = /^[\p{L}\p{N}]/u;
 
 /** Elements of a text after pass 3: kept texts and mentions, in order. */
@@ -267,6 +268,7 @@ function quoteJsonTags(elements: readonly RewrittenElement[]): RewrittenElement[
 /** Plan of the mode `names` for all texts under one set of options. */
 export class NamesPlan {
   readonly style: ReplacementStyle;
+  readonly facts: FactRules;
   readonly #bundle: TextBundle;
   readonly #surrogates: SurrogatePools;
   readonly #allowed: ReadonlySet<string>;
@@ -278,6 +280,7 @@ export class NamesPlan {
     this.#surrogates = new SurrogatePools(lists.surrogatePools, lists.rules);
     this.#allowed = collectKeys(options.allow ?? [], lists);
     this.#denied = collectKeys(options.deny ?? [], lists);
+    this.facts = new FactRules(lists, options.facts ?? DEFAULT_FACTS);
     const knownTypes = new Set(this.#surrogates.entityTypes.map(getPublicType));
     const [keptTypes, taggedTypes, droppedTypes] = [options.keep, options.tag, options.drop].map((classifier = []) => {
       if (!classifier.every((entityType) => knownTypes.has(entityType))) {
@@ -311,7 +314,7 @@ export class NamesPlan {
     const { style } = this;
     const [allow, deny] = [this.#allowed.size > 0, this.#denied.size > 0];
     return new NamesStatement(
-      { bundleHash: this.#bundle.contentHash, style, hasAllowed: allow, hasDenied: deny },
+      { bundleHash: this.#bundle.contentHash, style, facts: this.facts.level, hasAllowed: allow, hasDenied: deny },
       tokens,
     );
   }

@@ -7,13 +7,13 @@ option ``keep`` or ``facts`` is found by reading the text a second time without 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from textveil.bundle.names_files import FUNCTION, NamesLists
 from textveil.lazy import ENTITY_TYPES, load_data
 from textveil.text.explanation import FUNCTION_WORD, ExplainedPiece
 from textveil.text.names.entity_types import EntityMention
 from textveil.text.names.facts import FactRules
+from textveil.text.names.plan import NamesPlan
 from textveil.text.names.tokens import (
     AFTER_TITLE,
     CAPITALIZED,
@@ -24,10 +24,8 @@ from textveil.text.names.tokens import (
     RANDOMIZED,
     NamesToken,
 )
+from textveil.text.options import NO_FACTS
 from textveil.text.segmentation import UPPER, fold_apostrophes, fold_word
-
-if TYPE_CHECKING:
-    from textveil.text.names.plan import NamesPlan
 
 _TYPES = load_data(ENTITY_TYPES)
 #: Lists of whole names, and of words that end or begin a name, each in order of precedence; types that such a word
@@ -40,9 +38,11 @@ _FOREIGN_GIVEN_LIST = _TYPES["first_names_only"]
 _CAPITALIZED_TYPES = frozenset((CAPITALIZED_RUN, LONE_INITIAL))
 #: Types of lower-case words and letters that have no other type.
 _WORD_TYPES = frozenset(("word", "letter"))
+#: Types of strings that may be made of words.
+_STRING_TYPES = frozenset(("file", "path", "key", "id", "url"))
 
 
-def explain_preview(plan: "NamesPlan", text: str) -> Iterator[ExplainedPiece]:
+def explain_preview(plan: NamesPlan, text: str) -> Iterator[ExplainedPiece]:
     """Yield the pieces of a text with their treatments, positions and reasons.
 
     Args:
@@ -66,7 +66,7 @@ def explain_preview(plan: "NamesPlan", text: str) -> Iterator[ExplainedPiece]:
         start = end
 
 
-def explain_token(tokens: Sequence[NamesToken], plan: "NamesPlan") -> str:
+def explain_token(tokens: Sequence[NamesToken], plan: NamesPlan) -> str:
     """Return the reason why a word is kept, from the class of its tokens and the lists that have it.
 
     Args:
@@ -90,7 +90,7 @@ def explain_token(tokens: Sequence[NamesToken], plan: "NamesPlan") -> str:
     return "common-word-in-capitals" if is_emphatic else "common-word-at-start"
 
 
-def _explain_mention(mention: EntityMention, plan: "NamesPlan") -> str:
+def _explain_mention(mention: EntityMention, plan: NamesPlan) -> str:
     """Return the reason for the type of a replaced span."""
     span, parts, lists = mention.span, mention.parts, plan.lists.members_by_type
     if parts[0].layout == RANDOMIZED:
@@ -130,29 +130,41 @@ class _OptionReasons:
         text: The text.
     """
 
-    def __init__(self, plan: "NamesPlan", text: str) -> None:
+    def __init__(self, plan: NamesPlan, text: str) -> None:
         self._plan = plan
-        self._starts, self._ends, self._types = list[int](), list[int](), list[str]()
-        if not plan.style.keep and plan.facts.level == "none":
+        self._starts = list[int]()
+        self._mentions = list[tuple[int, str, EntityMention]]()
+        if not plan.style.keep and plan.facts.level == NO_FACTS:
             return
-        strict_plan = replace(plan, facts=FactRules(plan.lists, "none"), style=replace(plan.style, keep=frozenset()))
+        style, facts = replace(plan.style, keep=frozenset()), FactRules(plan.lists, NO_FACTS)
         start = 0
-        for piece, state, mention in strict_plan.iterate_pieces(text):
+        for piece, entity_type, mention in replace(plan, style=style, facts=facts).iterate_pieces(text):
             if mention is not None:
                 self._starts.append(start)
-                self._ends.append(start + len(piece))
-                self._types.append(state)
+                self._mentions.append((start + len(piece), entity_type, mention))
             start += len(piece)
 
-    def find(self, start: int, piece: str) -> str:
-        """Return the reason for a kept word; empty if it is kept without these options too."""
-        index = bisect_right(self._starts, start + len(piece) - 1) - 1
-        if index < 0 or self._ends[index] <= start:
+    def find(self, start: int, word: str) -> str:
+        """Return the reason for a kept word; empty if it is kept without these options too.
+
+        Args:
+            start: Index of its first character in the text.
+            word: The word.
+        """
+        index = bisect_right(self._starts, start + len(word) - 1) - 1
+        if index < 0 or self._mentions[index][0] <= start:
             return ""
-        entity_type = self._types[index]
+        _, entity_type, mention = self._mentions[index]
         if entity_type in self._plan.style.keep:
             return f"keep: {entity_type}"
-        fact_lists = getattr(self._plan.lists, "fact_lists", {})
-        keys = (piece, fold_word(piece))
-        names = (name for name, entries in fact_lists.items() if not entries.isdisjoint(keys))
-        return f"facts: {next(names, self._plan.facts.level)}"
+        return f"facts: {self._name_fact(word, entity_type, mention)}"
+
+    def _name_fact(self, word: str, entity_type: str, mention: EntityMention) -> str:
+        """Return the list of facts that has a word, or else what the word is."""
+        keys = (word, fold_word(word))
+        for name, entries in self._plan.lists.fact_lists.items():
+            if not entries.isdisjoint(keys):
+                return name
+        if mention.span.entity_type in _CAPITALIZED_TYPES:
+            return "heading" if keys[1] in self._plan.lists.common_words else "capital"
+        return "identifier" if entity_type in _STRING_TYPES else entity_type

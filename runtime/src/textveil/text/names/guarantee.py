@@ -188,7 +188,6 @@ class NamesGuarantee:
                 more=kept_phrase,
                 randomized=randomized_phrase,
                 replacements=self._replacement_phrase,
-                together=_TEXTS["together_facts"].get(self.facts, ""),
             )
             + linked_phrase
         )
@@ -221,4 +220,6 @@ class NamesGuarantee:
                 line=self.format_line(terms, tokens, randomized_words), equal=equality_phrase, kept=kept_phrase
             )
             + cap_phrase
+            + "".join(self._list_fact_texts("facts"))
+            + _TEXTS["facts_end"].get(self.facts, "")
         )

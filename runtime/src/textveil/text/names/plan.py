@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -42,9 +42,6 @@ from textveil.text.restore import Restorer
 from textveil.text.statement import PrivacyTerms
 from textveil.work_limits import check_work
 
-if TYPE_CHECKING:
-    from textveil.text.explanation import ExplainedPiece
-
 STYLES = ("surrogate", "tag")
 #: Lists that the mode requires.
 REQUIRED_LISTS, REQUIRED_POOLS = (frozenset(load_data(ENTITY_TYPES)[name]) for name in ("lists", "pools"))
@@ -53,7 +50,7 @@ MIN_KEY_BYTES = 16
 #: Documents share one call of the random generator until they have this many characters together.
 _BATCH_CHARACTERS = 1 << 15
 _KEPT_COUNT, _REPLACED_WORDS = attrgetter("kept_count"), attrgetter("replaced_words")
-_WORD_OR_GAP = re.compile(r"\w+(?:['\u2019\u2018]\w+)*|\W+|_+")
+_WORD_OR_GAP = re.compile(r"[^\W_]+(?:['\u2019\u2018][^\W_]+)*|[\W_]+")
 _UNSUPPORTED_OPTIONS = ("replacement_probability", "sanitize_punctuation", "mechanism")
 
 
@@ -217,12 +214,6 @@ class NamesPlan:
     def preview(self, text: str) -> list[tuple[str, str]]:
         """Return each part of a text with its treatment (``Sanitizer.preview``)."""
         return [(piece, state) for piece, state, _ in self.iterate_pieces(text)]
-
-    def explain(self, text: str) -> "Iterator[ExplainedPiece]":
-        """Yield each part of a text with its treatment and the reason (``Sanitizer.preview``)."""
-        from textveil.text.names.explanation import explain_preview  # lazy: only explained previews need it
-
-        return explain_preview(self, text)
 
     def iterate_pieces(self, text: str) -> Iterator[tuple[str, str, EntityMention | None]]:
         """Yield each part of a text, its treatment, and its mention if it is replaced."""

@@ -1,6 +1,6 @@
 """Plan of a call: rule, mechanism, printable words and privacy terms."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -19,7 +19,6 @@ from textveil.text.statement import PrivacyTerms
 if TYPE_CHECKING:
     from textveil.mechanisms.distribution import OutputDistribution
     from textveil.mechanisms.protocol import Mechanism
-    from textveil.text.explanation import ExplainedPiece
 
 
 class PrintableWords(NamedTuple):
@@ -144,12 +143,6 @@ class SanitizingPlan:
             treated_parts += [(spelled, self._name_treatment(token)) for spelled, token in tokens]
             gap = ""
         return treated_parts
-
-    def explain(self, text: str) -> "Iterator[ExplainedPiece]":
-        """Yield each token and gap with its position and the reason for its treatment (see ``Sanitizer.preview``)."""
-        from textveil.text.explanation import explain_function_words  # lazy: only explained previews need it
-
-        return explain_function_words(self.preview(text))
 
     def _name_treatment(self, token: ClassifiedToken) -> str:
         if token.role is TokenRole.SHOWN:
