@@ -1,4 +1,4 @@
-.PHONY: check lint test full nightly fuzz mutants integrations lock wheels site bundle results docs docs-check sbom release-check browser names
+.PHONY: check lint test full nightly fuzz mutants integrations lock wheels site bundle results docs docs-check sbom release-check browser names prompts
 
 PYTEST = .venv/bin/pytest -q -n 2 --dist loadfile
 RESULTS = benchmarks/results
@@ -128,6 +128,13 @@ names:
 	.venv/bin/python benchmarks/readability.py $(GGUF) --data $(DATA) --draws 3
 	.venv/bin/python benchmarks/names/pool_sizes.py $(GGUF) --data $(DATA)
 	.venv/bin/python benchmarks/names/speed.py --data $(DATA)
+	$(MAKE) results
+
+# What stays of private prompts, and what changes: the measured parts of docs/results/prompts.md. `make prompts DATA=FOLDER`
+# takes a quarter of an hour, with the packages of benchmarks/README.md beside textveil; verdicts need a reader.
+prompts:
+	test -n "$(DATA)" # make prompts DATA=FOLDER
+	.venv/bin/python benchmarks/prompts/measure.py --data $(DATA)
 	$(MAKE) results
 
 # Rewrite the generated tables and pictures of docs/results from the stored records; needs requirements-dev.txt.

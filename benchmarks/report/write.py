@@ -12,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from matplotlib.figure import Figure
-from report import dpnr, fairness, frontier, names, vectors
+from report import dpnr, fairness, frontier, names, prompts, vectors
 from report.charts import save
 from report.pages import filled
 
@@ -23,6 +23,7 @@ PAGES: dict[str, Callable[[Path], dict[str, str]]] = {
     "dpnr.md": dpnr.tables,
     "fairness.md": fairness.tables,
     "names.md": names.tables,
+    "prompts.md": prompts.tables,
     "text.md": frontier.tables,
     "vectors.md": vectors.tables,
     "vectors_tables.md": vectors.all_tables,
@@ -32,6 +33,7 @@ PICTURES: tuple[Callable[[Path], dict[str, Figure]], ...] = (
     dpnr.pictures,
     frontier.pictures,
     names.pictures,
+    prompts.pictures,
     vectors.pictures,
 )
 
