@@ -21,7 +21,7 @@ from scripted import extreme_words
 from textveil import Sanitizer
 from textveil.bundle import DEFAULT_BUNDLE
 from textveil.errors import DocumentTooLong
-from textveil.text.skeleton import entity_types
+from textveil.text.token_rules import entity_types
 from whole_texts import CONSISTENT, DENY, OPTIONS, TEXTS, Told, by_the_product, write_bundle
 
 #: Epsilons of the two bundles that are used.

@@ -66,7 +66,7 @@ class EntityTypeFile(NamedTuple):
 
 
 class TemplateFiles(NamedTuple):
-    """Public lists that define the template (``textveil.text.skeleton``), in their public order.
+    """Public lists that define the template (``textveil.text.token_rules``), in their public order.
 
     Example:
         >>> from textveil.bundle import DEFAULT_BUNDLE, open_bundle

@@ -14,14 +14,14 @@ from textveil.release import round_up
 from textveil.text.guarantees import StaircaseGuarantee, round_guess_gain
 from textveil.text.options import CONSISTENT_CAP, parse_epsilon
 from textveil.text.rewrite import PrintableWords, RandomizingPlan
-from textveil.text.skeleton import (
+from textveil.text.statement import PrivacyTerms
+from textveil.text.token_rules import (
     EntityTypes,
     TemplateRule,
     collect_denied_keys,
     parse_entity_type,
     parse_function_words,
 )
-from textveil.text.statement import PrivacyTerms
 
 _UNSUPPORTED_OPTIONS = ("replacement_probability",)
 

@@ -13,7 +13,7 @@ from textveil.mechanisms import entropy
 from textveil.text.rewrite import rewriter
 from textveil.text.rewrite.cut import KEPT, RANDOMIZED, REPLACED, ROW_LENGTH, UNCHANGED, SegmentReader, SegmentTable
 from textveil.text.segmentation import is_gap, split_text
-from textveil.text.skeleton import TokenRole
+from textveil.text.token_rules import TokenRole
 
 WAYS: list[dict[str, Any]] = [
     {},

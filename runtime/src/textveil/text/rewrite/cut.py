@@ -18,7 +18,7 @@ from textveil.text import segmentation
 from textveil.text.rewrite.plan import SanitizingPlan
 from textveil.text.segmentation import LOWER, MAX_WORD_LENGTH, apply_case, find_case_pattern, is_gap
 from textveil.text.segmentation.segments import split_at_strings, split_words_and_gaps
-from textveil.text.skeleton import (
+from textveil.text.token_rules import (
     KEPT_AS_KEY,
     RANDOMIZED_BY_KEY,
     ClassifiedToken,

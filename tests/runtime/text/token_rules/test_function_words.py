@@ -4,7 +4,7 @@ import pytest
 from small_lists import RULES
 from textveil.errors import BundleDamaged
 from textveil.text.segmentation import LOWER, TITLE, UPPER
-from textveil.text.skeleton import ClassifiedToken, TemplateRule, TokenRole, begins_sentence, parse_function_words
+from textveil.text.token_rules import ClassifiedToken, TemplateRule, TokenRole, begins_sentence, parse_function_words
 
 
 def said(segment: str, starts: bool = False, rule: TemplateRule = RULES["visible"]) -> list[tuple[str, int, object]]:

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import NamedTuple, Protocol
 
 from textveil.lazy import CHARACTERS, load_data
-from textveil.text.skeleton.entity_types import EntityType
+from textveil.text.token_rules.entity_types import EntityType
 
 _MARKS = load_data(CHARACTERS)["marks"]
 _ENDS_SENTENCE = frozenset(_MARKS["sentence_ends"])

@@ -21,8 +21,8 @@ from textveil.text.segmentation import (
     is_gap,
     is_string,
 )
-from textveil.text.skeleton.entity_types import EntityType
-from textveil.text.skeleton.rule import RANDOMIZED_BY_KEY, ClassifiedToken, ClassifiedTokens, TokenRole
+from textveil.text.token_rules.entity_types import EntityType
+from textveil.text.token_rules.rule import RANDOMIZED_BY_KEY, ClassifiedToken, ClassifiedTokens, TokenRole
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ import pytest
 from textveil import Sanitizer
 from textveil.errors import OptionError
 from textveil.text.segmentation import LOWER, TITLE, UPPER, find_case_pattern
-from textveil.text.skeleton import RANDOMIZED_BY_KEY, ClassifiedToken, TokenRole
-from textveil.text.skeleton.every_word import EveryWordRule
+from textveil.text.token_rules import RANDOMIZED_BY_KEY, ClassifiedToken, TokenRole
+from textveil.text.token_rules.every_word import EveryWordRule
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from small_lists import RULES
 from textveil.text.segmentation import TITLE, UPPER, is_gap, segments, split_text
 from textveil.text.segmentation.segments import is_emoticon, is_string
-from textveil.text.skeleton import ClassifiedToken, TemplateRule, TokenRole, begins_sentence
+from textveil.text.token_rules import ClassifiedToken, TemplateRule, TokenRole, begins_sentence
 
 Cut = Callable[[str], list[str]]
 

@@ -11,7 +11,7 @@ from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.text.segmentation import segments, split_text
 from textveil.text.segmentation.patterns import ASCII_CLASSES
-from textveil.text.skeleton import TokenRole
+from textveil.text.token_rules import TokenRole
 
 #: Texts with the clitics that are kept in them.
 KEPT = [

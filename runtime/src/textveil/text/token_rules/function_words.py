@@ -42,8 +42,8 @@ from textveil.text.segmentation import (
     is_gap,
     is_string,
 )
-from textveil.text.skeleton.entity_types import EntityType, EntityTypes
-from textveil.text.skeleton.rule import (
+from textveil.text.token_rules.entity_types import EntityType, EntityTypes
+from textveil.text.token_rules.rule import (
     KEPT_AS_KEY,
     PUNCTUATION_TYPE,
     RANDOMIZED_BY_KEY,
