@@ -162,7 +162,7 @@ def test_every_word_needs_a_vector_of_its_own() -> None:
         source.select_entries([0, 1]), StaircaseRecipe(lists=read_english_template(), vectors=vectors)
     )
     assert both.tensors["neighbors"].tolist() == [[0, 1], [1, 0]]
-    assert json.dumps(both.law)
+    assert json.dumps(both.definition)
 
 
 @pytest.fixture(scope="module")

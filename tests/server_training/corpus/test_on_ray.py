@@ -99,7 +99,7 @@ def test_parts_are_known_for_the_release_that_they_are(tmp_path: Path, stopping:
     assert part.parent.name == "deeper"
     found = read_release_terms("table", part)
     assert found is not None
-    assert (found["mechanism"], found["bundle"]) == ("random", record["bundle"]["identity"])
+    assert (found["mechanism"], found["bundle"]) == ("random", record["bundle"]["content_hash"])
     assert read_release_terms("table", table) is None
     (out / "raw").mkdir()
     (out / "raw" / "raw.csv").write_bytes(table.read_bytes())

@@ -44,7 +44,7 @@ def public() -> PublicWords:
     return PublicWords(
         words={word: row for row, word in enumerate(listed)},
         rows=rows.astype(np.float32),
-        identity="",
+        content_hash="",
         license="",
         attribution="",
     )

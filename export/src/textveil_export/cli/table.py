@@ -346,7 +346,7 @@ def table(options: TableArguments) -> None:
             bundle = write_certificate(bundle, certify_bundle(bundle, progress), labels)
         if options.santext.statistics and recipe.santext:
             bundle = write_statistics(bundle, measure_statistics(bundle, progress))
-    print(f"{options.output}: {bundle.symbol_count:,} symbols, identity {bundle.content_hash}")
+    print(f"{options.output}: {bundle.symbol_count:,} symbols, content hash {bundle.content_hash}")
 
 
 def _parse_mechanisms(names: str) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ def format_index_card(manifest: dict[str, Any], sizes: dict[str, int], contents:
     release, measured = manifest["release"], manifest["measurements"]
     default = release["default"]
     static = release["extractor"]["extractor_type"] == layout.STATIC
-    pin = "" if static else "--expect-id IDENTITY "  # the identity covers this card, so the card cannot contain it
+    pin = "" if static else "--expect-id CONTENT_HASH "  # the hash covers this card, so the card cannot contain it
     return f"""# {manifest["name"]}
 
 A textveil bundle: text to one of {release["label_count"]} labels, with one epsilon per text. {sum(sizes.values()):,}

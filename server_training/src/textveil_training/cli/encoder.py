@@ -238,10 +238,10 @@ def encoder(
             interrupt.add_note(f"finished parts are in {kept.folder.name}; repeat the command with --resume")
         raise
     kept.remove()
-    about = {"identity": written.bundle.content_hash, "measured": contents.measured, "left_out": skipped.reasons}
+    about = {"content_hash": written.bundle.content_hash, "measured": contents.measured, "left_out": skipped.reasons}
     if not as_json:
         _print_summary(contents, coded=extractor.codes is not None)
-    print(json.dumps(about, ensure_ascii=False) if as_json else f"identity {about['identity']}")
+    print(json.dumps(about, ensure_ascii=False) if as_json else f"content hash {about['content_hash']}")
 
 
 def _make_settings(

@@ -172,7 +172,7 @@ def export_minilm(
         "vocabulary": list(parts.vocabulary),
         "lowercase": parts.lowercase,
         "int8": int8,
-        "encoder_sha256": model.identity,
+        "encoder_sha256": model.weights_hash,
     }
     return {"model": np.frombuffer(parts.model, dtype=np.uint8), "weight": weight, "bias": bias}, facts
 
@@ -195,7 +195,7 @@ def load_exported(
 def describe_words(public: PublicWords) -> dict[str, str]:
     """Describe the word list for the bundle's provenance."""
     return {
-        "words": f"the English bundle {public.identity[:12]} ({public.license})",
+        "words": f"the English bundle {public.content_hash[:12]} ({public.license})",
         "words_attribution": public.attribution,
     }
 

@@ -83,7 +83,7 @@ def train_minilm(task: LabeledTexts, settings: MinilmSettings, folder: Path, rep
         vocabulary=tuple(tokenizer.ids),
         lowercase=description.lowercase,
         max_tokens=description.max_tokens,
-        identity=description.encoder_sha256,
+        weights_hash=description.encoder_sha256,
     )
     head = network.head.out
     return MinilmWeights(model, *(part.detach().numpy().astype(np.float32) for part in (head.weight, head.bias)))
@@ -105,7 +105,7 @@ def load_untuned_minilm(settings: MinilmSettings) -> PooledModel:
         vocabulary=tuple(pieces),
         lowercase=lowercase,
         max_tokens=settings.max_tokens,
-        identity=hash_weights(vocabulary),
+        weights_hash=hash_weights(vocabulary),
     )
 
 

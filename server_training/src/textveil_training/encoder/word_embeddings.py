@@ -31,14 +31,14 @@ class PublicWords:
         words: Row index of each word.
         rows: Vectors, float32, shape ``(words + 2, dimension)``; the last two rows, for numbers and unknown words,
             are 0.
-        identity: Content hash of the bundle with these words and vectors.
+        content_hash: Content hash of the bundle with these words and vectors.
         license: License of that bundle.
         attribution: Attribution of its sources in that bundle.
     """
 
     words: dict[str, int]
     rows: NDArray[np.float32]
-    identity: str
+    content_hash: str
     license: str
     attribution: str
 
@@ -67,7 +67,7 @@ def load_public_words(dimension: int) -> PublicWords:
     return PublicWords(
         words=words,
         rows=rows.astype(np.float32),
-        identity=bundle.content_hash,
+        content_hash=bundle.content_hash,
         license=manifest["license"],
         attribution=manifest["attribution"],
     )
