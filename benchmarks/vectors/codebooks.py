@@ -1,6 +1,6 @@
 """Learn codebooks without labels from texts of the stream itself, and decode them as a server does.
 
-- ``static``, ``taught``: the codebooks of ``textveil-train encoder --codes`` without a teacher and taught by MiniLM,
+- ``static``, ``taught``: the codebooks of ``textveil-train encoder --clusters`` without a teacher and taught by MiniLM,
   in int8.
 - ``minilm``: the same k-means over the main directions of MiniLM's vectors.
 """
@@ -116,7 +116,7 @@ def shipped(
         known = Known(extractors.vectors("minilm", [seen[at] for at in choose_teacher_texts(len(seen))]))
     minilm = MinilmSettings() if kind == "taught" else MinilmSettings(encoder=NO_TEACHER)
     trained = train_static_codebook(seen, codes, StaticSettings(seed=seed), minilm, known, lambda *_: None)
-    return lambda texts: trained.compute_codes(texts, lambda *_: None)
+    return lambda texts: trained.compute_labels(texts, lambda *_: None)
 
 
 def of_minilm(

@@ -93,7 +93,7 @@ def pools(data: Path, task: str) -> list[Pool]:
                 None,
                 _silent,
             )
-        decided = trained.compute_codes(pool.texts, lambda *_: None)
+        decided = trained.compute_labels(pool.texts, lambda *_: None)
         found.append(Pool(labels=labels, classes=pool.classes, codes=decided, count=len(trained.bias)))
     return found
 

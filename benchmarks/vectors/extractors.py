@@ -108,7 +108,7 @@ class Extractors:
             encoder.tune(task.train, classes, PASSES[self.name], seed)
             return lambda part: encoder.decisions(part.texts)
         trained = static_extractor(task)
-        return lambda part: trained.compute_codes(part.texts, lambda *_: None)
+        return lambda part: trained.compute_labels(part.texts, lambda *_: None)
 
 
 def static_extractor(task: LabeledTexts) -> TrainedExtractor:

@@ -62,7 +62,7 @@ def measure(extractors: Extractors, seed: int) -> dict[str, Any]:
     texts, asked = tuple(row.text for row in train), tuple(row.text for row in test)
     everything = replace(extractors.task(seed), labels=tuple(names), train=LabeledPart(texts, np.array(classes)))
     trained = static_extractor(everything)
-    decided = {"static, tuned": trained.compute_codes(asked, lambda *_: None)}
+    decided = {"static, tuned": trained.compute_labels(asked, lambda *_: None)}
     model = LogisticRegression(C=STRENGTH["minilm"], max_iter=300)
     model.fit(extractors.vectors("minilm", texts), classes)
     decided["minilm, frozen"] = np.asarray(model.predict(extractors.vectors("minilm", asked)), dtype=np.int64)

@@ -259,7 +259,7 @@ class TableArguments:
         """Raise ``ExportError`` for options that conflict."""
         source, mechanisms = self.source, self.chosen_mechanisms
         if "staircase" not in mechanisms and self.staircase.has_lists:
-            raise ExportError("--function-words, --kind and --word-frequencies need --mechanisms staircase")
+            raise ExportError("--function-words, --entity-type and --word-frequencies need --mechanisms staircase")
         if source.vectors is not None and (
             source.encoder != word_vectors.DEFAULT_ENCODER or source.vocabulary != "english"
         ):

@@ -155,7 +155,7 @@ def _format_codes(manifest: dict[str, Any]) -> str:
     """Return the section about clusters."""
     if manifest["release"]["label_type"] != layout.CLUSTER_LABELS:
         return ""
-    least = manifest["provenance"].get("min_texts_of_a_code", "some")
+    least = manifest["provenance"].get("min_texts_of_a_cluster", "some")
     taught = manifest["provenance"].get("taught_by")
     directions = manifest["provenance"].get("directions")
     if directions is not None:

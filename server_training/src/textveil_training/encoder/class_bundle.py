@@ -134,7 +134,7 @@ def train_class_bundle(
         """Compute the device's decisions on the calibration and test texts."""
         stages = {"calibration": "calibrating", "test": "measuring"}
         return {
-            name: trained.compute_codes(getattr(task, name).texts, partial(report, f"{stage} {settings.extractor}"))
+            name: trained.compute_labels(getattr(task, name).texts, partial(report, f"{stage} {settings.extractor}"))
             for name, stage in stages.items()
         }, {}
 

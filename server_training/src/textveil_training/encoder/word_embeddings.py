@@ -87,7 +87,7 @@ PAIR_WEIGHT = 2.0
 
 @dataclass(frozen=True, slots=True)
 class WordEmbeddings:
-    """Embedding tables of words and word pairs, before a map to codes.
+    """Embedding tables of words and word pairs, before a map to cluster labels.
 
     Attributes:
         words: One row for each word, shape ``(words + 2, numbers)``; the last two rows are for numbers and unknown
