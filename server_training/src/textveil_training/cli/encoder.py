@@ -164,7 +164,7 @@ class ExtractorOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class CardOptions:
-    """Epsilons of the bundle, and what its model card says."""
+    """Epsilons of the bundle, and facts for its model card."""
 
     heading: ClassVar[str] = "Bundle"
     levels: Annotated[str | None, typer.Option(help="Comma-separated epsilons per text. Default: 0.5,1,2,3,4,6,8.")] = (

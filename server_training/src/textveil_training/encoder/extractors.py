@@ -1,4 +1,4 @@
-"""Trains the extractor of a bundle, ``static`` or ``minilm``, up to what ships: int8, with its map to classes."""
+"""Train the extractor of a bundle, ``static`` or ``minilm``, and quantize it with its map to labels to int8."""
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence

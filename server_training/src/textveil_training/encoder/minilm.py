@@ -1,9 +1,9 @@
-"""Tunes MiniLM on labeled texts: the extractor is the mean of its last states, and a linear map takes it to classes.
+"""Fine-tune MiniLM on labeled texts, with mean pooling and a linear map to the classes.
 
     v = mean over pieces of BERT(text),    scores = W v + c
 
-The training is that of ``textveil-train finetune``: its lowest layers stay as they are, a part of the training texts
-decides which pass is kept, and it goes on where it was interrupted.
+The training is that of ``textveil-train finetune``: the lowest layers are frozen, a part of the training texts selects
+the best pass, and an interrupted run can be resumed.
 """
 
 import hashlib

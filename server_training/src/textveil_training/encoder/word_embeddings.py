@@ -2,9 +2,9 @@
 
     v(text) = mean over words of E[word] + mean over pairs of neighbors of D[pair]
 
-The words, and a public row for each, come from the English bundle with vectors. ``weight_by_rarity`` weights the public
-rows by the rarity of a word among the texts. ``fit_to_teacher`` finds the tables whose vectors come nearest to a
-language model's. A device evaluates both with the same few lines of numpy.
+The words, and a public vector for each, are those of the English bundle with vectors. ``weight_by_rarity`` weights the
+public vectors by the rarity of a word among the texts. ``fit_to_teacher`` fits the tables to the vectors of a language
+model. A device evaluates the results of both in the same way, with numpy alone.
 """
 
 from collections.abc import Sequence

@@ -145,7 +145,7 @@ class SanitizingPlan:
         return treated_parts
 
     def _name_treatment(self, token: ClassifiedToken) -> str:
-        if token.role is TokenRole.SHOWN:
+        if token.role is TokenRole.KEPT:
             return "kept"
         if token.type_index is not None:
             return self.rule.entity_types[token.type_index].name
