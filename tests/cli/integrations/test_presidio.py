@@ -220,7 +220,7 @@ def test_the_entity_decides_the_kind(entity: str, span: str, written: str) -> No
 
 def test_a_conversation_is_the_only_parameter(engine: AnonymizerEngine) -> None:
     for wrong in (settings("talk"), settings(Conversation(), epsilon=6)):
-        with pytest.raises(OptionError, match="must be a Conversation"):
+        with pytest.raises(OptionError, match="must be a Conversation, and the only parameter: it has its own options"):
             engine.anonymize(NOTE, found_in(NOTE, SPANS), wrong)
     back = DeanonymizeEngine()
     back.add_deanonymizer(TextveilRestoreOperator)
