@@ -283,7 +283,7 @@ def test_weights_of_another_architecture_are_refused(tmp_path: Path) -> None:
         {name: tensor[:, :8].contiguous() if tensor.ndim > 1 else tensor for name, tensor in weights.items()},
         place / "model.safetensors",
     )
-    with pytest.raises(CheckpointError, match="do not match its description: it is damaged, train again"):
+    with pytest.raises(CheckpointError, match="do not match its configuration: restore its folder"):
         tuned(settings(place), classes(), RunOptions(tmp_path / "cut"))
 
 
