@@ -71,14 +71,14 @@ def read_template(folder: Path) -> TemplateLists:
 
 def _replace_template(contents: TextContents, lists: TemplateLists) -> TextContents:
     """Return the staircase with other lists, and with the roles that follow from them."""
-    old = {name for kind in contents.law["template"]["entity_types"] for name in kind["files"]}
+    old = {name for kind in contents.definition["template"]["entity_types"] for name in kind["files"]}
     texts = {name: text for name, text in contents.texts.items() if name not in old}
     words = [line.partition("\t")[0] for line in contents.texts[layout.VOCABULARY].splitlines()]
     tensors = dict(contents.tensors)
     roles = compute_roles(words, lists, read_english_lists()[1])
     tensors[layout.STAIRCASE] = {**tensors[layout.STAIRCASE], "roles": roles}
-    law = {**contents.law, "template": lists.describe()}
-    return replace(contents, tensors=tensors, texts=texts | lists.list_texts(), law=law)
+    definition = {**contents.definition, "template": lists.describe()}
+    return replace(contents, tensors=tensors, texts=texts | lists.list_texts(), definition=definition)
 
 
 def _list_files_with(text: str, pages: str = ":!artifacts/CHANGELOG.md") -> list[Path]:

@@ -58,7 +58,7 @@ def words(plan: SanitizingPlan, text: str) -> Iterator[tuple[str, bool, str]]:
         yield (
             segment,
             starts,
-            name or ("kept" if token.role is TokenRole.SHOWN else "randomized" if known else "unknown"),
+            name or ("kept" if token.role is TokenRole.KEPT else "randomized" if known else "unknown"),
         )
 
 

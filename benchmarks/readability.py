@@ -152,7 +152,7 @@ def ratio(raw: Sequence[float], rewritten: Sequence[float], words: Sequence[int]
     }
 
 
-def measured(
+def measure_ratios(
     surprise: Callable[[list[str]], list[float]],
     texts: list[str],
     rewrite: Callable[[list[str]], list[str]],
@@ -195,7 +195,7 @@ def main() -> None:
         known = record.get(row, {}).get(name, {})
         if told or (len(known.get("draws", ())) >= a.draws and known.get("of") == of.get("of")):
             continue
-        found = measured(model.surprise, of_corpus[name], WAYS[row], a.draws) | of
+        found = measure_ratios(model.surprise, of_corpus[name], WAYS[row], a.draws) | of
         record.setdefault(row, {})[name] = found
         a.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
         print(json.dumps({row: {name: found}}), flush=True)

@@ -138,13 +138,13 @@ def problems(text: str, *, markers: bool = True) -> Iterator[str]:
             yield f"line {line}: the comment above this shell block does not say whether it is run"
         if (run is None or run["exit"] is None) and _FAILURE.search(output or ""):
             yield f"line {line}: the output below these commands is that of a failure"
-        for command in split(block["commands"]):
+        for command in split_commands(block["commands"]):
             yield from (f"line {line}: {problem}" for problem in _problems_of(command))
     for fence in _NO_LANGUAGE.finditer(text):
         yield f"line {text.count(chr(10), 0, fence.start()) + 1}: commands in a block without a language: write ```sh"
 
 
-def split(commands: str) -> Iterator[list[str]]:
+def split_commands(commands: str) -> Iterator[list[str]]:
     """Yield the words of each command of a shell block, of each side of a pipe, without redirections."""
     text = re.sub(r"(?<!\S)(#.*|\d?>&\d|\d(?=>))", "", commands.replace("\\\n", " "))
     lexer = shlex.shlex(text, posix=True, punctuation_chars="();<>|&\n")

@@ -59,7 +59,7 @@ _FRAGMENT = regex.compile(
 _ABBREVIATION_PER_BILLION, _TWO_LETTERS_PER_BILLION, _FOREIGN_FACTOR = 3_000, 10_000, 1_000
 
 
-def cut(token: str) -> list[str]:
+def list_keys(token: str) -> list[str]:
     """Return the keys that a token of wordfreq counts for: the token, or a word and its clitic."""
     key = unicodedata.normalize("NFKC", token).lower().replace("\u2019", "'")
     clitic = next((clitic for clitic in CLITICS if key.endswith(clitic)), "")
@@ -127,7 +127,7 @@ def build(
     sums: defaultdict[str, Decimal] = defaultdict(Decimal)
     joined: dict[str, int] = {}
     for token, frequency in tokens.items():
-        parts = cut(token)
+        parts = list_keys(token)
         for part in parts:
             sums[part] += frequency
         if len(parts) > 1 or token in CONTRACTIONS:

@@ -176,7 +176,7 @@ def polar(words: frozenset[str], lines: Iterable[str]) -> Line:
     return words & frozenset(good), words & {word for word, mean in ratings.items() if mean <= -VALENCE}
 
 
-def written(lines: Iterable[Line]) -> str:
+def format_file(lines: Iterable[Line]) -> str:
     """Return the content of the file: each line once, sorted, without lines that lack a side."""
     found = {(tuple(sorted(one)), tuple(sorted(other))) for one, other in lines if one and other and one != other}
     once = {max(pair, pair[::-1]) for pair in found}
@@ -208,7 +208,7 @@ def build(words: Sequence[str], folder: Path, by_hand: Sequence[str]) -> str:
     lines += [*find_prefixed_opposites(forms.words), polar(forms.words, vader)]
     for entry in by_hand:
         lines += forms.pair(*entry.split())
-    return written(lines)
+    return format_file(lines)
 
 
 def require_source_file(package: str, name: str, digest: str) -> Path:

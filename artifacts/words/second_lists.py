@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from build_opposites import FORMS, Forms, require_source_file, same, written
+from build_opposites import FORMS, Forms, format_file, require_source_file, same
 
 Pair = tuple[str, str]
 #: Repository, commit and folder of the files of each list, and the SHA-256 of each file.
@@ -76,7 +76,7 @@ def news(text: str) -> Iterator[str]:
 
 def format_opposites(pairs: Iterable[Pair], forms: Forms) -> str:
     """Return the text of a file of opposites, with all forms of both words."""
-    return written(line for one, other in pairs for line in forms.pair(one.lower(), other.lower()))
+    return format_file(line for one, other in pairs for line in forms.pair(one.lower(), other.lower()))
 
 
 def main(words: Path, folder: Path, target: Path) -> None:

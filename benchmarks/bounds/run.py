@@ -77,7 +77,7 @@ def grid(
     chosen = read_recipe(recipe)
     part = chosen.representation
     _require_head(chosen)
-    kinds: list[Any] = [named_mode(name) for name in mode or [f"{part.mode}:{part.dimension}"]]
+    kinds: list[Any] = [parse_mode(name) for name in mode or [f"{part.mode}:{part.dimension}"]]
     levels = tuple(epsilon or part.levels)
     cells = [
         Cell(mode=kind, dimension=dimension, levels=group, word_dropout=dropout, seed=seed, delta=delta)
@@ -106,7 +106,7 @@ def _require_head(recipe: "RepresentationRecipe") -> None:
         raise RecipeError("a grid needs a recipe of kind dpnr that trains a head on stored features")
 
 
-def named_mode(name: str) -> tuple[Mode, int, str]:
+def parse_mode(name: str) -> tuple[Mode, int, str]:
     """Parse ``MODE:DIMENSION`` into mode, dimension and delta.
 
     Raises:

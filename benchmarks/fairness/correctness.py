@@ -55,7 +55,7 @@ class Answers:
     right: NDArray[np.float32]
 
 
-def attributes_named(format_name: str) -> tuple[str, ...]:
+def list_attributes(format_name: str) -> tuple[str, ...]:
     """Return the private attributes of a format.
 
     Raises:

@@ -14,9 +14,9 @@ from fairness.correctness import (
     DRAWS,
     OPEN,
     Answers,
-    attributes_named,
     check_alike,
     divide_by_attribute,
+    list_attributes,
     of_checkpoint,
     of_model,
 )
@@ -73,7 +73,7 @@ class Request:
             raise SubgroupError("the epsilon of sanitized texts is that of their corpus")
         if self.clean_data is not None and self.clean is None:
             raise SubgroupError("raw texts are for the clean model, and none is named")
-        attributes_named(self.format_name)
+        list_attributes(self.format_name)
 
 
 def measure(request: Request, output: Path | None = None, report: ProgressCallback = ignore_progress) -> dict[str, Any]:
@@ -153,7 +153,7 @@ def _answers(request: Request, report: ProgressCallback) -> tuple[ClassifiedSpli
 
 
 def _lines(request: Request, split: ClassifiedSplit, answers: Sequence[Answers]) -> list[dict[str, Any]]:
-    names = attributes_named(request.format_name)
+    names = list_attributes(request.format_name)
     clean = answers[0] if answers[0].kind == CLEAN else None
     lines = []
     for one in answers:

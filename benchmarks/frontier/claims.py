@@ -63,7 +63,7 @@ def find_words_release(releases: Releases, level: str) -> WordRelease:
     return find_release(releases, f"shipped-{level}")
 
 
-def kept(releases: Releases, data: Path, draws: int) -> Iterator[str]:
+def measure_kept_words(releases: Releases, data: Path, draws: int) -> Iterator[str]:
     """Yield the shares of each corpus and epsilon."""
     for name in ("ag", "trec", "sst2-whole", "sick"):
         cut = corpora.load(data, name, quick=False)["test"].cut
@@ -107,7 +107,7 @@ def symbols_of(release: WordRelease, outputs: Array) -> Array:
     return symbol[outputs]
 
 
-def first_drawn(reading: ReadElements, count: int, most: int) -> Array:
+def find_first_randomized(reading: ReadElements, count: int, most: int) -> Array:
     """Return the places of the first randomized words in lower case, for documents with enough of them."""
     places = np.flatnonzero((reading.role == RANDOMIZED) & reading.lower)
     document = reading.document[places]
@@ -122,7 +122,7 @@ def texts(releases: Releases, data: Path, draws: int) -> Iterator[str]:
     for level in LEVELS[:2]:
         release, shares = find_words_release(releases, level), []
         reading = release.read(cut)
-        places = first_drawn(reading, FIRST_WORDS, TEXTS)
+        places = find_first_randomized(reading, FIRST_WORDS, TEXTS)
         for _ in range(draws):
             out = symbols_of(release, release.draw(reading))
             score = sum(
@@ -145,7 +145,7 @@ def paraphrases(releases: Releases, data: Path, draws: int) -> Iterator[str]:
     for level in LEVELS[:2]:
         release, found = find_words_release(releases, level), []
         seen, had = (release.read(side) for side in sides)
-        of_shown, of_text = (_shown(reading, len(release.words.spellings)) for reading in (had, seen))
+        of_shown, of_text = (_count_kept_words(reading, len(release.words.spellings)) for reading in (had, seen))
         share = (of_shown / np.maximum(1, of_shown.sum(axis=1))).toarray()
         visible = np.log(share / 2 + share.mean(axis=0) / 2 + _TINY) @ of_text.T
         mine, other = (np.flatnonzero((reading.role == RANDOMIZED) & reading.lower) for reading in (seen, had))
@@ -163,7 +163,7 @@ def paraphrases(releases: Releases, data: Path, draws: int) -> Iterator[str]:
         yield f"{level}: {drawn} % of {len(chosen)} are named by who has a paraphrase, {both} % with visible words"
 
 
-def _shown(reading: ReadElements, words: int) -> Any:
+def _count_kept_words(reading: ReadElements, words: int) -> Any:
     """Return the count of each kept word in each text."""
     at = np.flatnonzero(reading.role == KEPT)
     return sparse.csr_matrix((np.ones(len(at)), (reading.document[at], reading.word[at])), (reading.documents, words))
@@ -229,7 +229,8 @@ def _means(reading: ReadElements, outputs: Array, known: Array) -> Any:
 
 
 CLAIMS: dict[str, Callable[[Releases, Path, int], Iterator[str]]] = {
-    "kept": kept, "articles": articles, "texts": texts, "paraphrases": paraphrases, "spans": spans, "server": server,
+    "kept": measure_kept_words, "articles": articles, "texts": texts, "paraphrases": paraphrases, "spans": spans,
+    "server": server,
 }  # fmt: skip
 
 

@@ -49,7 +49,7 @@ class Part:
     labels: NDArray[Any]
 
 
-def missing(data: Path, name: str) -> list[str]:
+def find_missing_files(data: Path, name: str) -> list[str]:
     """Return the missing files of a corpus."""
     return [path for path in FILES[name] if not (data / path).is_file()]
 

@@ -16,7 +16,7 @@ ARTICLES = 50
 _SHORTEST = 60
 
 
-def chosen(articles: Sequence[Sequence[list[str]]]) -> tuple[list[list[str]], Ints]:
+def choose_paragraphs(articles: Sequence[Sequence[list[str]]]) -> tuple[list[list[str]], Ints]:
     """Return the long paragraphs of the first articles that have at least four, and the article of each."""
     cut: list[list[str]] = []
     owner: list[int] = []
@@ -31,7 +31,7 @@ def chosen(articles: Sequence[Sequence[list[str]]]) -> tuple[list[list[str]], In
     return cut, np.array(owner)
 
 
-def style(
+def identify_by_style(
     release: WordRelease, reading: ReadElements, outputs: Ints, owner: Ints, function_words: frozenset[str]
 ) -> float:
     """Return how often the frequencies of its function words alone identify the article of a paragraph.
@@ -61,7 +61,7 @@ def style(
     return right / len(shares)
 
 
-def pattern(reading: ReadElements, outputs: Ints, length: int) -> float:
+def identify_by_repeats(reading: ReadElements, outputs: Ints, length: int) -> float:
     """Return how often the positions of equal words among its first randomized words identify a paragraph.
 
     The attacker has all paragraphs. Of the released one, the attacker learns only which of its randomized words are
@@ -90,7 +90,7 @@ def pattern(reading: ReadElements, outputs: Ints, length: int) -> float:
     return float(((named == np.arange(len(seen_pairs))) & alone).mean())
 
 
-def skeleton(reading: ReadElements, outputs: Ints, length: int) -> float:
+def identify_by_template(reading: ReadElements, outputs: Ints, length: int) -> float:
     """Return how often the template of its first elements identifies a paragraph.
 
     All randomized words count as equal; case and spaces are ignored.

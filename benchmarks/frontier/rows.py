@@ -92,7 +92,7 @@ class Releases:
         """Return whether a row can be measured on a task: class labels need the classes of their bundle."""
         return not row.name.startswith("index") or task in self._encoders
 
-    def shown(self, row: Row, cut: SegmentedTexts) -> list[list[bool]]:
+    def find_kept(self, row: Row, cut: SegmentedTexts) -> list[list[bool]]:
         """Return for each token and gap of some documents whether the mode ``names`` keeps it."""
         found = []
         for pieces in cut:
@@ -102,7 +102,9 @@ class Releases:
             found.append([all(out[start:end]) for start, end in pairwise(ends)])
         return found
 
-    def rewritten(self, row: Row, task: str, part: str, cut: SegmentedTexts) -> tuple[ReadElements, NDArray[Any]]:
+    def rewrite_documents(
+        self, row: Row, task: str, part: str, cut: SegmentedTexts
+    ) -> tuple[ReadElements, NDArray[Any]]:
         """Release documents as text, and return the elements that a reader finds in the new text.
 
         Args:

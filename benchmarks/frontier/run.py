@@ -111,7 +111,7 @@ class Run:
             readings[release.rule] = {name: release.read(part.cut) for name, part in parts.items()}
         return readings[release.rule]
 
-    def _asked(self, part: corpora.Part) -> WordTargets:
+    def _make_targets(self, part: corpora.Part) -> WordTargets:
         known = self.releases.staircase.bundle.symbol_ids
         return WordTargets(part.cut, self.releases.function_words, known)
 
@@ -119,7 +119,9 @@ class Run:
         """Measure the accuracy of a task on released texts, and the share of unchanged words."""
         parts, readings = self._parts(job["task"])
         if row.name in REWRITTEN:
-            new = {name: self.releases.rewritten(row, job["task"], name, part.cut) for name, part in parts.items()}
+            new = {
+                name: self.releases.rewrite_documents(row, job["task"], name, part.cut) for name, part in parts.items()
+            }
             read = {name: reading for name, (reading, _) in new.items()}
             outputs = {name: words for name, (_, words) in new.items()}
         else:
@@ -130,11 +132,11 @@ class Run:
         found = learner(
             read["train"], outputs["train"], parts["train"].labels, read["test"], outputs["test"], parts["test"].labels
         )
-        asked = self._asked(parts["test"])
+        asked = self._make_targets(parts["test"])
         if row.name.startswith("index"):
             same = None
         elif row.name in REWRITTEN:
-            shown = np.concatenate(self.releases.shown(row, parts["test"].cut))
+            shown = np.concatenate(self.releases.find_kept(row, parts["test"].cut))
             same = {name: float(shown[mask].mean()) for name, mask in asked.masks.items()}
         else:
             same = asked.compute_shares(read["test"], outputs["test"])
@@ -152,7 +154,7 @@ class Run:
             print(f"the attacker has {self._of_attacker}", file=sys.stderr)
             known, prior = (cut for cut, _ in found.values())
             self._attacker = WordAttacker(
-                known, prior, learned, read_vectors(VECTORS), trigrams_alone=self.trigrams_alone, report=_learned
+                known, prior, learned, read_vectors(VECTORS), trigrams_alone=self.trigrams_alone, report=_report_epoch
             )
         if row.name not in self._released:
             self._released = {row.name: self.releases.of(row)}  # its draws share what is learned of it
@@ -161,7 +163,7 @@ class Run:
             readings[release.rule] = {"test": release.read(parts["test"].cut)}
         target = readings[release.rule]["test"]
         found = attack_release(
-            release, self._attacker, target, self._asked(parts["test"]), self.releases.function_words
+            release, self._attacker, target, self._make_targets(parts["test"]), self.releases.function_words
         )
         return found | {"attacker": self._of_attacker}
 
@@ -177,18 +179,18 @@ class Run:
         """Measure how often releases identify their article or paragraph."""
         if self._paragraphs is None:
             articles = [a for name in corpora.FILES["wikitext"] for a in corpora.articles(self.data / name)]
-            self._paragraphs = *profile_attacks.chosen(articles), {}
+            self._paragraphs = *profile_attacks.choose_paragraphs(articles), {}
         cut, owner, readings = self._paragraphs
         release = self.releases.of(row)
         if release.rule not in readings:
             readings[release.rule] = release.read(cut)
         reading = readings[release.rule]
         outputs = release.draw(reading)
-        style = profile_attacks.style(release, reading, outputs, owner, self.releases.function_words)
+        style = profile_attacks.identify_by_style(release, reading, outputs, owner, self.releases.function_words)
         found: dict[str, Any] = {"paragraphs": len(cut), "articles": int(owner.max()) + 1, "style": style}
-        found["skeleton"] = {str(n): profile_attacks.skeleton(reading, outputs, n) for n in LENGTHS}
+        found["skeleton"] = {str(n): profile_attacks.identify_by_template(reading, outputs, n) for n in LENGTHS}
         if release.consistent:
-            found["pattern"] = {str(n): profile_attacks.pattern(reading, outputs, n) for n in LENGTHS}
+            found["pattern"] = {str(n): profile_attacks.identify_by_repeats(reading, outputs, n) for n in LENGTHS}
         return found
 
     def tuned(self, row: Row, job: Job) -> dict[str, Any]:
@@ -204,7 +206,7 @@ class Run:
         return {"texts": self.releases.sample(row, list(corpora.SAMPLES))}
 
 
-def _learned(done: int, total: int) -> None:
+def _report_epoch(done: int, total: int) -> None:
     print(f"learned from {done} of {total} parts, {time.process_time():.0f} s of processor time", file=sys.stderr)
 
 
@@ -246,7 +248,7 @@ def _key(record: Job) -> tuple[Any, ...]:
     return record["job"], record["row"], record.get("task"), record.get("draw", 0)
 
 
-def kept(path: Path, source: Callable[[str], str], quick: bool) -> set[tuple[Any, ...]]:
+def remove_stale_records(path: Path, source: Callable[[str], str], quick: bool) -> set[tuple[Any, ...]]:
     """Remove stale records from the file, and return the keys of the others."""
     if not path.exists():
         return set()
@@ -280,7 +282,7 @@ def main() -> None:
     releases = Releases(a.bundle, a.santext, a.trec)
     by_name = {row.name: row for row in ROWS}
     source = cache(lambda name: releases.source(by_name[name]))
-    done = kept(output, source, a.quick)
+    done = remove_stale_records(output, source, a.quick)
     run = Run(a.data, releases, quick=a.quick, precision=a.precision, trigrams_alone=a.trigrams)
     lacking: set[str] = set()
     for job in jobs(a.only):
@@ -289,7 +291,7 @@ def main() -> None:
         if "task" in job and not releases.has(by_name[job["row"]], job["task"]):
             continue
         needs = NEEDS.get(job["job"], (job.get("task", ""),))
-        absent = [path for corpus in needs for path in corpora.missing(a.data, corpus)]
+        absent = [path for corpus in needs for path in corpora.find_missing_files(a.data, corpus)]
         if absent:
             lacking.update(absent)
             continue

@@ -18,7 +18,7 @@ SUBSET = 10_000
 _TRAINING = ("--num-epochs", "1", "--learning-rate", "1e-4", "--threads", "1")
 
 
-def chosen(lines: list[str], count: int) -> list[str]:
+def sample_lines(lines: list[str], count: int) -> list[str]:
     """Return a fixed sample of lines in their order; all of them for 0."""
     order = sorted(range(len(lines)), key=lambda row: hashlib.sha256(f"subset\n{row}".encode()).digest())
     return [lines[row] for row in sorted(order[: count or len(lines)])]
@@ -43,7 +43,7 @@ def measure(
     with TemporaryDirectory() as folder:
         for name, count in zip(FILES["sst2"], (subset, 0), strict=True):
             header, *lines = (data / name).read_text("utf-8").splitlines()
-            texts, labels = zip(*(line.split("\t") for line in chosen(lines, count)), strict=True)
+            texts, labels = zip(*(line.split("\t") for line in sample_lines(lines, count)), strict=True)
             released = releases.sample(row, [text.strip() for text in texts]) if row.name != "raw" else texts
             # A text of which nothing is left is a full stop: readers of data refuse an empty one.
             rows = [f"{text.strip() or '.'}\t{label}" for text, label in zip(released, labels, strict=True)]

@@ -67,12 +67,12 @@ def measure(text: str) -> float:
 
 
 async def _ask_often(port: int, requests: int, texts: Iterator[str], look: Callable[[], float]) -> list[float]:
-    from gateway.peers import ask, asked
+    from gateway.peers import ask, build_request
 
     found: list[float] = []
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 26)
     for number in range(requests):
-        text = asked(port, next(texts))
+        text = build_request(port, next(texts))
         while (status := (await ask(reader, writer, text))[0]) == HTTPStatus.SERVICE_UNAVAILABLE:
             writer.close()  # the machine has other work; the server may end the connection
             await asyncio.sleep(1)

@@ -35,8 +35,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from names.data import Row, halved, marked
-from names.score import counted, summary
+from names.data import Row, read_marked_rows, take_half
+from names.score import count_words, summary
 from names.words import WORD
 
 PEERS = ("nothing", "json", "textveil", "piighost", "litellm")
@@ -95,7 +95,7 @@ def peer(name: str, file: Path | None = None) -> Iterator[tuple[int, list[int]]]
         yield port, pids
 
 
-def asked(port: int, text: str) -> bytes:
+def build_request(port: int, text: str) -> bytes:
     """Return the bytes of a request."""
     body = json.dumps({"model": "m", "messages": [{"role": "user", "content": text}]}).encode()
     head = f"POST {_PATH} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nauthorization: Bearer k\r\n"
@@ -104,12 +104,12 @@ def asked(port: int, text: str) -> bytes:
 
 async def memory(port: int, rows: Sequence[Row], many: int, pids: Sequence[int]) -> list[float]:
     """Return the resident memory in MB at the start, and after each tenth of ``many`` conversations."""
-    texts, found = joined(rows, 60), [rss_mb(pids)]
+    texts, found = join_rows(rows, 60), [rss_mb(pids)]
 
     async def client(count: int) -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         for _ in range(count):
-            status, _ = await ask(reader, writer, asked(port, next(texts)))
+            status, _ = await ask(reader, writer, build_request(port, next(texts)))
             assert status == 200
         writer.close()
 
@@ -144,7 +144,7 @@ async def load(
         nonlocal errors
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 24)
         while (begun := time.perf_counter()) < start + seconds:
-            status, _ = await ask(reader, writer, asked(port, next(texts)))
+            status, _ = await ask(reader, writer, build_request(port, next(texts)))
             errors += status != 200
             times.append(time.perf_counter() - begun)
         writer.close()
@@ -185,7 +185,7 @@ def rss_mb(pids: Sequence[int]) -> float:
     return round(sum(int(one[1]) for one in found if one) / 1024, 1)
 
 
-def joined(rows: Sequence[Row], words: int) -> Iterator[str]:
+def join_rows(rows: Sequence[Row], words: int) -> Iterator[str]:
     """Yield texts of ``words`` words from joined rows; the first ``len(rows)`` begin with different rows.
 
     The generator does not end.
@@ -199,7 +199,7 @@ def joined(rows: Sequence[Row], words: int) -> Iterator[str]:
                 break
 
 
-def hidden(text: str, got: str) -> list[tuple[int, int]]:
+def find_hidden_words(text: str, got: str) -> list[tuple[int, int]]:
     """Return the positions of a text's words that an alignment does not find in the received text."""
     words, came = list(WORD.finditer(text)), WORD.findall(got)
     matched = difflib.SequenceMatcher(None, [word.group() for word in words], came, autojunk=False)
@@ -207,11 +207,11 @@ def hidden(text: str, got: str) -> list[tuple[int, int]]:
     return [word.span() for at, word in enumerate(words) if at not in kept]
 
 
-async def reached(port: int, rows: Sequence[Row]) -> None:
+async def count_reached_words(port: int, rows: Sequence[Row]) -> None:
     """Send each row as a message, one after the other, and count the marked and other words that arrive."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 24)
     for row in rows:
-        status, _ = await ask(reader, writer, asked(port, row.text))
+        status, _ = await ask(reader, writer, build_request(port, row.text))
         if status != 200:
             sys.exit(f"status {status}")
     writer.close()
@@ -229,16 +229,16 @@ def personal(rows: Sequence[Row], peers: Sequence[str]) -> dict[str, Any]:
             places += [(at, at + len(piece))] if what not in ("kept", "gap") else []
             at += len(piece)
         found[_READ].append(places)
-        found[_DRAWN].append(hidden(row.text, Conversation(sanitizer).outgoing_text(row.text)))
+        found[_DRAWN].append(find_hidden_words(row.text, Conversation(sanitizer).outgoing_text(row.text)))
     for name in peers:
         with tempfile.TemporaryDirectory() as folder, peer(name, Path(folder) / "got") as (port, _):
-            asyncio.run(reached(port, rows))
+            asyncio.run(count_reached_words(port, rows))
             lines = (Path(folder) / "got").read_bytes().splitlines()
             got = [json.loads(line)["messages"][0]["content"] for line in lines]
-            found[name] = [hidden(row.text, text) for row, text in zip(rows, got, strict=True)]
+            found[name] = [find_hidden_words(row.text, text) for row, text in zip(rows, got, strict=True)]
     scores = {}
     for name, places in found.items():
-        whole = summary([counted(row, one) for row, one in zip(rows, places, strict=True)])
+        whole = summary([count_words(row, one) for row, one in zip(rows, places, strict=True)])
         scores[name] = {measure: whole[measure] for measure in SHOWN}
         print(name, {measure: round(100 * whole[measure]["share"], 2) for measure in SHOWN})
     for name in found.keys() & {_DRAWN, "textveil"}:
@@ -257,7 +257,7 @@ def costs(rows: Sequence[Row], seconds: float, rounds: int, peers: Sequence[str]
     with ExitStack() as stack:
         running = {name: stack.enter_context(peer(name)) for name in peers}
         for words, clients in itertools.product(WORDS, CLIENTS):
-            texts, each = joined(rows, words), {name: list[dict[str, Any]]() for name in peers}
+            texts, each = join_rows(rows, words), {name: list[dict[str, Any]]() for name in peers}
             for _ in range(rounds):
                 for name, (port, pids) in running.items():
                     if each[name] and each[name][-1]["unfinished"]:
@@ -286,26 +286,26 @@ def main() -> None:
     parser.add_argument("--peers", nargs="+", choices=PEERS, default=PEERS)
     parser.add_argument("--only-personal", action="store_true")
     options = parser.parse_args()
-    rows = list(marked(options.file))
+    rows = list(read_marked_rows(options.file))
     packages = ("piighost", "presidio-analyzer", "presidio-anonymizer", "spacy", "uvicorn")
     there = {one.metadata["Name"].lower().replace("_", "-") for one in importlib.metadata.distributions()}
     versions = {name: importlib.metadata.version(name) for name in packages if name in there}
     of: dict[str, Any] = {"date": time.strftime("%Y-%m-%d", time.gmtime()), "versions": versions}
     if options.only_personal:
         record = json.loads(options.output.read_text("utf-8"))
-        record |= {"personal": personal(halved(rows, "odd"), options.peers), "personal_of": of}
+        record |= {"personal": personal(take_half(rows, "odd"), options.peers), "personal_of": of}
         options.output.write_text(json.dumps(record, indent=1) + "\n", "utf-8")
         return
     record = {**of, "cores": os.cpu_count(), "load_at_start": os.getloadavg(), "long": {}}
     for name in ("nothing", "json", "textveil"):
         with peer(name) as (port, pids):
-            record["long"][name] = asyncio.run(load(port, joined(rows, 200), 64, options.long, pids))
+            record["long"][name] = asyncio.run(load(port, join_rows(rows, 200), 64, options.long, pids))
             print(name, record["long"][name])
     if options.many:
         with peer("textveil") as (port, pids):
             record["memory_mb"] = asyncio.run(memory(port, rows, options.many, pids))
             print(record["memory_mb"])
-    record["personal"] = personal(halved(rows, "odd"), options.peers)
+    record["personal"] = personal(take_half(rows, "odd"), options.peers)
     record["costs"] = costs(rows, options.seconds, options.rounds, options.peers)
     record["load_at_end"] = os.getloadavg()
     written = json.dumps(record, indent=1).replace("Infinity", "null")  # none of the replies came

@@ -70,7 +70,7 @@ def _lines(path: Path) -> list[str]:
     return path.read_text("utf-8").split("\n")  # splitlines would also end lines at characters inside posts
 
 
-def marked(path: Path) -> Iterator[Row]:
+def read_marked_rows(path: Path) -> Iterator[Row]:
     """Read JSON lines of `text` and `spans`."""
     for line in path.read_text("utf-8").split("\n"):
         if line:
@@ -103,7 +103,7 @@ def clinical(path: Path) -> Iterator[Row]:
         yield Row(text, tuple(spans))
 
 
-def _joined(pieces: Iterable[tuple[int, int, str]]) -> tuple[Span, ...]:
+def _join_tags(pieces: Iterable[tuple[int, int, str]]) -> tuple[Span, ...]:
     """Join tagged tokens to spans; a tag `I-` after a token of another type begins one, as in CoNLL 2003."""
     spans: list[Span] = []
     before = "O"
@@ -130,7 +130,7 @@ def universal(path: Path) -> Iterator[Row]:
             at = start + len(token)
             pieces.append((start, at, tag))
         elif not line and pieces:
-            yield Row(text, _joined(pieces))
+            yield Row(text, _join_tags(pieces))
             pieces = []
 
 
@@ -150,7 +150,7 @@ def tokens(path: Path) -> Iterator[Row]:
             pieces.append((len(text), len(text) + len(token), tag))
             text += token
         elif pieces:
-            yield Row(text, _joined(pieces))
+            yield Row(text, _join_tags(pieces))
             text, pieces = "", []
 
 
@@ -174,7 +174,7 @@ class DataSet:
 
     def rows(self, data: Path, fetched: Path, half: Half) -> list[Row]:
         """Read half of its rows."""
-        return halved(list(self.read(self.file(data, fetched))), half)
+        return take_half(list(self.read(self.file(data, fetched))), half)
 
     def sha256(self, data: Path, fetched: Path) -> str:
         """Return the hash of its file."""
@@ -182,8 +182,8 @@ class DataSet:
 
 
 DATA_SETS = {
-    "made-up": DataSet("pii/records.jsonl", marked, fetched=False),
-    "posts": DataSet("wnut17/dev.jsonl", marked, fetched=False),
+    "made-up": DataSet("pii/records.jsonl", read_marked_rows, fetched=False),
+    "posts": DataSet("wnut17/dev.jsonl", read_marked_rows, fetched=False),
     "tweets": DataSet("tweets.conll", tokens),
     "web": DataSet("web.iob2", universal),
     "news": DataSet("news.iob2", universal),
@@ -194,6 +194,6 @@ DATA_SETS = {
 }
 
 
-def halved(rows: list[Row], half: Half) -> list[Row]:
+def take_half(rows: list[Row], half: Half) -> list[Row]:
     """Return the rows 0, 2, 4 ..., the rows 1, 3, 5 ..., or all."""
     return {"even": rows[::2], "odd": rows[1::2], "all": rows}[half]

@@ -28,30 +28,30 @@ def _releases() -> Releases:
     return Releases(None, ROOT / "artifacts/english-santext")
 
 
-def _sanitized(texts: Texts, **options: Any) -> Texts:
+def _sanitize_texts(texts: Texts, **options: Any) -> Texts:
     return [result.text for result in _sanitizer().sanitize_batch(texts, **options)]
 
 
 def surrogates(texts: Texts) -> Texts:
     """Return the texts in the mode ``names``, each a document of its own."""
-    return _sanitized(texts, protect="names")
+    return _sanitize_texts(texts, protect="names")
 
 
 def tags(texts: Texts) -> Texts:
     """Return the texts in the mode ``names``, with tags."""
-    return _sanitized(texts, protect="names", style="tag")
+    return _sanitize_texts(texts, protect="names", style="tag")
 
 
 def words(texts: Texts) -> Texts:
     """Return the texts in the mode ``words``, at the default epsilon."""
-    return _sanitized(texts)
+    return _sanitize_texts(texts)
 
 
 def patch(texts: Texts) -> Texts:
     """Return the texts with ``x`` for each word that the five-line baseline hides."""
     tool, found = TOOLS["patch"](FETCHED), []
     for text in texts:
-        for start, end in reversed(tool.hidden(text)):
+        for start, end in reversed(tool.find_hidden(text)):
             text = f"{text[:start]}x{text[end:]}"
         found.append(text)
     return found
@@ -59,13 +59,13 @@ def patch(texts: Texts) -> Texts:
 
 def corpus(texts: Texts) -> Texts:
     """Return the texts in the mode ``names`` under one new key, so that equal names get equal surrogates."""
-    return _sanitized(texts, protect="names", consistent="corpus", key=os.urandom(32))
+    return _sanitize_texts(texts, protect="names", consistent="corpus", key=os.urandom(32))
 
 
 def presidio(texts: Texts) -> Texts:
     """Return the texts with each finding of Presidio's analyzer replaced by its type: ``<PERSON>``."""
     analyzer, anonymizer = Presidio(), import_module("presidio_anonymizer").AnonymizerEngine()
-    return [anonymizer.anonymize(text, analyzer.found(text)).text for text in texts]
+    return [anonymizer.anonymize(text, analyzer.find_entities(text)).text for text in texts]
 
 
 def _hidden_as(texts: Texts, mark: str) -> Texts:
@@ -75,11 +75,11 @@ def _hidden_as(texts: Texts, mark: str) -> Texts:
     return [" ".join("".join(pieces).split()) for pieces in parts]
 
 
-def _released(texts: Texts, name: str) -> Texts:
+def _read_released(texts: Texts, name: str) -> Texts:
     return _releases().sample(next(row for row in ROWS if row.name == name), texts)
 
 
-def _said(texts: Texts, bundle: str, epsilon: str) -> Texts:
+def _release_by_mode(texts: Texts, bundle: str, epsilon: str) -> Texts:
     path = ROOT / "artifacts" / bundle
     encoder = TextLabelEncoder.load(path, expect_id=open_bundle(path, LabelBundle).content_hash)
     return [str(encoder.encode(text, epsilon=epsilon, as_text=True).sentence) for text in texts]
@@ -90,11 +90,11 @@ WAYS: dict[str, Callable[[Texts], Texts]] = {
     "surrogates": surrogates,
     "tags": tags,
     "presidio": presidio,
-    **{f"{mode}-{level}": partial(_sanitized, epsilon=level, protect=mode)
+    **{f"{mode}-{level}": partial(_sanitize_texts, epsilon=level, protect=mode)
        for mode in ("words", "all") for level in ("12", "10", "8", "6", "4")},
-    **{f"krr-{level}": partial(_released, name=f"krr-kinds-{level}") for level in ("10", "8")},
-    "santext-plus": partial(_released, name="santext-plus"),
-    **{f"{bundle}-{level}": partial(_said, bundle=bundle, epsilon=level)
+    **{f"krr-{level}": partial(_read_released, name=f"krr-kinds-{level}") for level in ("10", "8")},
+    "santext-plus": partial(_read_released, name="santext-plus"),
+    **{f"{bundle}-{level}": partial(_release_by_mode, bundle=bundle, epsilon=level)
        for bundle in ("ag-static", "sst2-static") for level in ("8", "6", "4")},
     "delete": partial(_hidden_as, mark=""),
     "blank": partial(_hidden_as, mark="_"),

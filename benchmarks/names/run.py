@@ -39,14 +39,14 @@ COLUMNS = ("stays", "stays: without titles", "stays: person", "stays: address", 
 COLUMNS += ("entities seen", "changed", "changed: no numbers", "changed: plain", "changed: lower")
 
 
-def measured(tool: Tool, rows: list[Row]) -> Record:
+def measure_tool(tool: Tool, rows: list[Row]) -> Record:
     """Run a tool over rows; the time is processor time of all threads, for the first run of each text."""
     words = sum(len(WORD.findall(row.text)) for row in rows)
-    tool.hidden(rows[0].text)
+    tool.find_hidden(rows[0].text)
     start = time.process_time()
-    hidden = [tool.hidden(row.text) for row in rows]
+    hidden = [tool.find_hidden(row.text) for row in rows]
     seconds = time.process_time() - start
-    counts = [score.counted(row, spans) for row, spans in zip(rows, hidden, strict=True)]
+    counts = [score.count_words(row, spans) for row, spans in zip(rows, hidden, strict=True)]
     speed = {"words": words, "cpu_seconds": round(seconds, 3), "words_per_second": round(words / max(seconds, 1e-9))}
     return {"rows": len(rows), **speed, "measures": score.summary(counts)}
 
@@ -67,7 +67,7 @@ def figures(record: Record, name: str, a: argparse.Namespace) -> Iterator[None]:
             if found is not None and found["of"] == decided:
                 continue
             tool = tool or TOOLS[name](a.fetched)
-            record["figures"].setdefault(data_set, {})[variant] = {"of": decided, **measured(tool, rows)}
+            record["figures"].setdefault(data_set, {})[variant] = {"of": decided, **measure_tool(tool, rows)}
             print(f"{name}, {data_set}, {variant}", file=sys.stderr, flush=True)
             yield
 

@@ -40,7 +40,7 @@ def _names_of(span: Span) -> list[str]:
     return names
 
 
-def counted(row: Row, hidden: Hidden) -> Counts:
+def count_words(row: Row, hidden: Hidden) -> Counts:
     """Count the words of a row.
 
     Args:

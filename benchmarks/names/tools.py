@@ -32,7 +32,7 @@ class Tool(Protocol):
 
     name: str
 
-    def hidden(self, text: str) -> Spans:
+    def find_hidden(self, text: str) -> Spans:
         """Return the parts of a text that the output replaces."""
         ...
 
@@ -47,7 +47,7 @@ class Words:
     def __init__(self, name: str, hides: Callable[[str], bool]) -> None:
         self.name, self._hides = name, hides
 
-    def hidden(self, text: str) -> Spans:
+    def find_hidden(self, text: str) -> Spans:
         """Return the words that the baseline hides."""
         return [match.span() for match in WORD.finditer(text) if self._hides(match.group())]
 
@@ -69,7 +69,7 @@ class Pieces:
     ) -> None:
         self.name, self._preview, self._shown = name, preview, shown
 
-    def hidden(self, text: str) -> Spans:
+    def find_hidden(self, text: str) -> Spans:
         """Return the pieces with another state than kept; see ``Tool``.
 
         Raises:
@@ -99,13 +99,13 @@ class Presidio:
         provider = engines.NlpEngineProvider(nlp_configuration={"nlp_engine_name": "spacy", "models": models})
         self._analyzer = presidio.AnalyzerEngine(nlp_engine=provider.create_engine(), supported_languages=["en"])
 
-    def found(self, text: str) -> list[Any]:
+    def find_entities(self, text: str) -> list[Any]:
         """Return the findings of Presidio's analyzer."""
         return list(self._analyzer.analyze(text=text, language="en"))
 
-    def hidden(self, text: str) -> Spans:
+    def find_hidden(self, text: str) -> Spans:
         """Return the spans that Presidio's anonymizer replaces."""
-        return [(found.start, found.end) for found in self.found(text)]
+        return [(found.start, found.end) for found in self.find_entities(text)]
 
 
 class _Spacy:
@@ -114,7 +114,7 @@ class _Spacy:
     def __init__(self) -> None:
         self._pipeline = import_module("spacy").load(_SPACY)
 
-    def hidden(self, text: str) -> Spans:
+    def find_hidden(self, text: str) -> Spans:
         return [(entity.start_char, entity.end_char) for entity in self._pipeline(text).ents]
 
 
@@ -125,10 +125,10 @@ class Beside:
         self.name, self._detector, self._sanitizer = name, detector, Sanitizer.load()
         self._names = Pieces(name, partial(self._sanitizer.preview, protect="names"))
 
-    def hidden(self, text: str) -> Spans:
+    def find_hidden(self, text: str) -> Spans:
         """Return the parts that the mode ``names`` or the detector hides."""
         output = self._sanitizer.sanitize(text, protect="names").text
-        found = self._detector.hidden(output)
+        found = self._detector.find_hidden(output)
         before, after = (list(WORD.finditer(one)) for one in (text, output))
         common = SequenceMatcher(None, [one.group() for one in before], [one.group() for one in after], autojunk=False)
         also = [
@@ -137,7 +137,7 @@ class Beside:
             for ours, out in zip(before[a : a + size], after[b : b + size], strict=True)
             if any(start < out.end() and end > out.start() for start, end in found)
         ]
-        return sorted({*self._names.hidden(text), *also})
+        return sorted({*self._names.find_hidden(text), *also})
 
 
 class _Rampart:
@@ -150,7 +150,7 @@ class _Rampart:
         backends = import_module("arcjet._sensitive_info_backend")
         self._context = backends.SensitiveInfoBackendContext(log=logging.getLogger("rampart"))
 
-    def hidden(self, text: str) -> Spans:
+    def find_hidden(self, text: str) -> Spans:
         found = self._backend.detect(self._context, text, self._allowed)
         return [(entity.start, entity.end) for entity in found.denied]
 
@@ -161,7 +161,7 @@ class _Scrubadub:
     def __init__(self) -> None:
         self._scrubber = import_module("scrubadub").Scrubber()
 
-    def hidden(self, text: str) -> Spans:
+    def find_hidden(self, text: str) -> Spans:
         return [(filth.beg, filth.end) for filth in self._scrubber.iter_filth(text)]
 
 
@@ -176,7 +176,7 @@ class _Philter:
         with resources.as_file(resources.files(self._library) / "configs" / "philter_delta.toml") as configuration:
             self._filters = self._library.load_filters(str(configuration))
 
-    def hidden(self, text: str) -> Spans:
+    def find_hidden(self, text: str) -> Spans:
         if not text.strip():
             return []
         shown, _, _ = self._library.detect_phi(text, self._filters)

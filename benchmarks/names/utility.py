@@ -113,14 +113,14 @@ def _sick(data: Path) -> Task:
 TASKS: dict[str, Callable[[Path], Task]] = {"ag": _ag, "sst2": _sst2, "trec": _trec, "sick": _sick}
 
 
-def classified(task: Task) -> Floats:
+def check_predictions(task: Task) -> Floats:
     """Return for each test text whether its class is predicted correctly."""
     vectors = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\[[\w -]+\]|\w+|[?!]")
     model = LogisticRegression(C=10, max_iter=1000).fit(vectors.fit_transform(task.train), task.train_labels)
     return (model.predict(vectors.transform(task.test)) == task.test_labels).astype(float)
 
 
-def related(task: Task) -> Floats:
+def predict_similarity(task: Task) -> Floats:
     """Return the predicted similarity of each test pair."""
     vectorizers = (
         TfidfVectorizer(token_pattern=r"\S+"),
@@ -158,9 +158,9 @@ def _figure(draws: Floats, whole: float) -> dict[str, Any]:
     return {"score": round(whole, 2), "interval": [round(float(q), 2) for q in np.percentile(draws, (2.5, 97.5))]}
 
 
-def measured(name: str, task: Task, rewrite: Rewrite | None, repeats: int) -> dict[str, Any]:
+def measure_rewrite(name: str, task: Task, rewrite: Rewrite | None, repeats: int) -> dict[str, Any]:
     """Return the score of raw texts, and of rewritten ones with the difference, as means of the repeats."""
-    learn = related if name == "sick" else classified
+    learn = predict_similarity if name == "sick" else check_predictions
     count = len(task.test_labels)
     rows = np.random.default_rng(SEED).integers(count, size=(DRAWS, count))
     every = np.arange(count)[None]
@@ -180,7 +180,7 @@ def measured(name: str, task: Task, rewrite: Rewrite | None, repeats: int) -> di
     return record
 
 
-def loaded(name: str) -> Rewrite:
+def import_function(name: str) -> Rewrite:
     """Import the function named by MODULE:FUNCTION."""
     module, _, function = name.partition(":")
     return getattr(importlib.import_module(module), function)
@@ -191,14 +191,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--data", type=Path, default=ROOT / "data", help="folder of the data")
     parser.add_argument("--tasks", nargs="+", choices=list(TASKS), default=list(TASKS))
-    parser.add_argument("--rewrite", type=loaded, help="MODULE:FUNCTION, from a list of texts to a list of texts")
+    parser.add_argument(
+        "--rewrite", type=import_function, help="MODULE:FUNCTION, from a list of texts to a list of texts"
+    )
     parser.add_argument("--name", default="raw", help="what the record calls it")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "benchmarks/results/names/utility.json")
     a = parser.parse_args()
     record = json.loads(a.output.read_text("utf-8")) if a.output.is_file() else {}
     for task in a.tasks:
-        found = measured(task, TASKS[task](a.data), a.rewrite, a.repeats) | (
+        found = measure_rewrite(task, TASKS[task](a.data), a.rewrite, a.repeats) | (
             {"of": rule(TASKS[task](a.data).test)} if a.rewrite else {}
         )
         record.setdefault(a.name, {})[task] = found

@@ -56,7 +56,7 @@ class End:
     color: str
 
 
-def titled(title: str, size: tuple[float, float]) -> Figure:
+def make_figure(title: str, size: tuple[float, float]) -> Figure:
     """Return an empty figure with a title. Call it, and draw, inside of ``rc_context(STYLE)``."""
     figure = Figure(figsize=size, layout="constrained")
     figure.suptitle(title, x=0.01, ha="left", fontsize=11.5)
@@ -133,7 +133,7 @@ def apart(heights: Sequence[float], gap: float) -> list[float]:
     return list(isotonic_regression(np.asarray(heights) - steps) + steps)
 
 
-def compared(difference: float, error: float) -> str:
+def describe_difference(difference: float, error: float) -> str:
     """Compare two accuracies in points: above, below, or level with it within two standard errors."""
     if abs(difference) <= 2 * error:
         return "level with"

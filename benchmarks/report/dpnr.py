@@ -104,7 +104,7 @@ def tables(results: Path) -> dict[str, str]:
         "persons": persons(ag),
         "person-privacy": person_privacy(ag),
         "adversarial": adversarial(ag, results),
-        "repeated": repeated(results),
+        "repeated": tabulate_repeated(results),
         "sst2": accuracy(_sst2(results)),
     }
 
@@ -113,10 +113,10 @@ def pictures(results: Path) -> dict[str, Figure]:
     """Return the pictures of the page by file name."""
     ag = read_grid(*(results / f"dpnr_ag_{name}.jsonl" for name in ("l1_shared", "l1", "modes")))
     drawn = {"dpnr_ag.png": ag, "dpnr_sst2.png": _sst2(results)}
-    return {name: accuracy_of_vectors(_drawn(grid.heads), grid.baselines) for name, grid in drawn.items()}
+    return {name: accuracy_of_vectors(_select_plotted(grid.heads), grid.baselines) for name, grid in drawn.items()}
 
 
-def _drawn(heads: Frame) -> Frame:
+def _select_plotted(heads: Frame) -> Frame:
     return pd.concat([_one_head_for_all(heads), heads[heads["mode"] != "l1"]])
 
 
@@ -251,9 +251,9 @@ def adversarial(grid: Grid, results: Path) -> str:
     return table(columns, [[shown, points(value), *_leak(pd.Series([leak]))] for shown, value, leak in rows])
 
 
-def repeated(results: Path) -> str:
+def tabulate_repeated(results: Path) -> str:
     """Tabulate accuracy on the test texts that occur verbatim in train, and on the others."""
-    for record in vectors.read(results).records:
+    for record in vectors.read_records(results).records:
         if record["job"] == "repeated" and record["task"] == "ag-private":
             of = record["accuracy"]
             rows = [[name, *(points(of[name][part]) for part in ("all", "repeated", "unseen"))] for name in of]

@@ -15,11 +15,11 @@ from report.charts import (
     STYLE,
     End,
     by_epsilon,
-    compared,
+    describe_difference,
     height,
     label_ends,
+    make_figure,
     percent,
-    titled,
 )
 from report.records import Frame
 
@@ -48,7 +48,7 @@ def accuracy_of_vectors(heads: Frame, baselines: Mapping[str, Any]) -> Figure:
     """
     clean, majority = (baselines[name]["accuracy"] for name in ("clean", "majority"))
     with rc_context(STYLE):
-        figure = titled(finding(heads, clean), (9, 5.2))
+        figure = make_figure(write_title(heads, clean), (9, 5.2))
         axes = figure.subplots()
         epsilons = sorted(heads.epsilon.unique())
         axes.set_ylim(majority - 0.045, 1.02)
@@ -76,14 +76,14 @@ def accuracy_of_vectors(heads: Frame, baselines: Mapping[str, Any]) -> Figure:
         return figure
 
 
-def finding(heads: Frame, clean: float) -> str:
+def write_title(heads: Frame, clean: float) -> str:
     """Return the title: the accuracy of an ``l1`` vector beside that without privacy and that of a label."""
     found = heads[(heads["mode"] == "l1") & (heads.epsilon == AT)]
     if found.empty:
         return "Accuracy by epsilon of the whole text"
     scores = found.accuracy
     error = scores.std() / sqrt(len(scores)) if len(scores) > 1 else 0
-    beside = compared(scores.mean() - found.label_randomized_response.iloc[0], error)
+    beside = describe_difference(scores.mean() - found.label_randomized_response.iloc[0], error)
     return (
         f"At epsilon {AT:g}, l1 vectors are classified right in {100 * scores.mean():.1f} %: {beside} randomized\n"
         f"response on the label. Without privacy it is {100 * clean:.1f} %."

@@ -71,7 +71,7 @@ class Frontier:
         return shares | {"known": total["same"] / max(1, total["words"])}
 
 
-def read(results: Path, name: str = NAME) -> Frontier:
+def read_records(results: Path, name: str = NAME) -> Frontier:
     """Read the records, and reject those of ``--quick``, which did not use the test texts.
 
     Raises:
@@ -85,9 +85,9 @@ def read(results: Path, name: str = NAME) -> Frontier:
 
 def with_attacks(results: Path) -> Frontier:
     """Add english-v3's attacks on k-RR, whose outputs depend on words, lists and outputs alone."""
-    found = read(results).records
+    found = read_records(results).records
     known = {record["row"] for record in found if record["job"] == "attack"}
-    before = [r for r in read(results, BEFORE).records if r["job"] == "attack" and r["row"].startswith("krr")]
+    before = [r for r in read_records(results, BEFORE).records if r["job"] == "attack" and r["row"].startswith("krr")]
     return Frontier(found + [record for record in before if record["row"] not in known])
 
 
@@ -99,10 +99,10 @@ def tables(results: Path) -> dict[str, str]:
         "frontier": main_table(found),
         "leads": leads(found),
         "attacks": attacks(found),
-        "trigrams": attacks(read(results, TRIGRAMS)),
-        "tuned": tuned(read(results, BEFORE)),
+        "trigrams": attacks(read_records(results, TRIGRAMS)),
+        "tuned": tabulate_tuned(read_records(results, BEFORE)),
         "personal": personal(found),
-        "came-out": came_out(found),
+        "came-out": list_kept_words(found),
         "profile": profile(found),
         "floors": floors(found),
         "readability": readability.of_all(results),
@@ -120,10 +120,10 @@ def pictures(results: Path) -> dict[str, Figure]:
         if scores:
             lines.append((line, scores))
     heights = {name: [found.scores(name, task).mean() for task in ALL] for name in ("raw", "delete")}
-    return {"text_frontier.png": accuracy_by_attack(list(ALL.values()), lines, heights, _finding(found))}
+    return {"text_frontier.png": accuracy_by_attack(list(ALL.values()), lines, heights, _write_title(found))}
 
 
-def _finding(found: Frontier) -> str:
+def _write_title(found: Frontier) -> str:
     """Return the title of the picture: the share recovered at the default, a lower bound for all attacks."""
     named = points(found.strongest(rows.DEFAULT).mean())
     return (
@@ -229,7 +229,7 @@ def attacks(found: Frontier) -> str:
     return table(columns, body)
 
 
-def tuned(found: Frontier) -> str:
+def tabulate_tuned(found: Frontier) -> str:
     """Tabulate the accuracy of MiniLM fine-tuned on a part of SST-2's rows, and on all, for each release."""
     body = []
     for row in rows.ROWS:
@@ -255,7 +255,7 @@ def personal(found: Frontier) -> str:
     return table(["mechanism", "visible", "nats", *SPANS], body)
 
 
-def came_out(found: Frontier) -> str:
+def list_kept_words(found: Frontier) -> str:
     """List the words of spans that stay most often at the default."""
     lines = []
     for kind in SPANS:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from report.charts import BLUE, GRAY, GREEN, INK, ORANGE, PINK, STYLE, Place, height, label, percent, titled
+from report.charts import BLUE, GRAY, GREEN, INK, ORANGE, PINK, STYLE, Place, height, label, make_figure, percent
 from report.records import Column
 
 
@@ -55,7 +55,7 @@ def accuracy_by_attack(
         title: Title of the picture.
     """
     with rc_context(STYLE):
-        figure = titled(title, (12, 4.4))
+        figure = make_figure(title, (12, 4.4))
         for number, (axes, task) in enumerate(zip(figure.subplots(1, len(tasks)), tasks, strict=True)):
             for line, places in lines:
                 _draw(axes, number, line, places)

@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 from report import readability
-from report.charts import BLUE, GRAY, SMALL, STYLE, percent, titled
+from report.charts import BLUE, GRAY, SMALL, STYLE, make_figure, percent
 from report.pages import table
 
 Record = dict[str, Any]
@@ -55,7 +55,7 @@ def _records(results: Path, names: Sequence[str] = TOOLS) -> dict[str, Record]:
     return {name: json.loads((results / "names" / f"{name}.json").read_text("utf-8")) for name in names}
 
 
-def _found(record: Record, data_set: str, variant: str) -> Record | None:
+def _find_record(record: Record, data_set: str, variant: str) -> Record | None:
     return record["figures"].get(data_set, {}).get(variant)
 
 
@@ -81,7 +81,7 @@ def tables(results: Path) -> dict[str, str]:
         "utility": _utility(utility),
         "readability": readability.of_names(results),
         "pools": readability.of_pools(results),
-        "restored": _restored(restored),
+        "restored": _list_restored_rows(restored),
         "speed": _speed(speed),
     }
 
@@ -89,7 +89,7 @@ def tables(results: Path) -> dict[str, str]:
 def _of_set(records: dict[str, Record], data_set: str, columns: dict[str, str]) -> str:
     rows = []
     for name, record in records.items():
-        if (found := _found(record, data_set, "as is")) is not None:
+        if (found := _find_record(record, data_set, "as is")) is not None:
             rows.append([CALLED[name], *(_share(found, measure) for measure in columns)])
     return table(["tool", *columns.values()], rows)
 
@@ -106,7 +106,7 @@ def _variants(records: dict[str, Record]) -> str:
 
 def _across(records: dict[str, Record], data_set: str, variant: str, measure: str) -> list[str]:
     return [
-        _share(_found(record, data_set, variant), measure, interval=name == "names") or "-"
+        _share(_find_record(record, data_set, variant), measure, interval=name == "names") or "-"
         for name, record in records.items()
     ]
 
@@ -144,7 +144,7 @@ def _difference(one: Record) -> str:
     return f"{one['score']:+.1f} ({low:+.1f} to {high:+.1f})"
 
 
-def _restored(record: Record) -> str:
+def _list_restored_rows(record: Record) -> str:
     """Return the rows of both styles; the written replies, restored in conversations, have one row."""
     rows = []
     for name, styles in record["texts"].items():
@@ -200,7 +200,7 @@ def pictures(results: Path) -> dict[str, Figure]:
         f"{_percent(ours, 'changed: plain')} % are changed, and {_percent(others, 'changed: plain')} % with Presidio"
     )
     with rc_context(STYLE):
-        figure = titled(title, (11, 7))
+        figure = make_figure(title, (11, 7))
         for axes, (data_set, variant, x, y, name) in zip(figure.subplots(2, 2).flat, _PANELS, strict=True):
             _panel(axes, records, (data_set, variant), (x, y))
             axes.set_title(name)
@@ -219,7 +219,7 @@ def _percent(measures: Record, name: str) -> str:
 
 def _panel(axes: Any, records: dict[str, Record], which: tuple[str, str], measures: Sequence[str]) -> None:
     for name, (label, offset) in _DRAWN.items():
-        found = _found(records[name], *which)
+        found = _find_record(records[name], *which)
         if found is None:
             continue
         each = [found["measures"][measure] for measure in measures]

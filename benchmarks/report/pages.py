@@ -13,7 +13,7 @@ from report.records import Column
 PART = re.compile(r"(<!-- generated: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def filled(page: str, parts: Mapping[str, str]) -> str:
+def fill_page(page: str, parts: Mapping[str, str]) -> str:
     """Return the page with every generated part replaced.
 
     Args:

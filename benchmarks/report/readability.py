@@ -24,13 +24,13 @@ CALLED = {
 _OF_NAMES = ("surrogates", "tags", "patch", "presidio")
 
 
-def _read(results: Path) -> Record:
+def _read_records(results: Path) -> Record:
     return json.loads((results / "names" / "readability.json").read_text("utf-8"))
 
 
 def of_names(results: Path) -> str:
     """Tabulate the ratios of the mode ``names`` on all corpora."""
-    record = _read(results)
+    record = _read_records(results)
     rows = [["raw", *(f"1 ({record['raw'][name]['raw']:,.0f} a word)" for name in _CORPORA)]]
     rows += [
         [CALLED[name], *(_ratio(record[name].get(corpus)) for corpus in _CORPORA)]
@@ -48,7 +48,7 @@ def of_pools(results: Path) -> str:
 
 def of_all(results: Path) -> str:
     """Tabulate all ratios on news and whole sentences of reviews, and perplexities by the words of the output."""
-    record, rows = _read(results), []
+    record, rows = _read_records(results), []
     for level in (8, 6, 4):
         record[f"static-{level}"] = record.get(f"ag-static-{level}", {}) | record.get(f"sst2-static-{level}", {})
     for name, label in CALLED.items():

@@ -108,22 +108,22 @@ def name_of(record: dict[str, Any]) -> str:
     return str(record["extractor"])
 
 
-def read(results: Path) -> Results:
+def read_records(results: Path) -> Results:
     """Read the records."""
     return Results([record for _, record in read_objects(results / NAME)])
 
 
 def tables(results: Path) -> dict[str, str]:
     """Return the generated parts of the page by name."""
-    found = read(results)
+    found = read_records(results)
     tasks = [task for task in TASKS if any(r["task"] == task and r["job"] == "decision" for r in found.records)]
     parts = {
         "texts": texts(found, tasks),
         "clean": clean(found, tasks),
-        "balanced": balanced(found),
+        "balanced": tabulate_balanced(found),
         "codebooks": codebook_sizes(found, tasks),
-        "attack": by_epsilon(found, "ag-private", "attack", _attacked()),
-        "floors": asked(found),
+        "attack": by_epsilon(found, "ag-private", "attack", _list_attacked_rows()),
+        "floors": tabulate_floors(found),
         "int8": recipes(results),
     }
     return parts | {f"accuracy-{task}": by_epsilon(found, task, "accuracy", _main_rows()) for task in TASKS}
@@ -131,14 +131,14 @@ def tables(results: Path) -> dict[str, str]:
 
 def all_tables(results: Path) -> dict[str, str]:
     """Return the generated parts of the page with every row."""
-    found = read(results)
+    found = read_records(results)
     parts = {f"{figure}-{task}": by_epsilon(found, task, figure, _all_rows()) for task in TASKS for figure in FIGURES}
     return parts | {"attack-ag-private": by_epsilon(found, "ag-private", "attack", _all_rows())}
 
 
 def pictures(results: Path) -> dict[str, Figure]:
     """Return the picture of the page."""
-    found = read(results)
+    found = read_records(results)
     series = {
         task: [[found.of(task, line.row, line.name, epsilon) for epsilon in EPSILONS] for line in LINES]
         for task in ("ag", "trec")
@@ -149,11 +149,11 @@ def pictures(results: Path) -> dict[str, Figure]:
     }
     majority = {task: found.majority(task) for task in series}
     names = {task: TASKS[task] for task in series}
-    figure = accuracy_of_rows(names, [float(e) for e in EPSILONS], heights, majority, _finding(found, names))
+    figure = accuracy_of_rows(names, [float(e) for e in EPSILONS], heights, majority, _write_title(found, names))
     return {"vectors.png": figure}
 
 
-def _finding(found: Results, names: dict[str, str]) -> str:
+def _write_title(found: Results, names: dict[str, str]) -> str:
     """Return the title of the picture: the lead of the static extractor's class label at epsilon 4."""
     ahead = []
     for task, name in names.items():
@@ -201,7 +201,7 @@ def _all_rows() -> list[Row]:
 _BOTH = {"static": "static", "minilm": "MiniLM"}
 
 
-def _attacked() -> list[Row]:
+def _list_attacked_rows() -> list[Row]:
     rows: list[Row] = [
         (DECISIONS[row], EXTRACTORS[name], row, name)
         for name in ("static-tuned", "minilm-tuned")
@@ -254,7 +254,7 @@ def clean(found: Results, tasks: Sequence[str]) -> str:
     return table(["extractor", "seeds", *(TASKS[task] for task in tasks)], rows)
 
 
-def balanced(found: Results) -> str:
+def tabulate_balanced(found: Results) -> str:
     """Tabulate balanced accuracy and worst recall of both randomizers, beside the best balanced accuracy."""
     rows = []
     for task in ("ag", "trec"):
@@ -304,7 +304,7 @@ def recipes(results: Path) -> str:
     return table(columns, shown)
 
 
-def asked(found: Results) -> str:
+def tabulate_floors(found: Results) -> str:
     """Tabulate the accuracies required before the measurement beside the measured ones."""
     rows = []
     for floor in floors.FLOORS:

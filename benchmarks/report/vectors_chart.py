@@ -17,8 +17,8 @@ from report.charts import (
     by_epsilon,
     height,
     label_ends,
+    make_figure,
     percent,
-    titled,
 )
 
 
@@ -61,7 +61,7 @@ def accuracy_of_rows(
         title: Title of the picture.
     """
     with rc_context(STYLE):
-        figure = titled(title, (11, 5.4))
+        figure = make_figure(title, (11, 5.4))
         for axes, (task, name) in zip(figure.subplots(1, len(tasks), sharey=True), tasks.items(), strict=True):
             axes.set_ylim(0.1, 1.03)
             ends = []

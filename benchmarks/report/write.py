@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from matplotlib.figure import Figure
 from report import dpnr, fairness, frontier, names, prompts, vectors
 from report.charts import save
-from report.pages import filled
+from report.pages import fill_page
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDS = ROOT / "benchmarks" / "results"
@@ -42,7 +42,7 @@ def main() -> None:
     """Write every page and every picture."""
     for name, tables in PAGES.items():
         page = DOCS / name
-        page.write_text(filled(page.read_text(encoding="utf-8"), tables(RECORDS)), encoding="utf-8")
+        page.write_text(fill_page(page.read_text(encoding="utf-8"), tables(RECORDS)), encoding="utf-8")
         print(page.relative_to(ROOT))
     for pictures in PICTURES:
         for name, figure in pictures(RECORDS).items():

@@ -1,6 +1,6 @@
 """Learn codebooks without labels from texts of the stream itself, and decode them as a server does.
 
-- ``static``, ``taught``: the codebooks of ``textveil-train encoder --codes`` without a teacher and taught by MiniLM,
+- ``static``, ``taught``: the codebooks of ``textveil-train encoder --clusters`` without a teacher and taught by MiniLM,
   in int8.
 - ``minilm``: the same k-means over the main directions of MiniLM's vectors.
 """
@@ -61,14 +61,14 @@ def measure(extractors: Extractors, kind: str, codes: int, seed: int) -> Codes |
         return None
     chosen = np.random.default_rng(seed).choice(len(different), count_needed_texts(codes), replace=False)
     seen = [different[at] for at in chosen]
-    learn = of_minilm if kind == "minilm" else shipped
+    learn = of_minilm if kind == "minilm" else learn_codebook_as_shipped
     code = learn(extractors, kind, seen, codes, seed)
     known, test = code(task.train.texts), code(task.test.texts)
     count = 1 + int(max(known.max(), test.max()))
-    return counted(extractors, task, (known, task.train), (test, task.test), count)
+    return count_texts(extractors, task, (known, task.train), (test, task.test), count)
 
 
-def counted(
+def count_texts(
     extractors: Extractors,
     task: LabeledTexts,
     known: tuple[Ids, LabeledPart],
@@ -107,7 +107,7 @@ class Known:
         return {"vectors": self._vectors}, {}
 
 
-def shipped(
+def learn_codebook_as_shipped(
     extractors: Extractors, kind: str, seen: list[str], codes: int, seed: int
 ) -> Callable[[tuple[str, ...]], Ids]:
     """Learn a codebook as for a bundle; each label needs 20 texts, so there may be fewer labels."""
@@ -116,7 +116,7 @@ def shipped(
         known = Known(extractors.vectors("minilm", [seen[at] for at in choose_teacher_texts(len(seen))]))
     minilm = MinilmSettings() if kind == "taught" else MinilmSettings(encoder=NO_TEACHER)
     trained = train_static_codebook(seen, codes, StaticSettings(seed=seed), minilm, known, lambda *_: None)
-    return lambda texts: trained.compute_codes(texts, lambda *_: None)
+    return lambda texts: trained.compute_labels(texts, lambda *_: None)
 
 
 def of_minilm(

@@ -93,7 +93,7 @@ def pools(data: Path, task: str) -> list[Pool]:
                 None,
                 _silent,
             )
-        decided = trained.compute_codes(pool.texts, lambda *_: None)
+        decided = trained.compute_labels(pool.texts, lambda *_: None)
         found.append(Pool(labels=labels, classes=pool.classes, codes=decided, count=len(trained.bias)))
     return found
 
@@ -159,12 +159,12 @@ def measure(task: str, found: list[Pool], epsilon: str, share: float, count: int
 def _inside(estimate: CountEstimates, truth: Ids) -> list[float]:
     """Return 1 where the truth is within two standard errors, 0 where not, NaN without an estimate."""
 
-    def told(count: CountEstimate, true: int) -> float:
+    def rate_estimate(count: CountEstimate, true: int) -> float:
         return float("nan") if count.interval is None else float(abs(count.count - true) <= 2 * count.standard_error)
 
     if estimate.refusal:
         return [float("nan")] * len(truth)
-    return [told(count, true) for count, true in zip(estimate.counts, truth.tolist(), strict=True)]
+    return [rate_estimate(count, true) for count, true in zip(estimate.counts, truth.tolist(), strict=True)]
 
 
 def _shares(rows: list[list[float]], large: NDArray[np.bool_]) -> dict[str, Any]:

@@ -77,22 +77,22 @@ class Extractors:
         table = self._minilm if extractor == "minilm" else self._static
         return table[[self._texts[text] for text in texts]]
 
-    def decided(self, extractor: str, tuned: bool, seed: int) -> Decided:
+    def decide(self, extractor: str, tuned: bool, seed: int) -> Decided:
         """Train on the training part and decide on the others; with attributes on the training part too."""
         if not (tuned and extractor == "minilm"):
-            return self._decided(extractor, tuned, seed)
+            return self._decide(extractor, tuned, seed)
         # Minutes of training: the decisions are kept.
         about = json.dumps([self.name, seed, self.corpus.texts(), settings(self.name, extractor, tuned)])
         path = self._cache / f"tuned-{hashlib.sha256(about.encode()).hexdigest()[:16]}.npz"
         if not path.exists():
-            found = self._decided(extractor, tuned, seed)
+            found = self._decide(extractor, tuned, seed)
             path.parent.mkdir(parents=True, exist_ok=True)
             np.savez(path, **{name: ids for name, ids in asdict(found).items() if ids is not None})
         return Decided(**np.load(path))
 
-    def _decided(self, extractor: str, tuned: bool, seed: int) -> Decided:
+    def _decide(self, extractor: str, tuned: bool, seed: int) -> Decided:
         task = self.task(seed)
-        decide = self._tuned(extractor, task, seed) if tuned else self._frozen(extractor, task)
+        decide = self._tune(extractor, task, seed) if tuned else self._frozen(extractor, task)
         train = decide(task.train) if self.corpus.attributes else None
         return Decided(decide(task.calibration), decide(task.test), train)
 
@@ -101,14 +101,14 @@ class Extractors:
         model.fit(self.vectors(extractor, task.train.texts), task.train.classes)
         return lambda part: np.asarray(model.predict(self.vectors(extractor, part.texts)), dtype=np.int64)
 
-    def _tuned(self, extractor: str, task: LabeledTexts, seed: int) -> Callable[[LabeledPart], Ids]:
+    def _tune(self, extractor: str, task: LabeledTexts, seed: int) -> Callable[[LabeledPart], Ids]:
         classes = len(task.labels)
         if extractor == "minilm":
             encoder = minilm.MiniLM(minilm.DROPOUT)
             encoder.tune(task.train, classes, PASSES[self.name], seed)
             return lambda part: encoder.decisions(part.texts)
         trained = static_extractor(task)
-        return lambda part: trained.compute_codes(part.texts, lambda *_: None)
+        return lambda part: trained.compute_labels(part.texts, lambda *_: None)
 
 
 def static_extractor(task: LabeledTexts) -> TrainedExtractor:

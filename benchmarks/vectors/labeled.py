@@ -69,7 +69,7 @@ def task(data: Path, name: str, seed: int) -> LabeledTexts:
     return split_labeled_texts(corpus.train, corpus.test, seed)
 
 
-def missing(data: Path, name: str) -> list[str]:
+def find_missing_files(data: Path, name: str) -> list[str]:
     """Return the missing files of a task."""
     return [path for path in FILES[name] if not (data / path).is_file()]
 

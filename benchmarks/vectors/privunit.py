@@ -71,11 +71,11 @@ def measure(extractors: Extractors, extractor: str, seed: int) -> dict[str, Figu
     _, directions = np.linalg.eigh(np.cov(normalize_vectors(train - mean).T))
     directions = directions[:, ::-1][:, :DIRECTIONS]
 
-    def projected(vectors: NDArray[np.floating]) -> Floats:
+    def project_vectors(vectors: NDArray[np.floating]) -> Floats:
         return normalize_vectors((vectors - mean) @ directions)
 
-    texts = projected(train)
-    test = projected(extractors.vectors(extractor, task.test.texts).astype(np.float64))
+    texts = project_vectors(train)
+    test = project_vectors(extractors.vectors(extractor, task.test.texts).astype(np.float64))
     of = extractors.corpus.attributes_of if extractors.corpus.attributes else None
     found = {}
     for epsilon in EPSILONS:

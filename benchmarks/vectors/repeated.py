@@ -16,7 +16,7 @@ from vectors.extractors import STRENGTH, Extractors, static_extractor
 Bits = NDArray[np.bool_]
 
 
-def published(data: Path, name: str) -> tuple[tuple[LabeledExample, ...], tuple[LabeledExample, ...]]:
+def read_published(data: Path, name: str) -> tuple[tuple[LabeledExample, ...], tuple[LabeledExample, ...]]:
     """Return train and test as published; for AG News with entities without the dev split."""
     if name != "ag-private":
         corpus = labeled.load(data, name)
@@ -54,7 +54,7 @@ def counts(train: tuple[LabeledExample, ...], test: tuple[LabeledExample, ...]) 
 
 def measure(extractors: Extractors, seed: int) -> dict[str, Any]:
     """Count repeated texts, and measure two models trained on all training texts as published."""
-    train, test = published(extractors.data, extractors.name)
+    train, test = read_published(extractors.data, extractors.name)
     found, repeated = counts(train, test)
     names = sorted({row.label for row in train})
     truth = np.array([names.index(row.label) for row in test])
@@ -62,7 +62,7 @@ def measure(extractors: Extractors, seed: int) -> dict[str, Any]:
     texts, asked = tuple(row.text for row in train), tuple(row.text for row in test)
     everything = replace(extractors.task(seed), labels=tuple(names), train=LabeledPart(texts, np.array(classes)))
     trained = static_extractor(everything)
-    decided = {"static, tuned": trained.compute_codes(asked, lambda *_: None)}
+    decided = {"static, tuned": trained.compute_labels(asked, lambda *_: None)}
     model = LogisticRegression(C=STRENGTH["minilm"], max_iter=300)
     model.fit(extractors.vectors("minilm", texts), classes)
     decided["minilm, frozen"] = np.asarray(model.predict(extractors.vectors("minilm", asked)), dtype=np.int64)

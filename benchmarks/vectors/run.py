@@ -81,10 +81,10 @@ def measure(extractors: Extractors, job: Job) -> dict[str, Any]:
             return {"figures": {}, "too_few_texts": codebooks.count_needed_texts(job["codes"])}
         return {**_describe_codes(codes), "figures": {"codebook": releases.codebook_rows(codes)}}
     task = extractors.task(job["seed"])
-    decided = extractors.decided(job["extractor"], job["tuned"], job["seed"])
+    decided = extractors.decide(job["extractor"], job["tuned"], job["seed"])
     classes = len(task.labels)
     known = task.calibration if decided.train is None else task.train
-    codes = codebooks.counted(
+    codes = codebooks.count_texts(
         extractors,
         task,
         (decided.calibration if decided.train is None else decided.train, known),
@@ -152,13 +152,13 @@ def _key(record: Job) -> tuple[Any, ...]:
     return tuple(record.get(name) for name in ("job", "task", "extractor", "tuned", "codes", "seed"))
 
 
-def kept(path: Path, data: Path) -> set[tuple[Any, ...]]:
+def remove_stale_records(path: Path, data: Path) -> set[tuple[Any, ...]]:
     """Remove stale records from the file and return the keys of the others; keep those of missing data."""
     if not path.exists():
         return set()
     lines = path.read_text("utf-8").splitlines()
     records = [json.loads(line) for line in lines if line.endswith("}")]
-    fresh = [r for r in records if labeled.missing(data, r["task"]) or r["source"] == source(data, r)]
+    fresh = [r for r in records if labeled.find_missing_files(data, r["task"]) or r["source"] == source(data, r)]
     if len(fresh) < len(lines):
         print(f"{len(lines) - len(fresh)} stale records are taken out", file=sys.stderr)
         _write(path, fresh)
@@ -185,9 +185,9 @@ def main() -> None:
     if a.figures:
         _write(output, [again(json.loads(line)) for line in output.read_text("utf-8").splitlines()])
         return
-    done = kept(output, a.data)
-    absent = sorted({path for task in a.tasks for path in labeled.missing(a.data, task)})
-    tasks = [task for task in a.tasks if not labeled.missing(a.data, task)]
+    done = remove_stale_records(output, a.data)
+    absent = sorted({path for task in a.tasks for path in labeled.find_missing_files(a.data, task)})
+    tasks = [task for task in a.tasks if not labeled.find_missing_files(a.data, task)]
     held: Extractors | None = None
     for job in jobs(tasks, a.only, a.seeds, a.tuned_seeds):
         if _key(job) in done:

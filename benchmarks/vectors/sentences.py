@@ -26,7 +26,7 @@ from vectors import labeled
 SAMPLE = 800
 
 
-def found(scores: np.ndarray) -> float:
+def measure_hits(scores: np.ndarray) -> float:
     """Return the share of rows whose own column has the largest score, ties at random."""
     best = scores >= scores.max(axis=1, keepdims=True) - 1e-12
     return float((np.diag(best) / best.sum(axis=1)).mean())
@@ -65,7 +65,7 @@ def main() -> None:
             by_words = (released[at] @ originals[at].T).toarray()
             by_code = (indices[1][at][:, None] == test[1][at]).astype(float)
             right = [server.predict(said[1]) == test[0], commonest[indices[1]] == test[0]]
-            rows.append([*(one.mean() for one in right), shared.mean(), found(by_words), found(by_code)])
+            rows.append([*(one.mean() for one in right), shared.mean(), measure_hits(by_words), measure_hits(by_code)])
         told = (
             f"{100 * m:.1f} ± {100 * s:.1f}" for m, s in zip(np.mean(rows, 0), np.std(rows, 0, ddof=1), strict=True)
         )

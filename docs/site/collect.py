@@ -48,7 +48,7 @@ def main() -> None:
         to = TARGET / path
         to.parent.mkdir(parents=True, exist_ok=True)
         if path in pages:
-            text = linked((ROOT / path).read_text("utf-8"), path, pages)
+            text = link_pages((ROOT / path).read_text("utf-8"), path, pages)
             unsearched = any(path.is_relative_to(folder) for folder in UNSEARCHED)
             to.write_text(f"---\nsearch: {{exclude: true}}\n---\n{text}" if unsearched else text, "utf-8")
         elif path.suffix in (".png", ".svg") or path in ASSETS:
@@ -117,7 +117,7 @@ def list_versions(new: str, folder: Path = HTML) -> str:
     return new
 
 
-def linked(text: str, page: Path, pages: set[Path]) -> str:
+def link_pages(text: str, page: Path, pages: set[Path]) -> str:
     """Return a page whose links lead to other pages."""
 
     def link(match: re.Match[str]) -> str:

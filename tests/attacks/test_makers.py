@@ -67,7 +67,10 @@ def test_what_changes_a_bundle_makes_its_signature_void(tmp_path: Path, write: A
     manifest = json.loads((folder / "manifest.json").read_text())
     (folder / "manifest.json").write_text(json.dumps({**manifest, "license": "another"}))
     assert load(folder)
-    with pytest.raises(WrongSigner, match="the bundle was signed with another key, or changed after signing: get it"):
+    with pytest.raises(
+        WrongSigner,
+        match="the bundle was signed with another key, or changed after signing: get it again, or correct --signer",
+    ):
         load(folder, signer=signer)
 
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from frontier import corpora, personal, rows, run, tuned
-from frontier.profile_attacks import pattern
+from frontier.profile_attacks import identify_by_repeats
 from frontier.rows import Releases
 from report.frontier import Frontier, at_equal_attack, between, leads, with_attacks
 from report.frontier_rows import ROWS
@@ -52,7 +52,7 @@ def test_a_paragraph_is_told_by_which_of_its_words_are_equal() -> None:
     cut = [split_text(text) for text in ("dog cat dog", "dog cat cat", "dog dog cat")]
     # Unlike words may come out equal: not every draw is told.
     reading = made.read(cut)
-    assert max(pattern(reading, made.draw(reading), 3) for _ in range(30)) == 1
+    assert max(identify_by_repeats(reading, made.draw(reading), 3) for _ in range(30)) == 1
 
 
 def test_spans_that_come_out() -> None:
@@ -72,9 +72,9 @@ def test_records_of_other_tables_are_stale(tmp_path: Path) -> None:
     fresh = {"job": "task", "task": "sst2", "row": "every-8", "draw": 0, "source": "a", "quick": False}
     records = [fresh, fresh | {"draw": 1, "source": "b"}, fresh | {"draw": 2, "quick": True}]
     path.write_text("".join(json.dumps(record) + "\n" for record in records) + '{"cut sh')
-    assert run.kept(path, lambda row: "a", False) == {("task", "every-8", "sst2", 0)}
+    assert run.remove_stale_records(path, lambda row: "a", False) == {("task", "every-8", "sst2", 0)}
     assert [json.loads(line) for line in path.read_text().splitlines()] == [fresh]
-    assert run.kept(path.with_name("none"), lambda row: "a", False) == set()
+    assert run.remove_stale_records(path.with_name("none"), lambda row: "a", False) == set()
 
 
 def test_a_row_that_the_staircase_does_not_draw_keeps_its_records_when_it_changes() -> None:
@@ -98,11 +98,11 @@ def test_heights_between_levels() -> None:
 
 def test_an_encoder_is_always_tuned_on_the_same_rows() -> None:
     lines = [f"row {number}" for number in range(100)]
-    few = tuned.chosen(lines, 10)
+    few = tuned.sample_lines(lines, 10)
     assert few == sorted(few, key=lines.index)
     assert len(set(few)) == 10
-    assert set(few) <= set(tuned.chosen(lines, 20))
-    assert tuned.chosen(lines, 0) == lines
+    assert set(few) <= set(tuned.sample_lines(lines, 20))
+    assert tuned.sample_lines(lines, 0) == lines
 
 
 def test_reviews_are_spelled_as_in_sst2(tmp_path: Path) -> None:
@@ -163,13 +163,13 @@ def test_whole_sentences_leave_out_phrases(tmp_path: Path) -> None:
 def test_texts_that_are_released_as_text_are_read_anew() -> None:
     releases, row = Releases(None, None), {row.name: row for row in ROWS}
     cut = [split_text("We met Zorblax in Boston.")]
-    assert releases.shown(row["names"], cut) == [[True, True, True, True, False, True, True, True, False, True]]
-    outputs = releases.rewritten(row["names-tags"], "ag", "test", cut)[1]
+    assert releases.find_kept(row["names"], cut) == [[True, True, True, True, False, True, True, True, False, True]]
+    outputs = releases.rewrite_documents(row["names-tags"], "ag", "test", cut)[1]
     words = [releases.words.spellings[word] for word in outputs.tolist()]
     assert words[:2] == ["we", "met"]
     assert "zorblax" not in words
     assert "city" in words
-    said = releases.rewritten(row["index-8"], "ag", "test", cut)[1]
+    said = releases.rewrite_documents(row["index-8"], "ag", "test", cut)[1]
     assert len(said) > 5
     assert not {"zorblax", "met"} & {releases.words.spellings[word] for word in said.tolist()}
     assert not releases.has(row["index-8"], "trec")

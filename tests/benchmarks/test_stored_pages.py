@@ -8,14 +8,14 @@ import pytest
 from matplotlib.figure import Figure
 from report import write
 from report.charts import save
-from report.pages import filled
+from report.pages import fill_page
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", write.PAGES)
 def test_writing_a_page_again_changes_nothing(name: str) -> None:
     page = (write.DOCS / name).read_text(encoding="utf-8")
-    assert filled(page, write.PAGES[name](write.RECORDS)) == page
+    assert fill_page(page, write.PAGES[name](write.RECORDS)) == page
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 import pytest
-from report.pages import filled, points, short, spread, table
+from report.pages import fill_page, points, short, spread, table
 
 
 def test_scores_are_no_per_cents() -> None:
@@ -33,10 +33,10 @@ PAGE = "By hand.\n<!-- generated: one -->\nold\n<!-- end -->\nMore.\n<!-- genera
 
 
 def test_only_generated_parts_are_replaced() -> None:
-    once = filled(PAGE, {"one": "| 1 |\n", "two": "| 2 |\n"})
+    once = fill_page(PAGE, {"one": "| 1 |\n", "two": "| 2 |\n"})
     assert "old" not in once
     assert once.startswith("By hand.\n<!-- generated: one -->\n\n| 1 |\n\n<!-- end -->\nMore.\n")
-    assert filled(once, {"one": "| 1 |\n", "two": "| 2 |\n"}) == once
+    assert fill_page(once, {"one": "| 1 |\n", "two": "| 2 |\n"}) == once
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_only_generated_parts_are_replaced() -> None:
 )
 def test_markers_and_parts_belong_together(page: str, parts: dict[str, str], reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
-        filled(page, parts)
+        fill_page(page, parts)

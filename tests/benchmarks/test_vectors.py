@@ -206,10 +206,10 @@ def test_records_of_other_settings_are_stale(run: ModuleType, tmp_path: Path, mo
     records = [{**job, "source": run.source(tmp_path, job)}, {**job, "seed": 1, "source": "another"}]
     path = tmp_path / "records.jsonl"
     run._write(path, records)
-    assert run.kept(path, tmp_path) == {run._key(records[0])}
+    assert run.remove_stale_records(path, tmp_path) == {run._key(records[0])}
     assert len(path.read_text().splitlines()) == 1
     monkeypatch.setattr(privunit, "DRAWS", 99)
-    assert run.kept(path, tmp_path) == set()
+    assert run.remove_stale_records(path, tmp_path) == set()
 
 
 def test_a_mean_has_the_error_over_seeds() -> None:
@@ -224,7 +224,7 @@ def test_a_mean_has_the_error_over_seeds() -> None:
     assert mean is not None
     assert mean.of_texts == pytest.approx((0.82 * 0.18 / 400) ** 0.5)
     assert found.of("ag", "counts", "static-frozen", "4") is None
-    rows = page.asked(found).splitlines()[2:]
+    rows = page.tabulate_floors(found).splitlines()[2:]
     assert rows[0] == "| AG News, clean, static tuned | - | 87.2 | 90.0 ± 0.0 | 1.5 | yes |"
     assert rows[1] == "| AG News, `counts`, static tuned | 4 | 82.5 | 82.0 ± 2.0 | 1.9 | no |"
     assert {floor.task for floor in FLOORS} <= set(page.TASKS)

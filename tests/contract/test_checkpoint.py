@@ -85,5 +85,8 @@ def test_vectors_and_decisions_are_those_of_training(
 
 def test_a_model_without_privacy_cannot_be_exported(tmp_path: Path) -> None:
     trained(tmp_path / "checkpoint", "none", 0, 0, 0)
-    with pytest.raises(EncoderCheckpointError, match="trained without noise"):
+    with pytest.raises(
+        EncoderCheckpointError,
+        match="trained without noise, so it has no private release",
+    ):
         load_checkpoint(tmp_path / "checkpoint")

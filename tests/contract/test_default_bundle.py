@@ -191,6 +191,6 @@ def test_the_staircase_can_be_built_again_from_what_is_in_the_repository(bundle,
     assert (part.tensors["roles"] == bundle.staircase_table.roles & told).all()
     assert (part.tensors["neighbors"] == bundle.staircase_table.neighbors)[symbols].mean() > 0.999
     law = json.loads((DEFAULT_BUNDLE / MECHANISM_FILE).read_text(encoding="utf-8"))
-    assert (law["staircase"], law["template"]) == (part.law["staircase"], part.law["template"])
+    assert (law["staircase"], law["template"]) == (part.definition["staircase"], part.definition["template"])
     for name, content in part.texts.items():
         assert (DEFAULT_BUNDLE / name).read_text(encoding="utf-8") == content

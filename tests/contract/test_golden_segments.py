@@ -14,7 +14,7 @@ from reference_reader import inputs, open_bundle
 from reference_reader import segments as by_the_document
 from textveil import Sanitizer
 from textveil.text import segmentation
-from textveil.text.skeleton.every_word import EveryWordRule
+from textveil.text.token_rules.every_word import EveryWordRule
 
 GOLDEN = Path(__file__).parents[2] / "docs" / "golden" / "words"
 #: Texts of about so many marks. Some numbers wait in brackets that are closed, some in brackets that never are.

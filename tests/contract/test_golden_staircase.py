@@ -55,7 +55,7 @@ def test_the_vectors_have_every_option_and_role(read: Any) -> None:
         *("epsilon", "protect", "deny", "sanitize_punctuation"),
         *("consistent", "consistent_cap"),
     }
-    rule = reader.Skeleton(read, {"protect": "words"})
+    rule = reader.TemplateReader(read, {"protect": "words"})
     met = {token.kind for text in TOLD["texts"] for item in rule.read(text) if isinstance(item, list) for token in item}
     assert met == {-1, *range(len(read.staircase.kinds))}
 

@@ -30,10 +30,10 @@ class Both:
     def __init__(self, folder: Path) -> None:
         self.product, self.document = open_bundle(folder, TextBundle), reader.open_bundle(folder)
 
-    def skeletons(self, documents: list[list[str]], **options: Any) -> list[Any]:
+    def templates(self, documents: list[list[str]], **options: Any) -> list[Any]:
         """Documents that the two read differently."""
         ours = skeletons(self.product, documents, options)
-        second = reader.names_skeletons(self.document, documents, options)
+        second = reader.read_names_templates(self.document, documents, options)
         return [texts for texts, one, other in zip(documents, ours, second, strict=True) if one != other]
 
     def outputs(self, documents: list[list[str]], options: dict[str, Any], label: str) -> tuple[Any, Any]:
@@ -91,7 +91,7 @@ def test_lines_of_the_corpora(shipped: Both, step: int) -> None:
     texts += [*_lines("sst2/train.tsv", 200), *_lines("ag_news/train.tsv", 40), *_lines("wikitext2/test.txt", 40)]
     texts += [*_lines("trec/train.txt", 30), *_lines("ag_private/ag_data.txt", 60), *_lines("qnli/dev.tsv", 30)]
     assert len(texts) > 1_500
-    assert shipped.skeletons([[text] for text in texts[::step]]) == []
+    assert shipped.templates([[text] for text in texts[::step]]) == []
 
 
 @pytest.mark.parametrize("number", range(2))
@@ -136,7 +136,7 @@ def test_a_planted_fault_is_found(
     module: Any, name: str, changed: Any, small: Both, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, name, changed)
-    assert small.skeletons(DOCUMENTS)
+    assert small.templates(DOCUMENTS)
 
 
 def test_a_planted_output_is_found(small: Both, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 import reference_reader as reader
-from reference_reader.skeleton import MEMBER, MENTION, Skeleton, find_segments
 from reference_reader.staircase import allowed_outputs, base_of, budget_of, deal, factor_of, total_of
+from reference_reader.template import MEMBER, MENTION, TemplateReader, find_segments
 from scripted import counted, scripted_words
 from textveil import Sanitizer
 from textveil.mechanisms import entropy
@@ -29,7 +29,7 @@ def rows(heading: str) -> list[list[str]]:
 def test_the_template_is_that_of_the_page() -> None:
     bundle = reader.open_bundle(BUNDLE)
     assert bundle.staircase is not None
-    rule = Skeleton(bundle, {"protect": "words"})
+    rule = TemplateReader(bundle, {"protect": "words"})
     words = [segment for kind, segment in find_segments(TEXT) if kind != "gap"]
     tokens = [item for item in rule.read(TEXT) if isinstance(item, list)]
     found = rows("word | key")

@@ -16,12 +16,12 @@ import pytest
 import reference_reader as reader
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference_reader import inputs, segments, shapes, skeleton
+from reference_reader import inputs, segments, shapes, template
 from scripted import extreme_words
 from textveil import Sanitizer
 from textveil.bundle import DEFAULT_BUNDLE
 from textveil.errors import DocumentTooLong
-from textveil.text.skeleton import entity_types
+from textveil.text.token_rules import entity_types
 from whole_texts import CONSISTENT, DENY, OPTIONS, TEXTS, Told, by_the_product, write_bundle
 
 #: Epsilons of the two bundles that are used.
@@ -164,7 +164,7 @@ def other_shape(wrong: str) -> Callable[[str], str]:
     return lambda string: instead.get(wrong, "other") if shapes.shape_of(string) == wrong else shapes.shape_of(string)
 
 
-real_word, real_key = skeleton.Skeleton.word, skeleton.key_of
+real_word, real_key = template.TemplateReader.word, template.key_of
 
 
 def stems_alone_are_denied(rule: Any, word: str, starts: bool) -> Any:
@@ -176,30 +176,30 @@ def stems_alone_are_denied(rule: Any, word: str, starts: bool) -> Any:
 
 #: What a reader may get wrong.
 FAULTS: dict[str, tuple[Any, str, Any]] = {
-    **{f"no shape {shape}": (skeleton, "shape_of", other_shape(shape)) for shape in shapes.SHAPES},
+    **{f"no shape {shape}": (template, "shape_of", other_shape(shape)) for shape in shapes.SHAPES},
     **{
-        f"{clitic} is not a clitic": (skeleton, "CLITICS", [one for one in skeleton.CLITICS if one != clitic])
-        for clitic in skeleton.CLITICS
+        f"{clitic} is not a clitic": (template, "CLITICS", [one for one in template.CLITICS if one != clitic])
+        for clitic in template.CLITICS
         if clitic != "n't"
     },
     **{
-        f"{mark!r} ends no sentence": (skeleton, "SENTENCE_ENDS", skeleton.SENTENCE_ENDS - {mark})
+        f"{mark!r} ends no sentence": (template, "SENTENCE_ENDS", template.SENTENCE_ENDS - {mark})
         for mark in ".!?\n\x0c\x85\u2028"
     },
-    "a colon ends a sentence": (skeleton, "SENTENCE_ENDS", skeleton.SENTENCE_ENDS | {":"}),
-    "n't is never cut off": (skeleton, "AUXILIARIES", []),
-    "n't is cut off any word": (skeleton, "AUXILIARIES", ["the", *skeleton.AUXILIARIES]),
-    "long strings have a shape": (skeleton, "LONGEST_WORD", 10**6),
-    "denied texts deny no words of theirs": (skeleton, "denied_keys", lambda entry: [real_key(entry)]),
-    "a denied word keeps its clitics": (skeleton.Skeleton, "word", stems_alone_are_denied),
-    "case is lost": (skeleton, "case_pattern", lambda word: "lower"),
+    "a colon ends a sentence": (template, "SENTENCE_ENDS", template.SENTENCE_ENDS | {":"}),
+    "n't is never cut off": (template, "AUXILIARIES", []),
+    "n't is cut off any word": (template, "AUXILIARIES", ["the", *template.AUXILIARIES]),
+    "long strings have a shape": (template, "LONGEST_WORD", 10**6),
+    "denied texts deny no words of theirs": (template, "denied_keys", lambda entry: [real_key(entry)]),
+    "a denied word keeps its clitics": (template.TemplateReader, "word", stems_alone_are_denied),
+    "case is lost": (template, "case_pattern", lambda word: "lower"),
     "upper case is title case": (
-        skeleton,
+        template,
         "case_pattern",
         lambda word: found if (found := inputs.case_pattern(word)) != "UPPER" else "Title",
     ),
-    "keys are not normalized": (skeleton, "key_of", lambda word: word.lower().replace("’", "'")),
-    "marks come out in another order": (skeleton, "MARKS", skeleton.MARKS[::-1]),
+    "keys are not normalized": (template, "key_of", lambda word: word.lower().replace("’", "'")),
+    "marks come out in another order": (template, "MARKS", template.MARKS[::-1]),
 }
 MARKS_OF_LISTS = ("name-like", "capitalized", "member-only")
 

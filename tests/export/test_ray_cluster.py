@@ -97,7 +97,12 @@ def test_a_cluster_of_its_own_is_silent_private_and_gone_at_the_end(ray, capfd):
 @pytest.mark.parametrize("error", [RayError("10.0.0.1:3 /path"), ConnectionError("x"), RuntimeError("x"), OSError("x")])
 def test_a_cluster_that_does_not_start_is_one_named_error(ray, error):
     ray.fails = error
-    with pytest.raises(ClusterError, match="did not start") as caught, open_ray_cluster(None, 2):
+    with (
+        pytest.raises(
+            ClusterError, match="did not start or did not answer: check --ray-address and free memory"
+        ) as caught,
+        open_ray_cluster(None, 2),
+    ):
         pass
     assert caught.value.__cause__ is caught.value.__context__ is None
     assert not Path(ray.seen["object_spilling_directory"]).parent.exists()
@@ -165,6 +170,6 @@ def test_tasks_answer_in_order_and_their_errors_are_ours(ray):
     assert ray.seen["task"] == {"num_cpus": 1, "max_retries": 3}
     with pytest.raises(OptionError, match="no"):
         list(run_ray_tasks(ray, half, (), [(2,), (3,)]))
-    with pytest.raises(WorkerFailed, match="killed repeatedly") as caught:
+    with pytest.raises(WorkerFailed, match="killed repeatedly: use fewer --workers or more memory") as caught:
         list(run_ray_tasks(ray, half, (), [("dies",)]))
     assert "/the/path" not in repr((caught.value, caught.value.__context__))

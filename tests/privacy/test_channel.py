@@ -25,7 +25,7 @@ def bundle(tmp_path_factory):
     folder = tmp_path_factory.mktemp("channel") / "b"
     vectors = small_bundles.scattered(24, 8, seed=71)
     built = small_bundles.contents(vectors, k=5, exponents=("1.5", "4"))
-    measure = np.random.default_rng(72).integers(1, 256, built.law["vocabulary_size"]).astype(np.uint8)
+    measure = np.random.default_rng(72).integers(1, 256, built.definition["vocabulary_size"]).astype(np.uint8)
     built = small_bundles.with_base(built, 1, "santext+", measure)
     return write_bundle(built, folder)
 

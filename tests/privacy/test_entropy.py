@@ -41,7 +41,9 @@ def test_an_error_of_the_source_is_named(monkeypatch: pytest.MonkeyPatch, error:
         raise error
 
     monkeypatch.setattr(os, "urandom", failing)
-    with pytest.raises(EntropyFailed, match="no random bytes"):
+    with pytest.raises(
+        EntropyFailed, match="no random bytes; nothing was released: check /dev/urandom and its permissions"
+    ):
         entropy.random_uint64(3)
 
 

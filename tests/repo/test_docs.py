@@ -80,7 +80,7 @@ for l in a b; do
   textveil sanitize -t "a | b" < in.txt 2>&1 2> log | sort > out.txt
 done
 """
-    assert list(build.split(text)) == [
+    assert list(build.split_commands(text)) == [
         [".venv/bin/textveil", "info"],
         ["for", "l", "in", "a", "b"],
         ["textveil", "sanitize", "-t", "a | b"],

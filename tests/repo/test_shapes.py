@@ -24,8 +24,8 @@ TUPLES = {
     ("textveil/text/names/tokens.py", "NamesToken"),
     ("textveil/text/rewrite/read.py", "DrawIndex"),
     ("textveil/text/segmentation/patterns.py", "CharacterClasses"),
-    ("textveil/text/skeleton/entity_types.py", "EntityType"),
-    ("textveil/text/skeleton/rule.py", "ClassifiedToken"),
+    ("textveil/text/token_rules/entity_types.py", "EntityType"),
+    ("textveil/text/token_rules/rule.py", "ClassifiedToken"),
 }
 
 

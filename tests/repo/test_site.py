@@ -38,7 +38,7 @@ def test_nothing_is_loaded_from_elsewhere() -> None:
 def test_links() -> None:
     """Pages stay linked, files become their path, and what leads nowhere stays for the checker to find."""
     text = "[a](levels.md#x) [`Makefile`](../Makefile) [tests](../tests/) [proofs](proofs/) [gone](gone.md) [w](https://w.org)"
-    found = collect.linked(text, Path("docs/privacy.md"), {Path("docs/levels.md"), Path("docs/proofs/README.md")})
+    found = collect.link_pages(text, Path("docs/privacy.md"), {Path("docs/levels.md"), Path("docs/proofs/README.md")})
     assert found == (
         "[a](levels.md#x) `Makefile` `tests` [proofs](proofs/README.md) [gone](gone.md) [w](https://w.org)"
     )

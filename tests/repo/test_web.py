@@ -20,7 +20,7 @@ from textveil.text import form_index, options
 from textveil.text.names import emoji, numbers, plan, spans, spelled_tokens, surrogates, tokens
 from textveil.text.rewrite import rewriter
 from textveil.text.segmentation import MAX_WORD_LENGTH
-from textveil.text.skeleton import SHAPES
+from textveil.text.token_rules import SHAPES
 from textveil.vector.label_encoder import HASH_DIGITS
 
 WEB = Path(__file__).parents[2] / "web"

@@ -48,8 +48,8 @@ epsilon="5"|epsilon="-10"|epsilon="x"|epsilon="nan"|epsilon="inf"|epsilon=""|eps
 )
 
 
-def moved() -> Path:
-    """Write a copy of the bundle in which some characters change class, and return its folder."""
+def write_moved_bundle() -> Path:
+    """Write a copy of the built-in bundle in which some characters change class, and return its folder."""
     folder = fact_texts.add_fact_lists(BUNDLE, DIST / "moved")
     damaged.move_classes(folder)
     return folder
@@ -122,7 +122,7 @@ def mapping(result: Result) -> str:
     return result.mapping.to_json()
 
 
-def written(line: dict[str, Any], result: Result) -> str:
+def fill_reply(line: dict[str, Any], result: Result) -> str:
     """Return a reply from the file of written replies, its placeholders filled with this result's surrogates."""
     came_out = {original: output for output, original in json.loads(mapping(result))["originals"].items()}
     known = re.compile("|".join(map(re.escape, sorted(came_out, key=len, reverse=True))) or "$^")
@@ -134,7 +134,7 @@ def written(line: dict[str, Any], result: Result) -> str:
     return written_replies.PLACE.sub(form, line["reply"])
 
 
-def restored(results: Sequence[Result], replies: Sequence[str]) -> dict[str, Any]:
+def restore_replies(results: Sequence[Result], replies: Sequence[str]) -> dict[str, Any]:
     """Return the restored text, the report and the kept share of each reply, for each set of restore options."""
     made: dict[str, Any] = {"restored": [], "reports": [], "kept_shares": []}
     for result, reply in zip(results, replies, strict=True):
@@ -168,14 +168,14 @@ def record(
         made["tokens"] = [result.tokens for result in results]
         if results[0].mapping is not None:
             asked = (
-                [written(*pair) for pair in zip(lines, results, strict=True)]
+                [fill_reply(*pair) for pair in zip(lines, results, strict=True)]
                 if lines
                 else [make_reply(result, 1000 * number + place) for place, result in enumerate(results)]
             )
             made["replies"] = asked
             made["mappings"] = [json.loads(mapping(result)) for result in results]
             made["restore_options"] = [in_camel(restoring) for restoring in OPTION_SETS]
-            made |= restored(results, asked)
+            made |= restore_replies(results, asked)
     else:
         found = sanitizer.sanitize_documents(documents, **options)
         made["outputs"], made["tokens"] = [one.texts for one in found], [one.tokens for one in found]
@@ -267,7 +267,7 @@ def main() -> None:
         options = spread_facts(options, facts)
         print(json.dumps(record(number, options, together(source, each, several=number % SEVERAL == 0), sanitizer)))
         done += each
-    folder = moved()
+    folder = write_moved_bundle()
     print(json.dumps({"bundle": str(folder), "encoder": str(ENCODER)}))
     sanitizer, mixed = Sanitizer.load(folder), [*damaged.MOVED, *damaged.MOVED.values(), *"Aa1. "]
     for number, options in enumerate(every[::13], len(every) * 1000):

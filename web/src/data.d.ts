@@ -1,6 +1,6 @@
 /** Data shared with the Python package; `scripts/data.mjs` embeds it at the build. */
 
-/** Words of a class of elements of numbers in words, and its surrogates. */
+/** Words for one class of numbers, such as the tens, and the words that may replace them. */
 export interface NumberWords {
   readonly surrogates: readonly string[];
   readonly words: readonly string[];

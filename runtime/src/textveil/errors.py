@@ -302,8 +302,6 @@ class EngineFailed(TextveilError, code="engine"):
 
     No text was read.
 
-    Nothing was read.
-
     >>> issubclass(EngineFailed, TextveilError), EngineFailed.code
     (True, 'engine')
     """

@@ -1,4 +1,4 @@
-"""Terms of a release of text as plain values: what the record of a corpus, a training or an attack has of them."""
+"""Terms of a text release as plain values, for the records of corpora, trainings and attacks."""
 
 from decimal import Decimal
 from typing import Any

@@ -45,7 +45,7 @@ class TokenRandomizer:
 
     Args:
         bundle: Folder of a bundle; `artifacts/english-santext` if left out.
-        pins: Expected identity and signer of the bundle.
+        pins: Expected content hash and signer of the bundle.
         options: Options as in ``Sanitizer.sanitize``. If they name no mechanism, the bundle's default SanText
             mechanism is used, since the staircase mechanism does not work token by token.
 

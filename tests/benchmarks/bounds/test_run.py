@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from bounds import grid
-from bounds.run import named_mode
+from bounds.run import parse_mode
 from overridden import overridden
 from textveil_training.dpnr import train as train_module
 from textveil_training.errors import RecipeError
@@ -80,4 +80,4 @@ def test_a_grid_that_cannot_be(trained: Path, run: Run, options: tuple[str, ...]
 @pytest.mark.parametrize("name", ["l3:2", "l1", "l1:", "l1:x", "l1:0", "l2:-1", "box:1", "l1:²"])
 def test_modes_that_are_none(name: str) -> None:
     with pytest.raises(RecipeError):
-        named_mode(name)
+        parse_mode(name)

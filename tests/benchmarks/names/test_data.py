@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from names import data
-from names.data import DATA_SETS, KINDS, Row, Span, halved, kind
+from names.data import DATA_SETS, KINDS, Row, Span, kind, take_half
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def marked(row: Row) -> list[tuple[str, str]]:
 def test_json_lines(file: Path) -> None:
     row = {"text": "Ann\u2028left", "spans": [{"type": "PERSON", "start": 0, "end": 3, "other": 1}]}
     file.write_text(json.dumps(row, ensure_ascii=False) + "\n", "utf-8")
-    assert [marked(found) for found in data.marked(file)] == [[("Ann", "PERSON")]]
+    assert [marked(found) for found in data.read_marked_rows(file)] == [[("Ann", "PERSON")]]
 
 
 def test_what_need_not_be_masked_is_kept_apart(file: Path) -> None:
@@ -75,10 +75,10 @@ def test_kinds() -> None:
 
 def test_halves_share_no_row() -> None:
     rows = [Row(str(number), ()) for number in range(5)]
-    even, odd = halved(rows, "even"), halved(rows, "odd")
+    even, odd = take_half(rows, "even"), take_half(rows, "odd")
     assert [row.text for row in even] == ["0", "2", "4"]
     assert [row.text for row in odd] == ["1", "3"]
-    assert halved(rows, "all") == rows
+    assert take_half(rows, "all") == rows
 
 
 def test_data_sets_come_from_the_data_folder_or_the_fetched_one(tmp_path: Path) -> None:

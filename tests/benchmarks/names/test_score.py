@@ -2,7 +2,7 @@
 
 import pytest
 from names.data import Row, Span
-from names.score import counted, summary
+from names.score import count_words, summary
 from names.words import addresses, is_content, is_number
 
 TEXT = "Anna Novak, nurse, paid 20 Euros to acme labs via bob@acme.org on Monday"
@@ -14,7 +14,7 @@ def place(*words: str) -> list[tuple[int, int]]:
 
 
 def share(name: str, *hidden: str) -> tuple[int, int]:
-    counts = counted(ROW, place(*hidden))
+    counts = count_words(ROW, place(*hidden))
     return counts[name, True], counts[name, False]
 
 
@@ -38,7 +38,7 @@ def test_a_part_of_a_word_hides_it_and_function_words_do_not_count() -> None:
 
 
 def test_all_hidden_and_overlapping() -> None:
-    counts = counted(ROW, [(0, len(TEXT)), (3, 30)])
+    counts = count_words(ROW, [(0, len(TEXT)), (3, 30)])
     assert {name for name, true in counts if not true and counts[name, True]} == {
         "changed",
         "changed: no numbers",
@@ -56,7 +56,7 @@ def test_an_entity_is_seen_by_one_word_and_whole_by_all() -> None:
 
 def test_the_longest_span_has_a_word_and_what_may_come_out_counts_nowhere() -> None:
     row = Row("Bank of Anna paid", (Span(8, 12, "PERSON"), Span(0, 12, "ORGANIZATION")), (Span(13, 17, "MISC"),))
-    counts = counted(row, [])
+    counts = count_words(row, [])
     assert counts["stays: firm", False] == 2
     assert ("stays: person", False) not in counts
     assert ("changed", False) not in counts
@@ -64,8 +64,8 @@ def test_the_longest_span_has_a_word_and_what_may_come_out_counts_nowhere() -> N
 
 def test_a_planted_error_is_seen() -> None:
     """A tool that hides one character too early leaves the words before it changed and its last word in the open."""
-    good = counted(ROW, [(span.start, span.end) for span in ROW.spans])
-    shifted = counted(ROW, [(span.start - 6, span.end - 6) for span in ROW.spans[1:]])
+    good = count_words(ROW, [(span.start, span.end) for span in ROW.spans])
+    shifted = count_words(ROW, [(span.start - 6, span.end - 6) for span in ROW.spans[1:]])
     assert good["stays", True] == 0
     assert good["changed", True] == 0
     assert shifted["stays", True] > 0
@@ -73,7 +73,7 @@ def test_a_planted_error_is_seen() -> None:
 
 
 def test_shares_and_intervals() -> None:
-    rows = [counted(ROW, place("Anna"))] * 30 + [counted(ROW, [])] * 10
+    rows = [count_words(ROW, place("Anna"))] * 30 + [count_words(ROW, [])] * 10
     found = summary(rows)
     assert found["stays: person"]["share"] == pytest.approx((30 + 20) / 80)
     assert found["stays: person"]["of"] == 80

@@ -9,7 +9,7 @@ NOWHERE = Path("nowhere")
 
 
 def words(name: str, text: str) -> list[str]:
-    return [text[start:end] for start, end in TOOLS[name](NOWHERE).hidden(text)]
+    return [text[start:end] for start, end in TOOLS[name](NOWHERE).find_hidden(text)]
 
 
 @pytest.mark.parametrize(
@@ -27,18 +27,18 @@ def test_baselines(name: str, hidden: list[str]) -> None:
 
 def test_pieces_that_are_not_shown_are_hidden() -> None:
     tool = Pieces("ours", lambda _: [("my", "kept"), (" ", "gap"), ("Oslo", "city"), ("!", "gap")])
-    assert tool.hidden("my Oslo!") == [(3, 7)]
+    assert tool.find_hidden("my Oslo!") == [(3, 7)]
 
 
 def test_a_detector_beside_hides_more_of_what_the_text_and_the_output_share() -> None:
     tool = Beside("ours", Words("rain", lambda word: word == "rain"))
-    assert sorted(tool.hidden("The rain fell, said Anna.")) == [(4, 8), (20, 24)]
+    assert sorted(tool.find_hidden("The rain fell, said Anna.")) == [(4, 8), (20, 24)]
 
 
 @pytest.mark.parametrize("pieces", [[("my", "kept")], [("my", "kept"), ("oslo", "city")], [("my Oslo!!", "x")]])
 def test_pieces_that_are_not_the_text_are_refused(pieces: list[tuple[str, str]]) -> None:
     with pytest.raises(ToolError, match="the pieces are not") as caught:
-        Pieces("ours", lambda _: pieces).hidden("my Oslo!")
+        Pieces("ours", lambda _: pieces).find_hidden("my Oslo!")
     assert "Oslo" not in str(caught.value)
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from names.utility import Task, maximal, measured, related
+from names.utility import Task, maximal, measure_rewrite, predict_similarity
 from readability import Tokenizer, ratio
-from readability import measured as surprised
+from readability import measure_ratios as surprised
 
 
 def test_maximal_phrases() -> None:
@@ -21,7 +21,7 @@ def task(count: int = 60) -> Task:
 
 
 def test_a_rewriting_that_loses_everything_is_seen() -> None:
-    found = measured("made-up", task(), lambda texts: ["film"] * len(texts), 2)
+    found = measure_rewrite("made-up", task(), lambda texts: ["film"] * len(texts), 2)
     assert found["raw"]["score"] == 100
     assert found["rewritten"]["score"] == 50
     assert found["difference"]["score"] == -50
@@ -30,7 +30,7 @@ def test_a_rewriting_that_loses_everything_is_seen() -> None:
 
 
 def test_one_that_loses_nothing_has_no_difference() -> None:
-    found = measured("made-up", task(), list, 2)
+    found = measure_rewrite("made-up", task(), list, 2)
     assert found["difference"] == {"score": 0, "interval": [0, 0]}
 
 
@@ -41,7 +41,7 @@ def test_what_is_drawn_once_is_of_training_and_test_texts_and_anew_for_each_repe
         calls.append(len(texts))
         return [f"{text.split()[0]}{len(calls)}" for text in texts]
 
-    assert measured("made-up", task(), coded, 2)["rewritten"]["repeats"] == [100, 100]
+    assert measure_rewrite("made-up", task(), coded, 2)["rewritten"]["repeats"] == [100, 100]
     assert calls == [120, 120]
 
 
@@ -49,7 +49,7 @@ def test_alike_sentences_are_found_alike() -> None:
     pairs = [("a man sings", "a man sings"), ("a man sings", "two dogs run")] * 30
     texts = [text for pair in pairs for text in pair]
     labels = np.array([5.0, 1.0] * 30)
-    found = related(Task(texts, labels, texts[:4], labels[:2]))
+    found = predict_similarity(Task(texts, labels, texts[:4], labels[:2]))
     assert found == pytest.approx([5, 1], abs=0.1)
 
 

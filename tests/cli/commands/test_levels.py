@@ -84,7 +84,7 @@ def test_the_median_share_is_that_of_the_law(measured_path):
 @pytest.mark.parametrize("value", [None, "much", True, {}, []])
 def test_malformed_statistics_are_named(bundle, name, value):
     bundle.statistics["levels"]["b"]["santext+"][name] = value
-    with pytest.raises(BundleDamaged, match=r"statistics\.json"):
+    with pytest.raises(BundleDamaged, match=r"statistics\.json: a number is missing or malformed"):
         summarize_levels(bundle, "santext+")
 
 

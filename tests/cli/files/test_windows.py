@@ -85,7 +85,11 @@ def test_names_that_differ_in_their_case_only_do_not_share_an_output(tmp_path: P
     for path in inputs:
         path.parent.mkdir()
         path.write_text("x")
-    with pytest.raises(OptionError, match=r"^two inputs have the same file name"):
+    with pytest.raises(
+        OptionError,
+        match=r"^two inputs have the same file name \(ignoring case\), so their outputs would collide: rename "
+        r"one, or use two runs",
+    ):
         find_source_files([str(path) for path in inputs], "lines", tmp_path / "out")
 
 

@@ -184,7 +184,7 @@ def test_work_behind_the_end_of_the_threads_is_refused() -> None:
 
     async def body(workers: WorkerPool) -> None:
         workers.stop()
-        with pytest.raises(Refusal, match="the gateway is stopping"):
+        with pytest.raises(Refusal, match="the gateway is stopping: retry later"):
             await asyncio.wait_for(workers.run_job(threading.get_ident), 20)
 
     run_with_workers(body)

@@ -88,7 +88,7 @@ def test_marks_of_missing_cells_are_one_for_each(rewriter: ConfiguredSanitizer) 
 
 @pytest.mark.parametrize("given", [None, ["The"], {"note": "The"}, b"The", 5])
 def test_one_text_is_a_string(rewriter: ConfiguredSanitizer, given: object) -> None:
-    with pytest.raises(InputError, match="the text must be a string"):
+    with pytest.raises(InputError, match="the text must be a string; for a column use sanitize_cells"):
         rewriter(given)  # type: ignore[arg-type]
 
 

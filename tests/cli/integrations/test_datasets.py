@@ -186,7 +186,9 @@ def test_a_rewriter_is_not_what_map_wants(plain) -> None:
     for call in (ConfiguredSanitizer(), ConfiguredSanitizer().sanitize_cells):
         with pytest.raises(InputError):
             plain.map(call)
-    with pytest.raises(InputError, match="dataset must be a data set"):
+    with pytest.raises(
+        InputError, match="dataset must be a data set or a dictionary of data sets; for one batch, call SanitizeColumns"
+    ):
         sanitize(plain[:], "note")
 
 

@@ -49,7 +49,7 @@ def test_elsewhere_a_token_and_tls_are_needed(host: str, token: Path) -> None:
 
 
 def test_every_address_needs_a_name(token: Path) -> None:
-    with pytest.raises(ServeError, match="--name is missing"):
+    with pytest.raises(ServeError, match="--name is missing: the host name that clients use for this address"):
         ServiceAddress(host="0.0.0.0", token_file=token, certificate=token, key=token).make_access_rule()
 
 
@@ -70,7 +70,7 @@ def test_a_missing_token_is_made_for_its_owner_alone(tmp_path: Path) -> None:
 
 def test_a_token_that_others_may_read_or_guess_is_refused(token: Path) -> None:
     token.chmod(0o640)
-    with pytest.raises(ServeError, match="read by others"):
+    with pytest.raises(ServeError, match="read by others: chmod 600"):
         ServiceAddress(token_file=token).make_access_rule()
     token.chmod(0o600)
     for content in (b"short", b"", b"\xff" * 40, b"t t" * 20):
@@ -83,7 +83,10 @@ def test_a_token_that_others_may_read_or_guess_is_refused(token: Path) -> None:
 def test_a_port_that_is_taken_is_one_line() -> None:
     with ServiceAddress().open_socket() as bound:
         assert bound.proto == socket.IPPROTO_TCP
-    with ServiceAddress().open_socket() as bound, pytest.raises(ServeError, match="port is in use"):
+    with (
+        ServiceAddress().open_socket() as bound,
+        pytest.raises(ServeError, match="port is in use, or the --host is not an address of this device"),
+    ):
         ServiceAddress(port=bound.getsockname()[1]).open_socket()
 
 

@@ -11,19 +11,19 @@ Where the document leaves a choice to the asker, it follows the options of docs/
 
 from .bundle import open_bundle, recompute_row, score
 from .draws import draw_staircase, find_law, sanitize_batch, uniform_below
-from .names_rewrite import names_skeletons, rewrite_names
+from .names_rewrite import read_names_templates, rewrite_names
 from .rewrite import rewrite_batch
-from .skeleton import Skeleton, check_lists
 from .staircase import allowed_outputs, read_staircase, staircase_row
+from .template import TemplateReader, check_lists
 
 __all__ = [
-    "Skeleton",
+    "TemplateReader",
     "allowed_outputs",
     "check_lists",
     "draw_staircase",
     "find_law",
-    "names_skeletons",
     "open_bundle",
+    "read_names_templates",
     "read_staircase",
     "recompute_row",
     "rewrite_batch",

@@ -49,8 +49,8 @@ class Named(NamedTuple):
     slot: Slot
 
     @property
-    def skeleton(self) -> list[Any]:
-        """What the skeleton has of it, but which parts are equal."""
+    def template(self) -> list[Any]:
+        """What the template has of it, but which parts are equal."""
         slot = self.slot
         parts = [[part.kind, part.layout] for part in self.parts]
         case = "UPPER" if all(part.kind == "initial" for part in self.parts) else slot.case

@@ -114,7 +114,7 @@ def rewrite_names(
 ) -> tuple[list[list[str]], list[list[list[Any]]], list[int], int]:
     """Rewrites one batch of documents.
 
-    Returns the texts of each, their skeletons, how many words of each are shown, and how many random words were taken.
+    Returns the texts of each, their templates, how many words of each are shown, and how many random words were taken.
     """
     assert bundle.names is not None
     taken: list[int] = []
@@ -213,7 +213,7 @@ def joined(written: list[str]) -> str:
     return "".join(parts)
 
 
-def names_skeletons(bundle: Bundle, documents: list[list[str]], options: dict[str, Any]) -> list[list[list[Any]]]:
+def read_names_templates(bundle: Bundle, documents: list[list[str]], options: dict[str, Any]) -> list[list[list[Any]]]:
     """Return the templates of the texts of documents."""
     reader = reader_of(bundle, options)
     return [told(reader.read(texts)[0]) for texts in documents]
@@ -227,4 +227,4 @@ def reader_of(bundle: Bundle, options: dict[str, Any]) -> Reader:
 
 def told(texts: list[list[str | Named]]) -> list[list[Any]]:
     """Return the templates of texts, in the form of the golden vectors."""
-    return [[entry if isinstance(entry, str) else entry.skeleton for entry in text] for text in texts]
+    return [[entry if isinstance(entry, str) else entry.template for entry in text] for text in texts]

@@ -28,7 +28,7 @@ SMALL_TALK = ("word", "group", "number-word", "weekday", "spelled-number")
 
 @dataclass
 class Slot:
-    """A slot: its words, and what the skeleton has of it. Of kind "" is a run, of "several" numbers that join."""
+    """A slot: its words, and what the template has of it. Of kind "" is a run, of "several" numbers that join."""
 
     kind: str
     case: str

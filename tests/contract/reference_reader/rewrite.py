@@ -1,4 +1,4 @@
-"""Whole texts under the staircase: their skeletons, drawn and written."""
+"""Rewrite whole texts with the staircase: read the template, sample outputs, and write the text."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from typing import Any
 from .bundle import Bundle
 from .draws import draw_slots, uniform_below
 from .files import check
-from .skeleton import MEMBER, MENTION, VISIBLE, Skeleton, Token
 from .staircase import find_level
+from .template import MEMBER, MENTION, VISIBLE, TemplateReader, Token
 
 Words = Callable[[int], list[int]]
 
@@ -60,7 +60,7 @@ def written(items: list[str | list[Token]], spelled: Iterator[str], bare: bool) 
 def rewrite_batch(bundle: Bundle, texts: list[str], options: dict[str, Any], words: Words) -> tuple[list, list, int]:
     """Rewrite one batch of texts, each a document, with `words(count)` as the source of random 64-bit words.
 
-    Options are those of `Skeleton`, epsilon, consistent and consistent_cap. Where the order of draws
+    Options are those of `TemplateReader`, epsilon, consistent and consistent_cap. Where the order of draws
     is the reader's own, equal tokens are drawn in the order of the first of them. Returns the outputs, the numbers of
     mentions that are charged, and the number of random words consumed.
     """
@@ -70,7 +70,7 @@ def rewrite_batch(bundle: Bundle, texts: list[str], options: dict[str, Any], wor
         consumed.append(count)
         return words(count)
 
-    rule, staircase = Skeleton(bundle, options), bundle.staircase
+    rule, staircase = TemplateReader(bundle, options), bundle.staircase
     assert staircase is not None
     level = find_level(staircase, options)
     read = [rule.read(text) for text in texts]

@@ -43,7 +43,7 @@ def small_contents(geometry, k, base):
     if base:
         chance = np.random.default_rng(81)
         for mechanism in MECHANISMS:
-            measure = chance.integers(1, 256, built.law["vocabulary_size"]).astype(np.uint8)
+            measure = chance.integers(1, 256, built.definition["vocabulary_size"]).astype(np.uint8)
             built = small_bundles.with_base(built, 1, mechanism, measure)
     return built
 

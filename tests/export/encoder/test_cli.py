@@ -35,7 +35,7 @@ def test_a_checkpoint_becomes_a_bundle(
     assert export(checkpoint_folder, folder, encoder_data, *options, "--measured", str(measured)) == 0
     assert {path.name for path in folder.iterdir()} == FILES
     encoder = load_encoder(folder)
-    assert f"identity {encoder.bundle.content_hash}" in capsys.readouterr().out
+    assert f"content hash {encoder.bundle.content_hash}" in capsys.readouterr().out
     assert [level.epsilon for level in encoder.bundle.levels] == ["2", "8"]
     assert encoder.bundle.default_level.epsilon == "2"
     assert encoder.bundle.default_level.grid == 256
@@ -54,7 +54,7 @@ def test_a_checkpoint_becomes_a_bundle(
     assert "| epsilon | as shipped (int8) | float32 | ceiling |" in card
     assert "| 88.00 % |" in card
     assert "One seed." in card
-    assert "`textveil info` prints its identity" in card  # which covers the card
+    assert "`textveil info` prints its content hash" in card  # which covers the card
     assert encoder.bundle.content_hash not in card
     assert str(tmp_path) not in card + (folder / "manifest.json").read_text("utf-8")
     assert "textveil-export encoder CHECKPOINT --data public.tsv --levels 8,2" in card

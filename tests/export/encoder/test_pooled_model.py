@@ -28,7 +28,7 @@ def model(checkpoint: Checkpoint) -> PooledModel:
         vocabulary=checkpoint.vocabulary,
         lowercase=checkpoint.lowercase,
         max_tokens=64,
-        identity="0" * 64,
+        weights_hash="0" * 64,
     )
 
 

@@ -70,12 +70,12 @@ def test_levels_that_a_small_vocabulary_cannot_tell_apart():
 
 
 def test_an_exponent_too_large_for_integers_is_refused(source):
-    with pytest.raises(ExportError, match="too large"):
+    with pytest.raises(ExportError, match="too large for this vocabulary: use a smaller one"):
         build_text_bundle(source, TextBundleRecipe(name="made up", policy=POLICY, k=16, levels={"1000": Decimal(500)}))
 
 
 def test_the_default_level_must_be_a_level(source):
-    with pytest.raises(ExportError, match="default level"):
+    with pytest.raises(ExportError, match="default level is not one of the levels: correct --default-epsilon"):
         build_text_bundle(
             source, TextBundleRecipe(name="made up", policy=POLICY, k=16, levels={"10": Decimal(5)}, default_level="5")
         )

@@ -68,7 +68,7 @@ def pairs(text: str) -> set[frozenset[str]]:
 def test_antonyms_come_with_their_synonyms_their_forms_and_the_adjectives_around_them() -> None:
     words = "arrive arrived came huge galore large larger left leaves small smaller table".split()
     forms = build_opposites.Forms(words, ROWS)
-    found = pairs(build_opposites.written(build_opposites.antonyms(build_opposites.WordNet(LINES), forms)))
+    found = pairs(build_opposites.format_file(build_opposites.antonyms(build_opposites.WordNet(LINES), forms)))
     verbs = product(("arrive", "arrived", "came"), ("left", "leaves"))
     adjectives = product(("large", "larger", "huge", "galore"), ("small", "smaller"))
     assert found == {frozenset(pair) for pair in (*verbs, *adjectives)}
@@ -77,16 +77,16 @@ def test_antonyms_come_with_their_synonyms_their_forms_and_the_adjectives_around
 def test_a_pair_by_hand_has_the_forms_of_parts_of_speech_that_both_can_be() -> None:
     words = "arrive arrived leave leaves left leaving".split()
     forms = build_opposites.Forms(words, ROWS)
-    found = pairs(build_opposites.written(forms.pair("arrive", "leave")))
+    found = pairs(build_opposites.format_file(forms.pair("arrive", "leave")))
     assert found == {frozenset(pair) for pair in product(("arrive", "arrived"), ("leave", "leaves", "left", "leaving"))}
 
 
 def test_usual_words_directly_below_antonyms_and_those_of_different_colors() -> None:
     words = "rise drop fall soar jump sink leave red blue rose scarlet hue".split()
     net, forms = build_opposites.WordNet(LINES, SENSES), build_opposites.Forms(words, ROWS)
-    below = pairs(build_opposites.written(build_opposites.below_antonyms(net, forms)))
+    below = pairs(build_opposites.format_file(build_opposites.below_antonyms(net, forms)))
     assert below == {frozenset(pair) for pair in product(("rise", "soar"), ("drop", "sink"))}
-    colors = pairs(build_opposites.written(build_opposites.colors(net, forms)))
+    colors = pairs(build_opposites.format_file(build_opposites.colors(net, forms)))
     assert colors == {frozenset(("blue", red)) for red in ("red", "scarlet")}
 
 
@@ -104,7 +104,7 @@ def test_prefixes_and_valence() -> None:
 
 def test_a_line_is_written_once_and_never_without_a_side() -> None:
     one, other = frozenset(["up"]), frozenset(["down"])
-    assert build_opposites.written([(one, other), (other, one), (one, frozenset()), (one, one)]) == "up\tdown\n"
+    assert build_opposites.format_file([(one, other), (other, one), (one, frozenset()), (one, one)]) == "up\tdown\n"
 
 
 def test_the_list_that_ships_is_the_one_of_the_card() -> None:

@@ -20,6 +20,7 @@ from textveil_export.text.word_vectors import WordVectors
 GOLDEN = Path(__file__).parents[3] / "docs" / "golden"
 WORDS = "the a of doctor nurse john london clinic hospital flu cancer clean dirty ugly , 's monday".split()
 FUNCTION_WORDS = "'d\n'll\n'm\n're\n's\n've\na\nca\nn't\nof\nsha\nthe\nwo\n"
+BAD_NAME = "--entity-type: a name must be lower-case letters with single hyphens between them"
 
 
 def export(*arguments: object) -> int:
@@ -56,7 +57,7 @@ def table(files: dict[str, Path], folder: Path, *options: object) -> int:
 
 def foreign(files: dict[str, Path]) -> list[object]:
     """Return the options for the lists of another language."""
-    kinds = ["--kind", f"name={files['name']}", "--kind", f"city={files['city']}"]
+    kinds = ["--entity-type", f"name={files['name']}", "--entity-type", f"city={files['city']}"]
     return ["--function-words", files["function"], *kinds]
 
 
@@ -97,16 +98,22 @@ def test_more_neighbors_than_words_are_all_words(files: dict[str, Path], tmp_pat
         (["--mechanisms", "krr"], "--mechanisms must be staircase, santext or both, each once"),
         (["--mechanisms", "staircase,staircase"], "--mechanisms must be staircase, santext or both, each once"),
         (["--mechanisms", ""], "--mechanisms must be staircase, santext or both, each once"),
-        (["--kind", "a=b"], "--kind requires --function-words"),
-        (["--function-words", "{function}", "--kind", "a"], "--kind must be NAME=FILE"),
-        (["--function-words", "{function}", "--kind", "=b"], "--kind must be NAME=FILE"),
-        (["--function-words", "{function}", "--kind", "../up={name}"], "--kind: a name must be lower-case letters"),
-        (["--function-words", "{function}", "--kind", "A b={name}"], "--kind: a name must be lower-case letters"),
-        (["--function-words", "{function}", "--kind", "email={name}"], "an entity type occurs twice"),
+        (["--entity-type", "a=b"], "--entity-type requires --function-words"),
+        (["--function-words", "{function}", "--entity-type", "a"], "--entity-type must be NAME=FILE"),
+        (["--function-words", "{function}", "--entity-type", "=b"], "--entity-type must be NAME=FILE"),
+        (
+            ["--function-words", "{function}", "--entity-type", "../up={name}"],
+            BAD_NAME,
+        ),
+        (
+            ["--function-words", "{function}", "--entity-type", "A b={name}"],
+            BAD_NAME,
+        ),
+        (["--function-words", "{function}", "--entity-type", "email={name}"], "an entity type occurs twice"),
         (["--function-words", "{name}x"], "cannot be read as UTF-8 text"),
         (["--function-words", "{frequencies}"], "line 1 of the function words has an unknown flag"),
         (
-            ["--function-words", "{function}", "--kind", "name={frequencies}"],
+            ["--function-words", "{function}", "--entity-type", "name={frequencies}"],
             "line 1 of an entity type has an unknown flag",
         ),
         (["--word-frequencies", "{function}"], "must be a word, a tab and a count"),
@@ -162,7 +169,7 @@ def test_every_word_needs_a_vector_of_its_own() -> None:
         source.select_entries([0, 1]), StaircaseRecipe(lists=read_english_template(), vectors=vectors)
     )
     assert both.tensors["neighbors"].tolist() == [[0, 1], [1, 0]]
-    assert json.dumps(both.law)
+    assert json.dumps(both.definition)
 
 
 @pytest.fixture(scope="module")

@@ -142,7 +142,7 @@ def test_lists_become_shorter_where_there_are_too_few_words(tmp_path):
 @pytest.mark.parametrize("line", ["good bad", "good\t", "\tbad"])
 def test_a_line_without_two_sides_is_refused(tmp_path, line):
     (tmp_path / "opposites").write_text(f"up\tdown\n{line}\n", "utf-8")
-    with pytest.raises(SourceError, match="opposites"):
+    with pytest.raises(SourceError, match="opposites: each line must be words, a tab and their opposites"):
         MisleadingWords.read_lists(tmp_path / "opposites", None)
 
 

@@ -113,7 +113,7 @@ def test_a_source_refuses_what_no_table_can_hold():
         word_vectors.WordVectors(words=["a", "a"], vectors=np.ones((2, 2), np.float32), provenance={})
     with pytest.raises(SourceError, match="vector 2 is not finite"):
         word_vectors.WordVectors(words=["a", "b"], vectors=np.array([[1, 1], [1, np.nan]], np.float32), provenance={})
-    with pytest.raises(SourceError, match="fewer than two"):
+    with pytest.raises(SourceError, match="fewer than two usable entries: add words"):
         word_vectors.WordVectors(words=["a"], vectors=np.ones((1, 2), np.float32), provenance={})
 
 

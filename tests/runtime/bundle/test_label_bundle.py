@@ -337,5 +337,5 @@ def test_labels_that_are_no_probabilities_are_refused_by_the_server(tmp_path: Pa
                 {"label-probabilities.safetensors": save({"counts.4": table})}
             ),
         )
-        with pytest.raises(BundleDamaged, match="probabilities"):
+        with pytest.raises(BundleDamaged, match="is not a table of label probabilities"):
             IndexServer.load(folder)

@@ -110,7 +110,7 @@ def test_nothing_is_written_to_a_pipe_that_took_the_place_of_a_file(
     os.mkfifo(pipe)
     if is_link:
         places[0].symlink_to(pipe)
-    with pytest.raises(ConversationChanged, match="not a plain file"):
+    with pytest.raises(ConversationChanged, match="not a plain file: delete it, or save to another file"):
         conversation.save(*places)
     pipe.unlink()
     places[0].unlink(missing_ok=True)
@@ -125,7 +125,9 @@ def test_a_file_of_an_earlier_version_is_refused_by_name(
     path, key = places
     Conversation(sanitizer).save(path, key)
     path.write_bytes(path.read_bytes().replace(b"conversation 5\n", f"conversation {version}\n".encode()))
-    with pytest.raises(InputError, match="saved by an earlier version of textveil"):
+    with pytest.raises(
+        InputError, match="saved by an earlier version of textveil in another format; start a new conversation"
+    ):
         Conversation.load(path, key, sanitizer)
 
 

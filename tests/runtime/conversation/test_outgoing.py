@@ -402,7 +402,9 @@ def test_files_that_do_not_fit(sanitizer: Sanitizer, saved: tuple[Conversation, 
     for wrong_key in (tmp_path / "keys" / "other", tmp_path / "keys" / "none", path.parent / "k"):
         with pytest.raises(KeyFileError):
             Conversation.load(path, wrong_key, sanitizer)
-    with pytest.raises(KeyFileError, match="outside the folder"):
+    with pytest.raises(
+        KeyFileError, match="outside the folder of the conversation: a copy of the folder would contain both"
+    ):
         conversation.save(path, path.parent / "k")
     with pytest.raises(InputError, match="missing or cannot be read"):
         Conversation.load(tmp_path / "none", key, sanitizer)
@@ -419,7 +421,7 @@ def test_another_bundle(saved: tuple[Conversation, Path, Path], monkeypatch: pyt
 
 def test_it_is_not_pickled(sanitizer: Sanitizer) -> None:
     for leave in (pickle.dumps, copy.copy, copy.deepcopy):
-        with pytest.raises(TypeError, match=r"^a conversation cannot be pickled"):
+        with pytest.raises(TypeError, match=r"^a conversation cannot be pickled: use save, which encrypts it"):
             leave(Conversation(sanitizer))
 
 

@@ -192,7 +192,11 @@ def test_what_has_no_finite_charge_is_recorded_and_refused_under_a_budget(tiny: 
     ledger.sanitize(tiny, "doctor", privacy_unit="b", mechanism="santext+")
     assert str(ledger.get_account("b")) == "epsilon 0, and 1 release without a finite bound"
     ledger.sanitize(tiny, "doctor", privacy_unit="b", mechanism="krr", epsilon=1)
-    with pytest.raises(BudgetError, match=r"^this privacy unit has releases without a finite epsilon"):
+    with pytest.raises(
+        BudgetError,
+        match=r"^this privacy unit has releases without a finite epsilon, so it exceeds every budget: use "
+        r"another privacy unit",
+    ):
         ledger.sanitize(tiny, "doctor", privacy_unit="b", mechanism="krr", epsilon=1, budget=Budget(10**6))
 
 

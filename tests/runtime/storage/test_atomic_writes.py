@@ -44,7 +44,10 @@ def test_a_folder_appears_with_all_of_its_files(tmp_path: Path) -> None:
 def test_a_folder_that_is_there_is_replaced_only_on_request(tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "kept").write_text("1")
-    with pytest.raises(OutputError, match="exists already"), open_atomic_folder(tmp_path / "old"):
+    with (
+        pytest.raises(OutputError, match=r"exists already: choose another name, or replace it \(--force\)"),
+        open_atomic_folder(tmp_path / "old"),
+    ):
         raise AssertionError
     with open_atomic_folder(tmp_path / "old", replace=True) as partial:
         (partial / "b").write_text("2")
@@ -58,11 +61,14 @@ def test_what_came_while_a_folder_was_filled_is_kept(tmp_path: Path) -> None:
             (tmp_path / "new").mkdir()
             (tmp_path / "new" / "theirs").write_text("1")
 
-    with pytest.raises(OutputError, match="exists already"):
+    with pytest.raises(OutputError, match=r"exists already: choose another name, or replace it \(--force\)"):
         fill()
     assert names(tmp_path / "new") == ["theirs"]
     (tmp_path / "file").write_text("1")
-    with pytest.raises(OutputError, match="exists already"), open_atomic_folder(tmp_path / "file", replace=True):
+    with (
+        pytest.raises(OutputError, match=r"exists already: choose another name, or replace it \(--force\)"),
+        open_atomic_folder(tmp_path / "file", replace=True),
+    ):
         raise AssertionError
 
 

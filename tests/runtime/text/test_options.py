@@ -12,7 +12,7 @@ import textveil
 from textveil import Sanitizer, TextveilError, errors
 from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
 from textveil.text.sanitizer import make_plan
-from textveil.text.skeleton.every_word import EveryWordRule
+from textveil.text.token_rules.every_word import EveryWordRule
 
 # --- kept words ----------------------------------------------------------------------------------------------------
 

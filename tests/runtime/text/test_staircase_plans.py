@@ -26,7 +26,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         for name in ("consistent", "sanitize_punctuation")
         for wrong in ("no", "false", 0, 1, [])
     ),
-    ({"consistent_cap": 5}, "consistent_cap needs consistent"),
+    ({"consistent_cap": 5}, "consistent_cap needs consistent=True"),
     *(
         (
             {"consistent": True, "consistent_cap": wrong},
@@ -100,7 +100,10 @@ def test_distributions_are_of_one_drawn_word(small: Sanitizer) -> None:
     for wrong in ("", " ", "two words", "doctor's", "don't.", "."):
         with pytest.raises(OptionError, match=r"^expected one word$"):
             small.distribution(wrong)
-    with pytest.raises(OptionError, match=r"the mode words keeps this function word"):
+    with pytest.raises(
+        OptionError,
+        match='the mode words keeps this function word, so it has no output distribution: use protect="all"',
+    ):
         small.distribution("the")
     assert small.distribution("the", protect="all").symbol == "the"
     assert small.distribution("The").symbol == "<unk>"

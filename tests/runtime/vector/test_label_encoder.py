@@ -126,9 +126,9 @@ def test_what_a_statement_of_a_sentence_says(speaker: TextLabelEncoder, encoder:
     assert speaker.canonical_options(as_text=True) != speaker.canonical_options()
     assert "as_text" not in speaker.canonical_options()
     for call in (encoder.statement, encoder.canonical_options):
-        with pytest.raises(OptionError, match="has no sentences"):
+        with pytest.raises(OptionError, match="has no sentences: add them with textveil-export sentences"):
             call(as_text=True)
-    with pytest.raises(OptionError, match="has no sentences") as raised:
+    with pytest.raises(OptionError, match="has no sentences: add them with textveil-export sentences") as raised:
         encoder.encode(SECRET, as_text=True)
     assert SECRET not in str(raised.value)
 

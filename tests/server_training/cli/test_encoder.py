@@ -227,7 +227,7 @@ def test_codes_are_those_of_the_device(made: Path) -> None:
     bundle, texts = encoder.bundle, ("", "goal " * 9, f"{SECRET} bank 5")
     assert isinstance(bundle.extractor, StaticExtractorData)
     trained = TrainedExtractor(parts=bundle.extractor, weight=bundle.weight, bias=bundle.bias, provenance={})
-    codes = trained.compute_codes(texts, lambda *_: None)
+    codes = trained.compute_labels(texts, lambda *_: None)
     assert codes.tolist() == [encoder.compute_true_label(text) for text in texts]
 
 

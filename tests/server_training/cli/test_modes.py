@@ -58,7 +58,7 @@ def test_a_model_carries_the_terms_of_its_corpus(corpora: Path, run: Run, tmp_pa
     assert (release["mechanism"], release["epsilon"]) == (("names", None) if mode == "names" else ("staircase", 10.0))
     assert release["level"] == statement["level"]
     assert release["not_protected"] == statement["not_protected"]
-    assert release["bundle"] == corpus["bundle"]["identity"]
+    assert release["bundle"] == corpus["bundle"]["content_hash"]
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -77,7 +77,11 @@ def test_an_interrupted_run_goes_on_with_the_parts_that_are_missing(tmp_path: Pa
         read_release_terms("table", out / min(kept))
     before, times = table.read_bytes(), table.stat()
     table.write_bytes(before + b"9,more\n")
-    with pytest.raises(FileChanged, match="changed since the interrupted run began"):
+    with pytest.raises(
+        FileChanged,
+        match="changed since the interrupted run began: restore the file and repeat --resume, or choose a new "
+        "output folder",
+    ):
         on_ray.sanitize_corpus_on_ray([table], out, SELECTION, resume=True, **given)
     table.write_bytes(before)
     os.utime(table, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -99,7 +103,7 @@ def test_parts_are_known_for_the_release_that_they_are(tmp_path: Path, stopping:
     assert part.parent.name == "deeper"
     found = read_release_terms("table", part)
     assert found is not None
-    assert (found["mechanism"], found["bundle"]) == ("random", record["bundle"]["identity"])
+    assert (found["mechanism"], found["bundle"]) == ("random", record["bundle"]["content_hash"])
     assert read_release_terms("table", table) is None
     (out / "raw").mkdir()
     (out / "raw" / "raw.csv").write_bytes(table.read_bytes())
@@ -107,7 +111,9 @@ def test_parts_are_known_for_the_release_that_they_are(tmp_path: Path, stopping:
     part.write_bytes(table.read_bytes())
     with pytest.raises(
         ReleaseMismatch,
-        match="a file differs from the record that sanitize-corpus wrote in this folder",
+        match="a file differs from the record that sanitize-corpus wrote in this folder or above it, so its "
+        "privacy is unknown: restore the file, or, if it is raw text, move it to a folder without that "
+        "record",
     ):
         read_release_terms("table", part)
     run = out / RECORDS / "run.json"
@@ -117,7 +123,11 @@ def test_parts_are_known_for_the_release_that_they_are(tmp_path: Path, stopping:
         read_release_terms("table", part)
     parts = [record["parts"][0] | {"sha256": hash_file(part)}]
     run.write_text(json.dumps(record | {"statement": statement, "parts": parts}))
-    with pytest.raises(ReleaseMismatch, match="record of the corpus was changed"):
+    with pytest.raises(
+        ReleaseMismatch,
+        match="record of the corpus was changed after sanitize-corpus wrote it, so it does not describe the "
+        "rows: restore the record, or sanitize the corpus again",
+    ):
         read_release_terms("table", part)
     run.write_text(json.dumps(record | {"parts": [{"part": record["parts"][0]["part"]}]}))
     with pytest.raises(InvalidJson, match="lacks the key sha256"):

@@ -29,8 +29,8 @@ def table(tmp_path: Path) -> Path:
 def job_of(table: Path, **changed: object) -> PartJob:
     folder = table.parent / "out"
     folder.mkdir(exist_ok=True)
-    identity = Sanitizer.load().bundle.content_hash
-    given = {"selection": SELECTION, "identity": identity, "rejected_rows": None, "part_bytes": 400, **changed}
+    content_hash = Sanitizer.load().bundle.content_hash
+    given = {"selection": SELECTION, "content_hash": content_hash, "rejected_rows": None, "part_bytes": 400, **changed}
     source = SourceFile(path=table, name=table.name, target=None, size=table.stat().st_size)
     return PartJob(
         sources=(source,), versions=(get_file_version(table.stat()),), bundle=None, options={}, output=folder, **given
@@ -59,7 +59,7 @@ def test_a_worker_writes_each_part_and_says_what_it_has(table: Path) -> None:
         assert len(lines) - 1 == record["rows"] == record["documents"]
         assert record["epsilon_text"] == 10 * record["tokens"]
         assert record["tokens"] == 4 * record["rows"]
-        assert record["bundle"] == job.identity
+        assert record["bundle"] == job.content_hash
         assert json.loads((job.output / "_records" / f"{record['part']}.json").read_bytes()) == record
 
 
@@ -80,7 +80,7 @@ def test_a_finished_part_is_not_drawn_again(table: Path) -> None:
 def test_a_part_of_another_bundle_is_no_finished_part(table: Path) -> None:
     job = job_of(table)
     told(PartWorker(job)(cut(job)[0]))
-    other = job_of(table, identity="0" * 64)
+    other = job_of(table, content_hash="0" * 64)
     answer = told(PartWorker(other)(cut(other)[0]))
     assert answer["error"]["code"] == "bundle-content-hash"
 

@@ -49,7 +49,7 @@ def test_the_record_holds_no_text_and_no_hash_of_the_input(run: Runner, tmp_path
     assert set(WORDS).isdisjoint(re.findall(r"\w+", written))
     assert hashlib.sha256(run.corpus.read_bytes()).hexdigest() not in written
     assert record["files"][0]["sha256"] == [hashlib.sha256((run.output / "rows.tsv").read_bytes()).hexdigest()]
-    assert record["bundle"]["identity"] == record["statement"]["bundle"]
+    assert record["bundle"]["content_hash"] == record["statement"]["bundle"]
     assert record["wall_s"] > 0
     assert set(record["software"]) >= {"textveil", "textveil-training", "python"}
 

@@ -186,7 +186,9 @@ def test_features_are_of_these_texts_and_this_encoder(written: Written, tmp_path
             "encoder",
         )
     path.write_bytes(path.read_bytes()[:50])
-    with pytest.raises(CheckpointError, match="missing or damaged"):
+    with pytest.raises(
+        CheckpointError, match=r"missing or damaged: omit --features, or write them again \(--write-features\)"
+    ):
         read_features(path, split, "encoder")
 
 

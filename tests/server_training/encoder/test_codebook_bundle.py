@@ -11,7 +11,7 @@ from textveil.vector import TextLabelEncoder, compute_pair_buckets, find_word_ro
 from textveil_cli.aggregation import IndexServer
 from textveil_export.index import compute_realized_epsilon, make_integer_randomizer
 from textveil_training.encoder import teacher
-from textveil_training.encoder.codebook import MIN_CODE_TEXTS, Codebook, deduplicate_texts, learn_codebook
+from textveil_training.encoder.codebook import MIN_CLUSTER_TEXTS, Codebook, deduplicate_texts, learn_codebook
 from textveil_training.encoder.codebook_bundle import compute_label_figures
 from textveil_training.encoder.k_means import find_centers, normalize_vectors
 from textveil_training.encoder.word_embeddings import (
@@ -44,7 +44,7 @@ def public() -> PublicWords:
     return PublicWords(
         words={word: row for row, word in enumerate(listed)},
         rows=rows.astype(np.float32),
-        identity="",
+        content_hash="",
         license="",
         attribution="",
     )
@@ -57,7 +57,7 @@ def learned(found: list[str]) -> Codebook:
 
 def test_no_code_is_of_a_few_texts() -> None:
     book = learned(texts())
-    assert min(book.sizes) >= MIN_CODE_TEXTS
+    assert min(book.sizes) >= MIN_CLUSTER_TEXTS
     assert 4 <= len(book.sizes) <= 8
     assert sum(book.sizes) == 1105
     words = public().words
@@ -73,9 +73,9 @@ def test_no_code_is_of_a_few_texts() -> None:
 
 
 def test_copies_are_one_text() -> None:
-    with pytest.raises(InvalidClasses, match="8 codes need 1000 different texts, but the data have 905"):
+    with pytest.raises(InvalidClasses, match="8 clusters need 1000 different texts, but the data have 905"):
         deduplicate_texts(texts(900) * 3, 8)
-    with pytest.raises(InvalidClasses, match="60 codes need 1200 different texts, but the data have 1105"):
+    with pytest.raises(InvalidClasses, match="60 clusters need 1200 different texts, but the data have 1105"):
         deduplicate_texts(texts(), 60)
     for codes in (7, 257):
         with pytest.raises(InvalidClasses, match="from 8 to 256"):
@@ -156,7 +156,7 @@ def test_a_codebook_from_a_file(run: Run, tmp_path: Path, labeled: bool) -> None
     rows = [f"{n % 4}\t{text}" for n, text in enumerate(texts(1500, 0))]
     (tmp_path / "my.tsv").write_text("topic\ttext\n" + "\n".join(rows) + "\n")
     label = ("--label", "topic") if labeled else ()
-    arguments = ("--text", "text", *label, "--codes", "8", "--levels", "1,4", "--threads", "1", "--teacher", "none")
+    arguments = ("--text", "text", *label, "--clusters", "8", "--levels", "1,4", "--threads", "1", "--teacher", "none")
     code, out, err = run("encoder", tmp_path / "my.tsv", *arguments, "-o", tmp_path / "bundle")
     assert (code, err) == (0, "")
     assert ("accuracy" in out) == labeled
@@ -187,7 +187,7 @@ def test_a_taught_codebook_goes_on_where_it_was_interrupted(
 ) -> None:
     write_encoder(tmp_path, layers=1)
     (tmp_path / "my.tsv").write_text("text\n" + "\n".join(texts(1500, 0)) + "\n")
-    arguments = ("--text", "text", "--codes", "8", "--levels", "1,4", "--threads", "1", "--max-tokens", "16")
+    arguments = ("--text", "text", "--clusters", "8", "--levels", "1,4", "--threads", "1", "--max-tokens", "16")
     untaught = ("encoder", tmp_path / "my.tsv", *arguments, "-o", tmp_path / "bundle")
     given = (*untaught, "--teacher", tmp_path / "encoder")
 
@@ -215,16 +215,16 @@ def test_a_taught_codebook_goes_on_where_it_was_interrupted(
 def test_without_minilm_a_line_says_so(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(teacher, "find_spec", lambda name: None)
     (tmp_path / "my.tsv").write_text("text\n" + "\n".join(texts(1500, 0)) + "\n")
-    arguments = ("--text", "text", "--codes", "8", "--levels", "1", "--default-level", "1", "--threads", "1")
+    arguments = ("--text", "text", "--clusters", "8", "--levels", "1", "--default-level", "1", "--threads", "1")
     code, _, err = run("encoder", tmp_path / "my.tsv", *arguments, "-o", tmp_path / "bundle")
     assert (code, "MiniLM is not installed" in err) == (0, True)
     assert "taught_by" not in json.loads((tmp_path / "bundle" / "manifest.json").read_text())["provenance"]
     code, _, err = run("encoder", tmp_path / "my.tsv", "--text", "text", "--label", "text", "--teacher", "none",
                        "-o", tmp_path / "other")  # fmt: skip
-    assert (code, "--teacher needs --codes" in err) == (1, True)
+    assert (code, "--teacher needs --clusters" in err) == (1, True)
 
 
 def test_labels_or_codes_must_be_named(run: Run, tmp_path: Path) -> None:
     (tmp_path / "my.tsv").write_text("text\na\n")
     code, _, err = run("encoder", tmp_path / "my.tsv", "--text", "text", "-o", tmp_path / "bundle")
-    assert (code, "--codes" in err) == (1, True)
+    assert (code, "--clusters" in err) == (1, True)

@@ -10,7 +10,7 @@ from textveil.bundle import OnnxExtractorData
 from textveil.bundle.layout import CLUSTER_LABELS
 from textveil.vector import TextLabelEncoder
 from textveil_cli.aggregation import IndexServer
-from textveil_training.encoder.codebook import MIN_CODE_TEXTS, learn_codebook
+from textveil_training.encoder.codebook import MIN_CLUSTER_TEXTS, learn_codebook
 from textveil_training.encoder.minilm_settings import MinilmSettings
 from textveil_training.encoder.resume_cache import get_unfinished_folder
 from textveil_training.encoder.teacher import compute_teacher_vectors
@@ -33,7 +33,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def given(data: Path, output: Path, *options: object) -> tuple[object, ...]:
     named = ("encoder", data / "my.csv", "--text", "text", "-o", output, "--threads", 1, "--levels", "1,4")
     minilm = ("--extractor", "minilm", "--encoder", data / "encoder", "--max-tokens", 16)
-    return (*named, "--codes", CODES, *minilm, *options)
+    return (*named, "--clusters", CODES, *minilm, *options)
 
 
 def test_a_code_is_the_nearest_center_in_the_main_directions() -> None:
@@ -79,7 +79,7 @@ def test_a_bundle_has_the_model_and_no_label(
     provenance, measured = bundle.manifest["provenance"], bundle.manifest["measurements"]
     assert (provenance["extractor"], provenance["encoder"], provenance["directions"]) == ("minilm", "encoder", 4)
     assert np.linalg.matrix_rank(bundle.weight, tol=1e-4) == 4
-    assert provenance["min_texts_of_a_code"] >= MIN_CODE_TEXTS
+    assert provenance["min_texts_of_a_cluster"] >= MIN_CLUSTER_TEXTS
     assert provenance["int8"]["sample_texts"] == 1000
     assert "accuracy" not in provenance["int8"]
     assert "taught_by" not in provenance
@@ -114,11 +114,11 @@ def test_a_bundle_has_the_model_and_no_label(
         ),
         (
             ("--learning-rate", "0.1"),
-            "with --extractor minilm, --codes trains no weights: omit --learning-rate and --num-epochs",
+            "with --extractor minilm, --clusters trains no weights: omit --learning-rate and --num-epochs",
         ),
         (
             ("--num-epochs", "2"),
-            "with --extractor minilm, --codes trains no weights: omit --learning-rate and --num-epochs",
+            "with --extractor minilm, --clusters trains no weights: omit --learning-rate and --num-epochs",
         ),
     ],
 )
@@ -137,4 +137,4 @@ def test_too_few_texts_are_told_before_the_model_is_asked(
     few = tmp_path / "few.csv"
     few.write_text("\n".join((data / "my.csv").read_text("utf-8").splitlines()[:901]) + "\n", "utf-8")
     code, _, err = run("encoder", few, *given(data, tmp_path / "b")[2:])
-    assert (code, "8 codes need 1000 different texts" in err) == (1, True)
+    assert (code, "8 clusters need 1000 different texts" in err) == (1, True)

@@ -14,7 +14,7 @@ ROWS[WORDS.index("twin")] = ROWS[WORDS.index("goal")]
 ROWS[WORDS.index("spare")] = ROWS[WORDS.index("goal")]
 ROWS[-2:] = 0
 PUBLIC = PublicWords(
-    words={word: row for row, word in enumerate(WORDS)}, rows=ROWS, identity="", license="", attribution=""
+    words={word: row for row, word in enumerate(WORDS)}, rows=ROWS, content_hash="", license="", attribution=""
 )
 SAID = "the goal won, a goal lost the goal, the bank sold, bank sold a bank, a film seen, the film won seen".split(", ")
 TEXTS = [*SAID * 3, "spare goal"]

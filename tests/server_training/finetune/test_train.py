@@ -102,7 +102,9 @@ def test_scores_of_pairs_are_learned(encoder: Path, tmp_path: Path, learns: bool
     assert record["data"]["target"] == "score"
     scores, _ = predict(tmp_path / "model", pairs().splits["test"].texts)
     assert measure_scores(scores[:, 0], pairs().splits["test"].targets)["pearson"] == pytest.approx(found["pearson"])
-    with pytest.raises(CheckpointError, match="number of texts"):
+    with pytest.raises(
+        CheckpointError, match=r"number of texts per row \(one text, or a pair\): use data like its training data"
+    ):
         predict(tmp_path / "model", [("one",)])
 
 
@@ -133,7 +135,7 @@ def test_another_encoder_in_the_same_place_is_refused(tmp_path: Path) -> None:
     other = write_encoder(tmp_path / "other", layers=2)
     place.rename(tmp_path / "gone")
     other.rename(place)
-    with pytest.raises(CheckpointError, match="not the one"):
+    with pytest.raises(CheckpointError, match="not the one of the fine-tuned model: restore it, or fine-tune again"):
         predict(tmp_path / "model", [("rain",)])
 
 
@@ -275,13 +277,13 @@ def test_weights_of_another_architecture_are_refused(tmp_path: Path) -> None:
     place = write_encoder(tmp_path)
     weights = load_file(place / "model.safetensors")
     save_file({f"other.{name}": tensor for name, tensor in weights.items()}, place / "model.safetensors")
-    with pytest.raises(CheckpointError, match="do not match its"):
+    with pytest.raises(CheckpointError, match="do not match its configuration: restore its folder"):
         tuned(settings(place), classes(), RunOptions(tmp_path / "renamed"))
     save_file(
         {name: tensor[:, :8].contiguous() if tensor.ndim > 1 else tensor for name, tensor in weights.items()},
         place / "model.safetensors",
     )
-    with pytest.raises(CheckpointError, match="do not match its"):
+    with pytest.raises(CheckpointError, match="do not match its configuration: restore its folder"):
         tuned(settings(place), classes(), RunOptions(tmp_path / "cut"))
 
 

@@ -52,7 +52,7 @@ def test_an_interrupted_sanitized_run_ends_too(pretraining: Path) -> None:
 
 
 def test_what_cannot_be_gone_on_with(pretraining: Path) -> None:
-    with pytest.raises(ResumeError, match="no unfinished run"):
+    with pytest.raises(ResumeError, match="no unfinished run: omit --resume"):
         run(pretraining, "nowhere", resume=True)
     with pytest.raises(KeyboardInterrupt):
         run(pretraining, "stopped", raw=True, report=interrupting(2))

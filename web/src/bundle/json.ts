@@ -217,6 +217,6 @@ export function parseText(value: Json | undefined, where: string, pattern?: RegE
 /** Return a string that is one of `allowed`. */
 export function parseChoice(value: Json | undefined, allowed: readonly string[], where: string): string {
   const choice = parseText(value, where);
-  if (!allowed.includes(choice)) throw new BundleDamaged(`${where}: a value is not supported`);
+  if (!allowed.includes(choice)) throw new BundleDamaged(`${where}: a value is not one of the allowed strings`);
   return choice;
 }

@@ -5,7 +5,7 @@ import { types } from "../data.js";
 import { BundleDamaged } from "../errors.js";
 import { M, N } from "../text/segmentation/characterClasses.js";
 import type { Segmenter } from "../text/segmentation/segments.js";
-import { CAPITALIZED } from "../text/skeleton/rule.js";
+import { CAPITALIZED } from "../text/tokenRules/rule.js";
 import type { BundleBase } from "./open.js";
 import { ENGLISH, RULES_FILE, type Rules, readRules } from "./rules.js";
 import { checkFolded, checkOrder, checkTrimmed, makeLineError, parseFlagged, readLines } from "./wordLists.js";

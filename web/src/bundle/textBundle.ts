@@ -18,8 +18,8 @@ import { type StaircaseLevel, type StaircaseTable, UNIT } from "../mechanisms/st
 import { CharacterClasses } from "../text/segmentation/characterClasses.js";
 import { GAP, Segmenter, STRING, WORD } from "../text/segmentation/segments.js";
 import { foldWord, isAscii } from "../text/segmentation/words.js";
-import { EntityTypes, RECOGNIZED_ONLY } from "../text/skeleton/rule.js";
-import { classifyShape } from "../text/skeleton/shapes.js";
+import { EntityTypes, RECOGNIZED_ONLY } from "../text/tokenRules/rule.js";
+import { classifyShape } from "../text/tokenRules/shapes.js";
 import {
   type Json,
   type JsonObject,

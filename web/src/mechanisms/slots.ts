@@ -24,7 +24,7 @@ export class SlotStaircases {
       : this.anyCase;
   }
 
-  /** Draw one output for each input, first for slots that are not in lower case. */
+  /** Draw one output for each input: first for all slots that are not in lower case, then for those that are. */
   drawSymbols(inputs: readonly number[], isLowerCase: readonly boolean[], randomUint64: RandomUint64): number[] {
     const outputs = new Array<number>(inputs.length).fill(0);
     const staircases: [Staircase, boolean | undefined][] =

@@ -21,7 +21,7 @@ import {
   RANDOMIZED,
   REPLACED,
   type TemplateRule,
-} from "./skeleton/rule.js";
+} from "./tokenRules/rule.js";
 
 /** Plan for all texts under one set of options. */
 export interface SanitizingPlan {

@@ -14,8 +14,8 @@ import { Restorer } from "./restore.js";
 import type { Restored } from "./restored.js";
 import type { RestoreOptions } from "./restorePolicy.js";
 import { DocumentRewriter, type SanitizingPlan } from "./rewrite.js";
-import { TemplateRule } from "./skeleton/rule.js";
 import { type ReleaseStatement, StaircaseStatement, type StaircaseTerms } from "./statement.js";
+import { TemplateRule } from "./tokenRules/rule.js";
 
 /** A sanitized text and its privacy statement. */
 export interface Result {

@@ -38,7 +38,7 @@ from textveil_cli.gateway.memory_estimates import refuse_heavy_body
 from textveil_cli.gateway.request_fields import FIELDS_BY_PATH, CheckedRequest, check_request, rewrite_request
 from textveil_cli.gateway.responses_replies import ResponsesReplyRestorer
 from textveil_cli.gateway.sse import DONE, EventReader, ServerSentEvent
-from textveil_cli.gateway.upstream import Headers, UpstreamClient, UpstreamReply, make_upstream_refusal
+from textveil_cli.gateway.upstream import Headers, ReplyLimits, UpstreamClient, UpstreamReply, make_upstream_refusal
 from textveil_cli.gateway.workers import (
     MAX_MEDIUM_CHARACTERS,
     MAX_SHORT_CHARACTERS,
@@ -70,21 +70,6 @@ _MAX_LARGE_REQUESTS = 2
 #: Size of a body that is parsed on the event loop, within some tens of microseconds; and the estimated number of
 #: characters per byte of a packed conversation.
 _EVENT_LOOP_BYTES, _CHARACTERS_PER_PACKED_BYTE = 1 << 12, 8
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReplyLimits:
-    """Limits of a reply.
-
-    Attributes:
-        bytes: Maximum size of a reply, decompressed.
-        seconds: Maximum time from the request to the end of its reply.
-        event_bytes: Maximum size of an event of a stream.
-    """
-
-    bytes: int = 1 << 26
-    seconds: float = 600
-    event_bytes: int = 1 << 23
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ import time
 import zlib
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
 from http import HTTPStatus
 from ipaddress import ip_address
 from itertools import chain
@@ -59,6 +60,21 @@ class _HTTPConnection(AsyncHTTP11Connection):
         """
         trailing = getattr(getattr(self, "_h11_state", None), "trailing_data", (b"unknown", True))
         return trailing != (b"", False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplyLimits:
+    """Limits of a reply.
+
+    Attributes:
+        bytes: Maximum size of a reply, decompressed.
+        seconds: Maximum time from the request to the end of its reply.
+        event_bytes: Maximum size of an event of a stream.
+    """
+
+    bytes: int = 1 << 26
+    seconds: float = 600
+    event_bytes: int = 1 << 23
 
 
 class UpstreamReply:

@@ -123,7 +123,7 @@ def encoder(
     for epsilon, accuracy in {"none": measured["accuracy_without_noise"], **measured["accuracy_by_epsilon"]}.items():
         print(f"epsilon {epsilon:<5} accuracy {accuracy['int8']:.4f} (float32 {accuracy['float32']:.4f})")
     print(f"{output}: {measured['int8']['recipe']}, model of {written.bundle.model_counts.byte_size:,} bytes")
-    print(f"identity {written.bundle.content_hash}")
+    print(f"content hash {written.bundle.content_hash}")
 
 
 def _format_command(

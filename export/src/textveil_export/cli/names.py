@@ -47,4 +47,6 @@ def names(
         )
         contents.manifest.update({key: value for key, value in (("name", name), ("license", license)) if value})
     written = write_bundle(contents, output, force=force)
-    print(f"{output}: {len(written.get_names_lists().common_words):,} common words, identity {written.content_hash}")
+    print(
+        f"{output}: {len(written.get_names_lists().common_words):,} common words, content hash {written.content_hash}"
+    )

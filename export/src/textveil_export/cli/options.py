@@ -18,7 +18,7 @@ ENGLISH_VECTORS = LISTS / "words" / "english-3-vectors.txt.gz"
 _ENGLISH_FREQUENCIES = LISTS / "words" / "english-3-frequencies.tsv"
 _OPPOSITES, _ALARMING = (LISTS / "words" / name for name in ("english-3-opposites.txt", "alarming.txt"))
 #: Names of entity types are parts of file names, and are printed.
-_KIND_NAME = re.compile(r"[a-z]+(-[a-z]+)*")
+_TYPE_NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 
 BundleFolder = Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle.")]
 NewBundle = Annotated[Path, typer.Option("--output", "-o", metavar="BUNDLE", help="Folder of the new bundle.")]
@@ -36,7 +36,7 @@ class StaircaseOptions:
     function_words: Annotated[
         Path | None, typer.Option(help="Function words of another language. Default: English ones.")
     ] = None
-    kind: Annotated[
+    entity_type: Annotated[
         list[str] | None,
         typer.Option(
             help="NAME=FILE, the words of an entity type; repeatable, the first list wins for a word on two. Requires "
@@ -57,7 +57,7 @@ class StaircaseOptions:
     def has_lists(self) -> bool:
         """Whether an option with a list is given."""
         lists = (self.function_words, self.word_frequencies, self.opposites, self.alarming)
-        return bool(self.kind) or any(one is not None for one in lists)
+        return bool(self.entity_type) or any(one is not None for one in lists)
 
     def make_recipe(
         self, vectors: word_vectors.WordVectors | None, *, english: bool, never_output: frozenset[str]
@@ -87,14 +87,14 @@ class StaircaseOptions:
     def _read_template_lists(self) -> TemplateLists:
         """Read the given lists of the template, or the built-in English ones."""
         if self.function_words is None:
-            if self.kind:
-                raise ExportError("--kind requires --function-words")
+            if self.entity_type:
+                raise ExportError("--entity-type requires --function-words")
             return read_english_template()
-        entries = [entry.partition("=") for entry in self.kind or []]
+        entries = [entry.partition("=") for entry in self.entity_type or []]
         if not all(name and path for name, _, path in entries):
-            raise ExportError("--kind must be NAME=FILE")
-        if not all(_KIND_NAME.fullmatch(name) for name, _, _ in entries):
-            raise ExportError("--kind: a name must be lower-case letters with single hyphens between them")
+            raise ExportError("--entity-type must be NAME=FILE")
+        if not all(_TYPE_NAME.fullmatch(name) for name, _, _ in entries):
+            raise ExportError("--entity-type: a name must be lower-case letters with single hyphens between them")
         return read_template_lists(self.function_words, [(name, Path(path)) for name, _, path in entries])
 
     def _read_frequencies(self, english: bool) -> dict[str, int] | None:

@@ -26,4 +26,4 @@ def sentences(
     written = write_index_bundle(
         add_sentences(read_index_contents(bundle, **expected.expected_bundle), file, source), output, force=force
     ).bundle
-    print(f"{output}: {sum(map(len, written.sentences))} sentences, identity {written.content_hash}")
+    print(f"{output}: {sum(map(len, written.sentences))} sentences, content hash {written.content_hash}")

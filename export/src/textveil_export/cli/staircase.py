@@ -72,4 +72,4 @@ def staircase(
         if names_lists is not None:
             contents = add_names_lists(contents, names_lists)
         written = write_bundle(contents, output, force=force)
-    print(f"{output}: {written.symbol_count:,} symbols, identity {written.content_hash}")
+    print(f"{output}: {written.symbol_count:,} symbols, content hash {written.content_hash}")

@@ -259,7 +259,7 @@ class TableArguments:
         """Raise ``ExportError`` for options that conflict."""
         source, mechanisms = self.source, self.chosen_mechanisms
         if "staircase" not in mechanisms and self.staircase.has_lists:
-            raise ExportError("--function-words, --kind and --word-frequencies need --mechanisms staircase")
+            raise ExportError("--function-words, --entity-type and --word-frequencies need --mechanisms staircase")
         if source.vectors is not None and (
             source.encoder != word_vectors.DEFAULT_ENCODER or source.vocabulary != "english"
         ):
@@ -346,7 +346,7 @@ def table(options: TableArguments) -> None:
             bundle = write_certificate(bundle, certify_bundle(bundle, progress), labels)
         if options.santext.statistics and recipe.santext:
             bundle = write_statistics(bundle, measure_statistics(bundle, progress))
-    print(f"{options.output}: {bundle.symbol_count:,} symbols, identity {bundle.content_hash}")
+    print(f"{options.output}: {bundle.symbol_count:,} symbols, content hash {bundle.content_hash}")
 
 
 def _parse_mechanisms(names: str) -> tuple[str, ...]:

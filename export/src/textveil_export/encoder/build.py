@@ -271,7 +271,7 @@ def _describe_provenance(original: Checkpoint, shipped: Checkpoint, settings: En
     packages = {name: importlib.metadata.version(name) for name in _PACKAGES}
     return {
         "attribution": settings.attribution,
-        f"{CHECKPOINT}_sha256": original.identity,
+        f"{CHECKPOINT}_sha256": original.content_hash,
         "training_recipe": recipe.get("name"),
         "training_recipe_sha256": recipe.get("sha256"),
         "trained_for_epsilons": list(original.levels),

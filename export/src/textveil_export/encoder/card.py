@@ -33,10 +33,10 @@ A textveil encoder bundle: text to a vector of {release["dimension"]} numbers, w
 {pieces}, at most {release["max_tokens"]} of them per text. {sum(sizes.values()):,} bytes, of which the
 model takes {sizes["model.onnx"]:,}.
 
-`textveil info` prints its identity.
+`textveil info` prints its content hash.
 
 ```sh
-textveil encode --bundle . --expect-id IDENTITY --epsilon {release["default_epsilon"]} --text "..."
+textveil encode --bundle . --expect-id CONTENT_HASH --epsilon {release["default_epsilon"]} --text "..."
 ```
 
 ## What it promises

@@ -75,7 +75,7 @@ class Checkpoint:
         classifier: Arrays named like those of the head, from k + 1 inputs (the released vector, then ln epsilon) to one
             output per label.
         classifier_bytes: Content of the classifier's file.
-        identity: SHA-256 of ``checkpoint.json``, which contains the hashes of the other files.
+        content_hash: SHA-256 of ``checkpoint.json``, which contains the hashes of the other files.
         record: Record of the training run, empty if there is none.
     """
 
@@ -93,7 +93,7 @@ class Checkpoint:
     head: Arrays
     classifier: Arrays
     classifier_bytes: bytes
-    identity: str
+    content_hash: str
     record: dict[str, Any]
 
 
@@ -140,7 +140,7 @@ def load_checkpoint(folder: Path) -> Checkpoint:
         head=head,
         classifier=classifier,
         classifier_bytes=classifier_bytes,
-        identity=hashlib.sha256(_read_bytes(folder, CHECKPOINT)).hexdigest(),
+        content_hash=hashlib.sha256(_read_bytes(folder, CHECKPOINT)).hexdigest(),
         record=_read_record(folder),
     )
 

@@ -80,12 +80,12 @@ def measure_speed(graph: VectorFunction, reference: VectorFunction, checkpoint: 
     return ratios
 
 
-def measure_memory(bundle: Path, identity: str) -> dict[str, Any]:
+def measure_memory(bundle: Path, content_hash: str) -> dict[str, Any]:
     """Measure the memory of a process that loads a bundle and encodes texts.
 
     Args:
         bundle: Folder of the bundle.
-        identity: Identity of the bundle.
+        content_hash: Content hash of the bundle.
 
     Returns:
         ``resident_mb`` and ``peak_mb`` in megabytes (10^6 bytes), Python included.
@@ -93,7 +93,7 @@ def measure_memory(bundle: Path, identity: str) -> dict[str, Any]:
     Raises:
         ExportError: The process failed.
     """
-    command = [sys.executable, "-c", _MEMORY_SCRIPT, str(bundle), json.dumps(TIMED_LENGTHS), identity]
+    command = [sys.executable, "-c", _MEMORY_SCRIPT, str(bundle), json.dumps(TIMED_LENGTHS), content_hash]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ExportError("the encoder failed in a separate process: check free memory")

@@ -37,11 +37,11 @@ class PooledModel:
         vocabulary: WordPieces by id.
         lowercase: Whether texts are lower-cased and stripped of accents.
         max_tokens: Longest input in WordPieces, [CLS] and [SEP] included.
-        identity: SHA-256 of the weights.
+        weights_hash: SHA-256 of the weights.
 
     Example:
         >>> PooledModel(  # doctest: +SKIP
-        ...     extractor=model, vocabulary=pieces, lowercase=True, max_tokens=128, identity=sha256
+        ...     extractor=model, vocabulary=pieces, lowercase=True, max_tokens=128, weights_hash=sha256
         ... )
     """
 
@@ -49,7 +49,7 @@ class PooledModel:
     vocabulary: tuple[str, ...]
     lowercase: bool
     max_tokens: int
-    identity: str
+    weights_hash: str
 
     @property
     def mode(self) -> str:

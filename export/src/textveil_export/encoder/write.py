@@ -47,12 +47,12 @@ def write_encoder_bundle(
         sizes = {name: int(str(entry["bytes"])) for name, entry in entries.items()}
         card = format_encoder_card(contents.release, manifest, sizes, reproduce)
         entries[layout.CARD] = add_bundle_file(partial, layout.CARD, card.encode())
-        identity = str(
+        content_hash = str(
             add_bundle_file(partial, layout.MANIFEST, format_json({**manifest, "files": entries}).encode())["sha256"]
         )
         _check_size(partial)
-        Encoder.load(partial, expect_id=identity)
-    return Encoder.load(folder, expect_id=identity)
+        Encoder.load(partial, expect_id=content_hash)
+    return Encoder.load(folder, expect_id=content_hash)
 
 
 def _check_size(folder: Path) -> None:

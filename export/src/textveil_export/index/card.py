@@ -20,7 +20,7 @@ def format_index_card(manifest: dict[str, Any], sizes: dict[str, int], contents:
     release, measured = manifest["release"], manifest["measurements"]
     default = release["default"]
     static = release["extractor"]["extractor_type"] == layout.STATIC
-    pin = "" if static else "--expect-id IDENTITY "  # the identity covers this card, so the card cannot contain it
+    pin = "" if static else "--expect-id CONTENT_HASH "  # the hash covers this card, so the card cannot contain it
     return f"""# {manifest["name"]}
 
 A textveil bundle: text to one of {release["label_count"]} labels, with one epsilon per text. {sum(sizes.values()):,}
@@ -155,7 +155,7 @@ def _format_codes(manifest: dict[str, Any]) -> str:
     """Return the section about clusters."""
     if manifest["release"]["label_type"] != layout.CLUSTER_LABELS:
         return ""
-    least = manifest["provenance"].get("min_texts_of_a_code", "some")
+    least = manifest["provenance"].get("min_texts_of_a_cluster", "some")
     taught = manifest["provenance"].get("taught_by")
     directions = manifest["provenance"].get("directions")
     if directions is not None:

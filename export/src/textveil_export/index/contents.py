@@ -155,7 +155,7 @@ def read_index_contents(folder: Path, **pins: Unpack[ExpectedBundle]) -> IndexCo
         BundleError: The folder has no index bundle, or a damaged one.
 
     Example:
-        >>> read_index_contents(Path("my-bundle"), expect_id=identity).labels  # doctest: +SKIP
+        >>> read_index_contents(Path("my-bundle"), expect_id=content_hash).labels  # doctest: +SKIP
     """
     bundle = open_bundle(folder, LabelBundle, **pins)
     manifest, level = bundle.manifest, bundle.default_randomizer.level

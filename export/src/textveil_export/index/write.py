@@ -34,7 +34,7 @@ def write_index_bundle(contents: IndexContents, folder: Path, *, force: bool = F
         BundleError: The device's reader refuses the bundle. The target is unchanged.
 
     Example:
-        >>> write_index_bundle(contents, Path("my-bundle")).bundle.identity  # doctest: +SKIP
+        >>> write_index_bundle(contents, Path("my-bundle")).bundle.content_hash  # doctest: +SKIP
     """
     with stage_bundle_folder(folder, force=force) as partial:
         entries = {name: add_bundle_file(partial, name, data) for name, data in _make_files(contents).items()}
@@ -43,12 +43,12 @@ def write_index_bundle(contents: IndexContents, folder: Path, *, force: bool = F
         entries[layout.CARD] = add_bundle_file(
             partial, layout.CARD, format_index_card(manifest, sizes, contents).encode()
         )
-        identity = str(
+        content_hash = str(
             add_bundle_file(partial, layout.MANIFEST, format_json({**manifest, "files": entries}).encode())["sha256"]
         )
-        TextLabelEncoder.load(partial, expect_id=identity)
+        TextLabelEncoder.load(partial, expect_id=content_hash)
         IndexServer.load(partial)
-    return TextLabelEncoder.load(folder, expect_id=identity)
+    return TextLabelEncoder.load(folder, expect_id=content_hash)
 
 
 def _make_files(contents: IndexContents) -> dict[str, bytes]:

@@ -178,7 +178,7 @@ def measure_statistics(
         seed: Seed of that simulation.
 
     Returns:
-        The content of ``statistics.json`` without its format and identity.
+        The content of ``statistics.json`` without its format and content hash.
 
     Raises:
         ExportError: The disk is too small for the scores of all pairs.

@@ -89,8 +89,8 @@ def build_text_bundle(
     for original, representative in sorted(merged.items()):
         spellings[position[representative]].append(source.words[original])
 
-    law: dict[str, Any] = {"vocabulary_size": len(rows)}
-    law |= {"santext": None, "staircase": None, "template": None, "defaults": {}}
+    definition: dict[str, Any] = {"vocabulary_size": len(rows)}
+    definition |= {"santext": None, "staircase": None, "template": None, "defaults": {}}
     tensors: dict[str, dict[str, NDArray[Any]]] = {}
     vocabulary = "".join("\t".join(names) + "\n" for names in spellings)
     texts = {layout.VOCABULARY: vocabulary, layout.CHARACTERS: format_character_classes()}
@@ -104,8 +104,8 @@ def build_text_bundle(
     if recipe.santext:
         files, constants, labels, roles = _build_santext(rows, spellings, recipe, progress)
         tensors |= files
-        law["santext"] = constants
-        law["defaults"]["santext"] = {
+        definition["santext"] = constants
+        definition["defaults"]["santext"] = {
             "mechanism": "santext+",
             "level": recipe.default_level or list(labels)[len(labels) // 2],
             "replacement_probability": DEFAULT_REPLACEMENT_PROBABILITY,
@@ -120,10 +120,10 @@ def build_text_bundle(
         part = build_staircase(source.select_entries(representatives), recipe.staircase, progress, run=run)
         tensors[layout.STAIRCASE] = part.tensors
         texts |= part.texts
-        law |= part.law
-        law["defaults"]["staircase"] = part.defaults
+        definition |= part.definition
+        definition["defaults"]["staircase"] = part.defaults
         statistics["staircase_k"] = part.tensors["neighbors"].shape[1]
-    law["defaults"]["mechanism"] = "staircase" if recipe.staircase is not None else "santext+"
+    definition["defaults"]["mechanism"] = "staircase" if recipe.staircase is not None else "santext+"
     manifest = {
         **make_manifest_head(recipe.name, recipe.license, recipe.attribution),
         "levels": labels,
@@ -134,7 +134,7 @@ def build_text_bundle(
             "lists": recipe.lists,
         },
     }
-    return TextContents(tensors=tensors, texts=texts, law=law, manifest=manifest, statistics=statistics)
+    return TextContents(tensors=tensors, texts=texts, definition=definition, manifest=manifest, statistics=statistics)
 
 
 def _build_santext(

@@ -15,9 +15,9 @@ def format_text_card(contents: TextContents, table_bytes: dict[str, int]) -> str
         contents: The bundle.
         table_bytes: Size of each safetensors file, by file name.
     """
-    manifest, numbers, law = contents.manifest, contents.statistics, contents.law
+    manifest, numbers, definition = contents.manifest, contents.statistics, contents.definition
     provenance = manifest["provenance"]
-    mechanisms = law["staircase"] is not None or law["santext"] is not None
+    mechanisms = definition["staircase"] is not None or definition["santext"] is not None
     source = format_bullets({key: value for key, value in provenance.items() if key != "lists"})
     lists = "\n".join(f"- {key.replace('_', ' ')}: {value}" for key, value in provenance["lists"].items())
     tables = ", ".join(f"`{name}` {size:,} bytes" for name, size in table_bytes.items())
@@ -27,12 +27,12 @@ def format_text_card(contents: TextContents, table_bytes: dict[str, int]) -> str
 
 A textveil bundle: {holds}. `textveil info` prints its content hash."""
     ]
-    if law["staircase"] is not None:
-        parts.append(_format_staircase(law, numbers))
-    if law["santext"] is not None:
+    if definition["staircase"] is not None:
+        parts.append(_format_staircase(definition, numbers))
+    if definition["santext"] is not None:
         parts.append(_format_santext(contents))
-    if "names" in law:
-        parts.append(_format_names(law["names"], contents.texts))
+    if "names" in definition:
+        parts.append(_format_names(definition["names"], contents.texts))
     if mechanisms:
         parts.append(f"""## What it does not protect
 
@@ -50,7 +50,7 @@ no protection of a text as a whole. Sanitizing the same text again weakens the p
 {lists}
 
 License: {manifest["license"]}. {manifest["attribution"]}""")
-    if "names" in law:
+    if "names" in definition:
         parts.append(
             numbers["names_sources"].replace("## Sources", "## Sources of the lists of the mode names", 1).strip()
         )
@@ -83,13 +83,13 @@ def _count_lines(texts: dict[str, str], pattern: str, kind: str) -> str:
     return "-" if content is None else format(content.count("\n"), ",")
 
 
-def _format_staircase(law: dict[str, Any], numbers: dict[str, Any]) -> str:
+def _format_staircase(definition: dict[str, Any], numbers: dict[str, Any]) -> str:
     """Return the section about the staircase."""
-    levels = "\n".join(f"| {level['epsilon']} | {level['share']} |" for level in law["staircase"]["levels"])
-    kinds = ", ".join(kind["name"] for kind in law["template"]["entity_types"])
-    defaults = law["defaults"]["staircase"]
+    levels = "\n".join(f"| {level['epsilon']} | {level['share']} |" for level in definition["staircase"]["levels"])
+    kinds = ", ".join(kind["name"] for kind in definition["template"]["entity_types"])
+    defaults = definition["defaults"]["staircase"]
     protect = defaults["mode"]
-    epsilon = {level["name"]: level["epsilon"] for level in law["staircase"]["levels"]}[defaults["level"]]
+    epsilon = {level["name"]: level["epsilon"] for level in definition["staircase"]["levels"]}[defaults["level"]]
     return f"""## The staircase
 
 Local differential privacy per randomized word between texts of the same template, against someone who knows every other
@@ -112,7 +112,7 @@ not pass them to a language model or a colleague who acts on them. For that use 
 def _format_santext(contents: TextContents) -> str:
     """Return the section about SanText and SanText+."""
     manifest, numbers = contents.manifest, contents.statistics
-    santext, defaults = contents.law["santext"], contents.law["defaults"]["santext"]
+    santext, defaults = contents.definition["santext"], contents.definition["defaults"]["santext"]
     levels = "\n".join(
         f"| {name} | {mechanism} | {label['epsilon_textbook']:g} |"
         for name, mechanisms in manifest["levels"].items()

@@ -75,14 +75,14 @@ class TextContents:
     Attributes:
         tensors: Arrays of each safetensors file, by file name.
         texts: Content of each text file, by file name, without ``mechanism.json``.
-        law: Content of ``mechanism.json`` without ``files``.
-        manifest: Content of ``manifest.json`` without ``files`` and ``identity``.
+        definition: Content of ``mechanism.json`` without ``files``.
+        manifest: Content of ``manifest.json`` without ``files``.
         statistics: Figures for the model card.
     """
 
     tensors: dict[str, dict[str, NDArray[Any]]]
     texts: dict[str, str]
-    law: dict[str, Any]
+    definition: dict[str, Any]
     manifest: dict[str, Any]
     statistics: dict[str, Any]
 

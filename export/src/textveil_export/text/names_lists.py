@@ -89,7 +89,7 @@ def make_names_contents(lists: NamesListFiles, name: str, license: str) -> TextC
     nothing = TextContents(
         tensors={},
         texts={layout.CHARACTERS: format_character_classes()},
-        law={
+        definition={
             "vocabulary_size": 0,
             "santext": None,
             "staircase": None,
@@ -115,8 +115,8 @@ def add_names_lists(contents: TextContents, lists: NamesListFiles) -> TextConten
     return replace(
         contents,
         texts={**contents.texts, **lists.texts},
-        law={
-            **contents.law,
+        definition={
+            **contents.definition,
             "names": {"entity_types": list(lists.kinds), "surrogate_pools": list(lists.pools), **facts},
         },
         manifest={**contents.manifest, "attribution": add_credits(contents.manifest["attribution"], NAMES_CREDIT)},
@@ -129,11 +129,15 @@ def _rename_template_lists(contents: TextContents, new_names: Mapping[str, str])
     if not new_names:
         return contents
     texts = {new_names.get(name, name): text for name, text in contents.texts.items()}
-    template = contents.law["template"]
+    template = contents.definition["template"]
     entity_types = [
         {**kind, "files": [new_names.get(name, name) for name in kind["files"]]} for kind in template["entity_types"]
     ]
-    return replace(contents, texts=texts, law={**contents.law, "template": {**template, "entity_types": entity_types}})
+    return replace(
+        contents,
+        texts=texts,
+        definition={**contents.definition, "template": {**template, "entity_types": entity_types}},
+    )
 
 
 def read_staircase_contents(bundle: TextBundle) -> TextContents:
@@ -146,18 +150,18 @@ def read_staircase_contents(bundle: TextBundle) -> TextContents:
     """
     if bundle.staircase_table is None or bundle.santext_levels:
         raise ExportError("--beside needs a bundle that has a staircase and no SanText")
-    law = json.loads((bundle.path / layout.MECHANISM_FILE).read_bytes())
-    law.pop("names", None)
+    definition = json.loads((bundle.path / layout.MECHANISM_FILE).read_bytes())
+    definition.pop("names", None)
     assert bundle.template is not None
     of_names = set() if bundle.names_files is None else set(bundle.names_files.contents)
     of_names -= {name for kind in bundle.template.entity_types for name in kind.files}
-    files = {name: (bundle.path / name).read_bytes() for name in law.pop("files") if name not in of_names}
+    files = {name: (bundle.path / name).read_bytes() for name in definition.pop("files") if name not in of_names}
     tensors = {name: parse_tensors(data, name) for name, data in files.items() if name.endswith(".safetensors")}
     texts = {name: data.decode("utf-8") for name, data in files.items() if name not in tensors}
     return TextContents(
         tensors=tensors,
         texts=texts,
-        law=law,
+        definition=definition,
         manifest={key: value for key, value in bundle.manifest.items() if key != "files"},
         statistics=summarize_vocabulary(texts[layout.VOCABULARY])
         | {"staircase_k": bundle.staircase_table.neighbors.shape[1]},

@@ -218,11 +218,11 @@ def _collect_candidates(
     top: int,
     bottom: int,
 ) -> tuple[_NeighborCandidates, NDArray[np.bool_]]:
-    """Return a superset of the nearest words of each row, and which rows are crowded.
+    """Return a superset of the nearest words of each row, and whether the row has too many of them (is crowded).
 
-    A crowded row has too many candidates. The value of a word is its cosine in steps plus its bonus, in floating
-    point: it differs from the exact value by at most ``margin``. So if ``count`` words have a value of at least
-    ``v``, a word with a value below ``v - 2 margin`` is not among the ``count`` nearest.
+    Words are compared by their cosine in integer steps plus ``favor``. This function computes that sum in floating
+    point, with an error of at most ``margin``. So if ``count`` words have a sum of at least ``v``, a word with a sum
+    below ``v - 2 margin`` is not among the ``count`` nearest, and is left out.
     """
     largest_favor = float(np.abs(favor).max())
     # d roundings of a product of d terms (Higham 2002, 3.1), two for each factor, half a step of the cosine.

@@ -68,13 +68,13 @@ class StaircaseContents:
     Attributes:
         tensors: Arrays of ``staircase.safetensors``.
         texts: Lists of the template, by file name.
-        law: Entries ``staircase`` and ``template`` of ``mechanism.json``.
+        definition: Entries ``staircase`` and ``template`` of ``mechanism.json``.
         defaults: Entry ``staircase`` in the defaults of ``mechanism.json``.
     """
 
     tensors: dict[str, NDArray[Any]]
     texts: dict[str, str]
-    law: dict[str, Any]
+    definition: dict[str, Any]
     defaults: dict[str, str]
 
 
@@ -111,7 +111,7 @@ def build_staircase(
     return StaircaseContents(
         tensors={**arrays, "roles": roles},
         texts=recipe.lists.list_texts(),
-        law={"staircase": {"levels": levels}, "template": recipe.lists.describe()},
+        definition={"staircase": {"levels": levels}, "template": recipe.lists.describe()},
         defaults={"level": recipe.default_level, "mode": "words"},
     )
 
@@ -197,10 +197,10 @@ def build_staircase_bundle(
             layout.CHARACTERS: format_character_classes(),
             **part.texts,
         },
-        law={
+        definition={
             "vocabulary_size": bundle.symbol_count,
             "santext": None,
-            **part.law,
+            **part.definition,
             "defaults": {"mechanism": "staircase", "staircase": part.defaults},
         },
         manifest=make_manifest_head(name, license, attribution) | {"provenance": provenance},

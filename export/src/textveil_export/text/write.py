@@ -1,9 +1,9 @@
 """Write a text bundle, and later add its certificate or statistics.
 
 A bundle is written whole or not at all. A certificate or statistics are added to an existing bundle. They change its
-identity, which covers everything that states a promise, but not the hash of ``mechanism.json``. An old record is first
-removed from the manifest. So an interruption leaves a valid bundle without the record, never one with a partial or
-wrong record.
+content hash, which covers everything that states a promise, but not the hash of ``mechanism.json``. An old record is
+first removed from the manifest. So an interruption leaves a valid bundle without the record, never one with a partial
+or wrong record.
 """
 
 import hashlib
@@ -106,15 +106,15 @@ def write_staged_files(contents: TextContents, folder: Path) -> None:
         entries[name] = add_bundle_file(folder, name, save_tensors(tensors))
     for name, text in contents.texts.items():
         entries[name] = add_bundle_file(folder, name, text.encode())
-    law = {**contents.law, "files": {name: entry["sha256"] for name, entry in entries.items()}}
-    entries[layout.MECHANISM_FILE] = add_bundle_file(folder, layout.MECHANISM_FILE, format_json(law).encode())
+    definition = {**contents.definition, "files": {name: entry["sha256"] for name, entry in entries.items()}}
+    entries[layout.MECHANISM_FILE] = add_bundle_file(folder, layout.MECHANISM_FILE, format_json(definition).encode())
     table_bytes = {name: int(str(entries[name]["bytes"])) for name in contents.tensors}
     entries[layout.CARD] = add_bundle_file(folder, layout.CARD, format_text_card(contents, table_bytes).encode())
     add_bundle_file(folder, layout.MANIFEST, format_json({**contents.manifest, "files": entries}).encode())
 
 
 def _add_header(bundle: TextBundle, name: str, version: int, content: dict[str, Any]) -> dict[str, Any]:
-    """Return a record with its format, the identity of the table, and the software."""
+    """Return a record with its format, the content hash of the table, and the software."""
     software = f"textveil-export {__version__}"
     return {
         "format": name,

@@ -1,14 +1,19 @@
 """Parts of a text bundle: the staircase mechanism, SanText, and lists of the mode ``names``.
 
-The classes hold the data of an opened bundle. The reader of SanText's files is imported only for bundles with SanText,
-and the parser of the name lists only when the mode ``names`` is first used.
+The classes hold the data of an opened bundle; the functions parse the parts that ``mechanism.json`` defines. The reader
+of SanText's files is imported only for bundles with SanText, and the parser of the name lists only when the mode
+``names`` is first used.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from textveil.bundle.files import BundleFiles
 from textveil.bundle.layout import (
@@ -18,23 +23,27 @@ from textveil.bundle.layout import (
     KEPT_CAPITALS,
     MECHANISM_FILE,
     RULES,
+    STAIRCASE,
+    STAIRCASE_MODES,
     SURROGATE_POOL,
     SYMBOLS,
 )
-from textveil.bundle.parsers import parse_array, parse_object, parse_record, parse_text
+from textveil.bundle.parsers import parse_array, parse_choice, parse_object, parse_record, parse_tensors, parse_text
 from textveil.errors import BundleDamaged
+from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel, StaircaseTable
 
 if TYPE_CHECKING:
     from textveil.bundle.names_files import NamesLists
     from textveil.mechanisms.baselines.table import LevelParameters, SanTextTable
     from textveil.mechanisms.metric import WordMetric
-    from textveil.mechanisms.staircase.staircase import StaircaseLevel, StaircaseTable
 
 #: Most symbols of a bundle, levels of a mechanism, and entity types of a template.
 MAX_SYMBOLS, MAX_LEVELS, MAX_ENTITY_TYPES = 1 << 31, 64, 256
 #: Keys of ``names`` in ``mechanism.json``; ``facts`` is optional.
 _NAMES_KEYS = ("entity_types", "surrogate_pools", "facts")
 _TYPE_NAME = re.compile(r"[a-z]+(-[a-z]+)*")
+_DECIMAL = re.compile(r"[0-9]{1,3}(\.[0-9]{1,9})?")
+_FRACTION = re.compile(r"[0-9]{1,9}(/[1-9][0-9]{0,8})?")
 
 
 class EntityTypeFile(NamedTuple):
@@ -57,7 +66,7 @@ class EntityTypeFile(NamedTuple):
 
 
 class TemplateFiles(NamedTuple):
-    """Public lists that define the template (``textveil.text.skeleton``), in their public order.
+    """Public lists that define the template (``textveil.text.token_rules``), in their public order.
 
     Example:
         >>> from textveil.bundle import DEFAULT_BUNDLE, open_bundle
@@ -84,8 +93,8 @@ class StaircaseComponent:
         default_staircase_level, default_mode: Level and mode of a call without these options.
     """
 
-    staircase_table: "StaircaseTable | None" = None
-    staircase_levels: "tuple[StaircaseLevel, ...]" = ()
+    staircase_table: StaircaseTable | None = None
+    staircase_levels: tuple[StaircaseLevel, ...] = ()
     template: TemplateFiles | None = None
     default_staircase_level: str = ""
     default_mode: str = ""
@@ -152,6 +161,102 @@ class NamesComponent:
     """
 
     names_files: NamesFiles | None = None
+
+
+def list_template_files(template: object) -> list[str]:
+    """Return the names of the files of a template's lists.
+
+    Args:
+        template: The entry ``template`` of ``mechanism.json``.
+    """
+    entry = parse_record(template, {"function_words", "entity_types"}, MECHANISM_FILE)
+    names = [entry["function_words"]]
+    for entity_type in parse_array(entry["entity_types"], MECHANISM_FILE, MAX_ENTITY_TYPES):
+        files = parse_record(entity_type, {"name", "shape", "files"}, MECHANISM_FILE)["files"]
+        if not parse_array(files, MECHANISM_FILE, MAX_ENTITY_TYPES):
+            raise BundleDamaged(f"{MECHANISM_FILE}: an entity type without a file")
+        names += files
+    return [parse_text(name, MECHANISM_FILE) for name in names]
+
+
+def parse_staircase(contents: Mapping[str, bytes], definition: dict[str, Any]) -> StaircaseComponent:
+    """Parse the files of the staircase mechanism.
+
+    Args:
+        contents: The bytes of the bundle's files, whose hashes are checked, by name.
+        definition: The parsed ``mechanism.json``. It must have an entry ``staircase``, and the lists that it names must
+            exist and be printable.
+
+    Raises:
+        BundleDamaged: The table, a level, a list or a default is malformed, or violates a condition of the theorem.
+    """
+    table = StaircaseTable.from_tensors(parse_tensors(contents[STAIRCASE], STAIRCASE), definition["vocabulary_size"])
+    levels = parse_staircase_levels(table, parse_record(definition["staircase"], {"levels"}, MECHANISM_FILE)["levels"])
+    template = _parse_template(contents, definition["template"])
+    defaults = parse_record(definition["defaults"]["staircase"], {"level", "mode"}, MECHANISM_FILE)
+    return StaircaseComponent(
+        staircase_table=table,
+        staircase_levels=levels,
+        template=template,
+        default_staircase_level=check_levels([level.name for level in levels], defaults["level"]),
+        default_mode=parse_choice(defaults["mode"], STAIRCASE_MODES, MECHANISM_FILE),
+    )
+
+
+def check_levels(names: list[str], default_name: object) -> str:
+    """Return the default level of a mechanism after checking the names of its levels.
+
+    Raises:
+        BundleDamaged: A name occurs twice, or the default is not one of the names.
+    """
+    if len(set(names)) != len(names):
+        raise BundleDamaged(f"{MECHANISM_FILE}: a level occurs twice")
+    return parse_choice(default_name, names, MECHANISM_FILE)
+
+
+def parse_staircase_levels(table: StaircaseTable, entries: object) -> tuple[StaircaseLevel, ...]:
+    """Parse the levels of the staircase mechanism in ``mechanism.json``, strictest first.
+
+    Raises:
+        BundleDamaged: The list is empty or out of order, or a level is malformed or violates a condition of the theorem
+            on this table.
+    """
+    levels = tuple(_parse_level(entry) for entry in parse_array(entries, MECHANISM_FILE, MAX_LEVELS))
+    all_outputs = np.ones(table.symbol_count, dtype=bool)
+    for level in levels:
+        # All outputs allowed: the largest totals of any choice of outputs.
+        Staircase.from_table(table, level, all_outputs)
+    strictness = [level.epsilon for level in levels]
+    if not levels or strictness != sorted(set(strictness)):
+        raise BundleDamaged(f"{MECHANISM_FILE}: the levels of the staircase must ascend")
+    return levels
+
+
+def _parse_level(entry: object) -> StaircaseLevel:
+    level = parse_record(entry, {"name", "epsilon", "share"}, MECHANISM_FILE)
+    return StaircaseLevel(
+        name=parse_text(level["name"], MECHANISM_FILE),
+        epsilon=Decimal(parse_text(level["epsilon"], MECHANISM_FILE, _DECIMAL)),
+        share=Fraction(parse_text(level["share"], MECHANISM_FILE, _FRACTION)),
+    )
+
+
+def _parse_template(contents: Mapping[str, bytes], entry: dict[str, Any]) -> TemplateFiles:
+    entity_types = tuple(_parse_template_type(contents, fields) for fields in entry["entity_types"])
+    shapes = [entity_type.shape for entity_type in entity_types if entity_type.shape is not None]
+    names = {entity_type.name for entity_type in entity_types}
+    if len(names) != len(entity_types) or len(set(shapes)) != len(shapes):
+        raise BundleDamaged(f"{MECHANISM_FILE}: an entity type or a pattern occurs twice")
+    return TemplateFiles(contents[entry["function_words"]].decode("utf-8"), entity_types)
+
+
+def _parse_template_type(contents: Mapping[str, bytes], entry: dict[str, Any]) -> EntityTypeFile:
+    shape = entry["shape"]
+    return EntityTypeFile(
+        parse_text(entry["name"], MECHANISM_FILE, _TYPE_NAME),
+        None if shape is None else parse_text(shape, MECHANISM_FILE, _TYPE_NAME),
+        {name: contents[name] for name in entry["files"]},
+    )
 
 
 def list_names_files(entry: object) -> list[str]:

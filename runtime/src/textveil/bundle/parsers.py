@@ -186,7 +186,7 @@ def parse_choice(value: object, allowed: Collection[str], where: str) -> str:
     """Return a value that must be one of the strings ``allowed``."""
     choice = parse_text(value, where)
     if choice not in allowed:
-        raise BundleDamaged(f"{where}: a value is not supported")
+        raise BundleDamaged(f"{where}: a value is not one of the allowed strings")
     return choice
 
 

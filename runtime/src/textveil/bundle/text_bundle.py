@@ -15,6 +15,8 @@ from textveil.bundle.components import (
     SanTextLevel,
     StaircaseComponent,
     list_names_files,
+    list_template_files,
+    parse_staircase,
     select_names_files,
 )
 from textveil.bundle.files import BundleBase, BundleFiles
@@ -36,7 +38,6 @@ from textveil.bundle.layout import (
     VOCABULARY,
 )
 from textveil.bundle.parsers import parse_choice, parse_integer, parse_json, parse_object, parse_record
-from textveil.bundle.staircase_files import list_template_files, parse_staircase
 from textveil.errors import BundleDamaged, BundleVersion, UnknownMechanism
 
 if TYPE_CHECKING:

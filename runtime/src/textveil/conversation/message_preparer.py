@@ -1,7 +1,7 @@
-"""Brings the messages of an exchange into the form to send, each at its place.
+"""Convert the messages of an exchange to the form to send, each by its position.
 
 A message that was sent before is sent again unchanged. Text under the model's name is the model's own text if a reply
-was recorded at its place, and unlinked otherwise. A tool result is linked only if its call has few guesses.
+was recorded at its position, and unlinked otherwise. A tool result is linked only if its call has few guesses.
 """
 
 import json

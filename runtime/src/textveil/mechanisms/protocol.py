@@ -141,7 +141,7 @@ class SlotlessMechanism:
     make_randomizer: "Callable[[], Randomizer] | None"
 
     def draw_symbols(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
-        """Sample as ``Mechanism.draw_symbols``; the result does not depend on the slots."""
+        """Sample as ``Mechanism.draw_symbols``; ``slots`` is ignored."""
         return self.sampler.draw_symbols(inputs, random_uint64)
 
     def get_randomizer(self, *, lower: bool = False, whole: bool = True) -> "Randomizer":

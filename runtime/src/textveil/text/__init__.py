@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from textveil.text.rewrite import SanitizingPlan
     from textveil.text.sanitizer import Sanitizer, make_plan
     from textveil.text.segmentation import LOWER, fold_word, is_gap, is_string, split_clitic, split_text
-    from textveil.text.skeleton import (
+    from textveil.text.staircase_plans import StaircasePlanFactory
+    from textveil.text.statement import KeptWords, PrivacyTerms, Result
+    from textveil.text.token_rules import (
         SHAPES,
         EntityTypes,
         TemplateRule,
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
         parse_entity_type,
         parse_function_words,
     )
-    from textveil.text.staircase_plans import StaircasePlanFactory
-    from textveil.text.statement import KeptWords, PrivacyTerms, Result
 
 __all__ = [
     "DEFAULT_FACTS",
@@ -70,7 +70,7 @@ __getattr__: AttributeGetter = make_lazy_getattr(
     "statement",
     "segmentation",
     "sanitizer",
-    "skeleton",
+    "token_rules",
     "guarantees",
     "rewrite.plan",
     "staircase_plans",

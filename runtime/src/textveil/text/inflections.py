@@ -76,7 +76,14 @@ SurrogateForm = tuple[SurrogatePair, str]
 
 
 def inflect_original(form: SurrogateForm, written: str) -> str:
-    """Return the original of a form in the notation of the form and in the case of ``written``."""
+    """Return the original as a reply should contain it in place of a form of its surrogate.
+
+    Example: for the surrogate ``clinic`` of ``hospital``, the form ``Clinics`` gives ``Hospitals``.
+
+    Args:
+        form: The pair of surrogate and original, and the notation in which the reply has the surrogate.
+        written: The surrogate as written in the reply; its case is applied to the original.
+    """
     pair, notation = form
     output, original = pair.output[: pair.lead or None], pair.original
     if notation == TAG:

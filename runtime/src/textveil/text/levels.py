@@ -1,4 +1,4 @@
-"""Finds the level of SanText or SanText+ for the epsilon that a call gives.
+"""Find the level of SanText or SanText+ for the epsilon of a call.
 
 A level is one of the epsilons for which the bundle has a table.
 """

@@ -171,7 +171,7 @@ class RegionState:
             self.escaped_angles = min(self.escaped_angles + 1, 2)
 
     def count_class_marks(self, character: str, at_start: bool) -> None:
-        """Count the marks at the start of a line: three of them, as in ``!!! note``, precede a class."""
+        """Count equal marks at the start of a line: three, as in ``!!! note``, open a Markdown admonition."""
         if at_start and character in _CLASS_MARKS:
             self.class_mark, self.class_marks = character, 1
         elif character == "\n":

@@ -14,14 +14,14 @@ from textveil.release import round_up
 from textveil.text.guarantees import StaircaseGuarantee, round_guess_gain
 from textveil.text.options import CONSISTENT_CAP, parse_epsilon
 from textveil.text.rewrite import PrintableWords, RandomizingPlan
-from textveil.text.skeleton import (
+from textveil.text.statement import PrivacyTerms
+from textveil.text.token_rules import (
     EntityTypes,
     TemplateRule,
     collect_denied_keys,
     parse_entity_type,
     parse_function_words,
 )
-from textveil.text.statement import PrivacyTerms
 
 _UNSUPPORTED_OPTIONS = ("replacement_probability",)
 
@@ -132,7 +132,7 @@ def _parse_consistency(checked: Mapping[str, Any]) -> tuple[bool, int]:
     if consistent == "corpus":
         raise OptionError('consistent="corpus" works only with the mode names (protect)')
     if not consistent and "consistent_cap" in checked:
-        raise OptionError("consistent_cap needs consistent")
+        raise OptionError("consistent_cap needs consistent=True")
     return consistent, checked.get("consistent_cap", CONSISTENT_CAP)
 
 

@@ -21,8 +21,8 @@ from textveil.text.guarantees import TokenGuarantee
 from textveil.text.levels import find_epsilon_and_kind, find_level, format_epsilon
 from textveil.text.options import parse_epsilon
 from textveil.text.rewrite import PrintableWords, RandomizingPlan
-from textveil.text.skeleton.every_word import EveryWordRule
 from textveil.text.statement import PURE_LDP, TEXTBOOK, PrivacyTerms
+from textveil.text.token_rules.every_word import EveryWordRule
 
 _STAIRCASE_OPTIONS = ("protect", "consistent", "consistent_cap")
 #: The mechanism, the epsilon that selects its level, and its guarantee.

@@ -16,7 +16,7 @@ class AttackedMechanism:
 
     Args:
         bundle: Folder of a bundle; the built-in one if left out.
-        pins: Expected identity and signer of the bundle.
+        pins: Expected content hash and signer of the bundle.
         options: As in ``Sanitizer.sanitize``.
 
     Attributes:

@@ -66,11 +66,11 @@ class ExtractorOptions:
     """The extractor of vectors, and how it is trained."""
 
     heading: ClassVar[str] = "Extractor"
-    codes: Annotated[
+    clusters: Annotated[
         int | None,
         typer.Option(
-            "--codes",
-            help="Learn this many cluster labels from at least 1,000 texts; the column of labels serves "
+            "--clusters",
+            help="Learn this many clusters of texts from at least 1,000 texts; the column of labels serves "
             "measurements only.",
         ),
     ] = None
@@ -79,7 +79,7 @@ class ExtractorOptions:
         typer.Option(
             "--extractor",
             help="static: a table of word vectors, requires only numpy on devices; minilm: MiniLM as int8 ONNX, "
-            "fine-tuned except with --codes.",
+            "fine-tuned except with --clusters.",
         ),
     ] = "static"
     encoder: Annotated[
@@ -106,8 +106,8 @@ class ExtractorOptions:
         str | None,
         typer.Option(
             "--teacher",
-            help="--codes with --extractor static: model whose vectors of texts the word vectors approximate: minilm "
-            "(the default if installed), a BERT folder, a hub id, or none. The bundle does not contain it.",
+            help="--clusters with --extractor static: model whose vectors of texts the word vectors approximate: "
+            "minilm (the default if installed), a BERT folder, a hub id, or none. The bundle does not contain it.",
         ),
     ] = None
     num_epochs: Annotated[
@@ -131,16 +131,16 @@ class ExtractorOptions:
         Raises:
             OptionError: Two options exclude each other.
         """
-        if self.teacher is not None and self.codes is None:
-            raise OptionError("--teacher needs --codes")
-        of_minilm = self.codes is not None and self.extractor == "minilm"
+        if self.teacher is not None and self.clusters is None:
+            raise OptionError("--teacher needs --clusters")
+        of_minilm = self.clusters is not None and self.extractor == "minilm"
         if of_minilm and self.teacher is not None:
             raise OptionError(
                 "--teacher needs --extractor static; with --extractor minilm pass the model with --encoder"
             )
         if of_minilm and (self.learning_rate is not None or self.num_epochs is not None):
             raise OptionError(
-                "with --extractor minilm, --codes trains no weights: omit --learning-rate and --num-epochs"
+                "with --extractor minilm, --clusters trains no weights: omit --learning-rate and --num-epochs"
             )
 
     def choose_teacher(self) -> str:
@@ -150,7 +150,7 @@ class ExtractorOptions:
         """
         from textveil_training.encoder.teacher import NO_TEACHER, choose_default_teacher
 
-        if self.codes is None or self.extractor == "minilm":
+        if self.clusters is None or self.extractor == "minilm":
             return NO_TEACHER
         asked = self.teacher or choose_default_teacher()
         if self.teacher is None and asked == NO_TEACHER:
@@ -164,7 +164,7 @@ class ExtractorOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class CardOptions:
-    """Epsilons of the bundle, and what its model card says."""
+    """Epsilons of the bundle, and facts for its model card."""
 
     heading: ClassVar[str] = "Bundle"
     levels: Annotated[str | None, typer.Option(help="Comma-separated epsilons per text. Default: 0.5,1,2,3,4,6,8.")] = (
@@ -178,7 +178,7 @@ class CardOptions:
         Path | None,
         typer.Option(
             exists=True,
-            help="Public sentences for textveil encode --as-text: LABEL<TAB>SENTENCE lines; with --codes candidate "
+            help="Public sentences for textveil encode --as-text: LABEL<TAB>SENTENCE lines; with --clusters candidate "
             "sentences, of which each cluster gets one.",
         ),
     ] = None
@@ -197,7 +197,7 @@ def encoder(
 ) -> None:
     """Train a class label bundle from your own texts: devices release one label per text.
 
-    A label is a class of the column --label, or with --codes a cluster of similar texts. Similar texts are never
+    A label is a class of the column --label, or with --clusters a cluster of similar texts. Similar texts are never
     divided between training and test. The randomizer counts allows corrected counts of labels; accuracy omits rare
     labels if that raises the accuracy. The bundle does not protect its training texts.
 
@@ -216,8 +216,8 @@ def encoder(
         raise UnreadableFile(f"{name} cannot be opened ({error.strerror})") from None
     if output.exists() and not force:
         raise OptionError("the output folder exists: choose another -o, or use --force")
-    if texts.label is None and (extractor.codes is None or texts.test is not None):
-        raise OptionError("pass the column of the labels with --label, or learn clusters with --codes")
+    if texts.label is None and (extractor.clusters is None or texts.test is not None):
+        raise OptionError("pass the column of the labels with --label, or learn clusters with --clusters")
     extractor.check()
     asked = extractor.choose_teacher()
     set_threads(threads)
@@ -226,7 +226,7 @@ def encoder(
     skipped.write_rejected_rows()
     if skipped.reasons:
         print_message(f"textveil-train: {skipped}")
-    key = [settings.describe(), task.compute_sha256(), extractor.codes, asked]
+    key = [settings.describe(), task.compute_sha256(), extractor.clusters, asked]
     kept = ResumeCache(get_unfinished_folder(output), key, resume=resume, replace=force)
     try:
         contents = _train_bundle(task, settings, extractor, asked, kept)
@@ -238,10 +238,10 @@ def encoder(
             interrupt.add_note(f"finished parts are in {kept.folder.name}; repeat the command with --resume")
         raise
     kept.remove()
-    about = {"identity": written.bundle.content_hash, "measured": contents.measured, "left_out": skipped.reasons}
+    about = {"content_hash": written.bundle.content_hash, "measured": contents.measured, "left_out": skipped.reasons}
     if not as_json:
-        _print_summary(contents, coded=extractor.codes is not None)
-    print(json.dumps(about, ensure_ascii=False) if as_json else f"identity {about['identity']}")
+        _print_summary(contents, has_clusters=extractor.clusters is not None)
+    print(json.dumps(about, ensure_ascii=False) if as_json else f"content hash {about['content_hash']}")
 
 
 def _make_settings(
@@ -289,14 +289,14 @@ def _train_bundle(
     from textveil_training.encoder.codebook_bundle import train_codebook_bundle
 
     with show_progress_bars() as report:
-        if extractor.codes is not None:
-            return train_codebook_bundle(task, extractor.codes, settings, report, teacher, kept)
+        if extractor.clusters is not None:
+            return train_codebook_bundle(task, extractor.clusters, settings, report, teacher, kept)
         return train_class_bundle(task, settings, report, kept)
 
 
-def _print_summary(contents: "IndexContents", *, coded: bool) -> None:
+def _print_summary(contents: "IndexContents", *, has_clusters: bool) -> None:
     measured = contents.measured
-    if coded:
+    if has_clusters:
         print(f"{len(contents.labels)} clusters")
     if "clean" in measured:
         print(_format_table(measured))

@@ -57,7 +57,7 @@ def make_start_record(
         "status": RUNNING,
         "mode": terms.protect,
         "release": describe_release_terms(terms, bundle),
-        "bundle": {"identity": bundle.content_hash, "name": bundle.manifest.get("name")},
+        "bundle": {"content_hash": bundle.content_hash, "name": bundle.manifest.get("name")},
         **planned,
         "software": {name: version(name) for name in _SOFTWARE} | {"python": platform.python_version()},
         "begun": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -80,7 +80,7 @@ def sanitize_corpus_on_ray(
         resume: Whether to continue an interrupted run; finished parts are kept.
         part_bytes: Approximate size of a part in bytes.
         report: Called with a stage, the finished bytes and the total.
-        pins: Expected identity and signer of the bundle.
+        pins: Expected content hash and signer of the bundle.
 
     Returns:
         The record of the run: its privacy terms, and the counts of every part.
@@ -115,7 +115,7 @@ def sanitize_corpus_on_ray(
         versions=tuple(get_file_version(source.path.stat()) for source in resolved if source.path),
         selection=selection,
         bundle=None if bundle is None else bundle.resolve(),
-        identity=sanitizer.bundle.content_hash,
+        content_hash=sanitizer.bundle.content_hash,
         max_bytes=sanitizer.bundle.max_bytes,
         options=options,
         output=output.resolve(),

@@ -36,7 +36,7 @@ class PartJob:
         versions: Size and modification time of each file when the run began.
         selection: Columns to rewrite.
         bundle: Folder of the bundle, ``None`` for the built-in one.
-        identity: Required content hash of the bundle.
+        content_hash: Required content hash of the bundle.
         options: Options of the sanitizer.
         output: The output folder.
         rejected_rows: Folder for bad rows; without it the first bad row is an error.
@@ -48,7 +48,7 @@ class PartJob:
     versions: tuple[list[int], ...]
     selection: ColumnSelection
     bundle: Path | None
-    identity: str
+    content_hash: str
     options: Options
     output: Path
     rejected_rows: Path | None
@@ -113,7 +113,7 @@ class PartWorker:
     def _sanitize_part(self, file: int, part: FileShard, target: Path) -> dict[str, Any]:
         job = self._job
         if self._sanitizer is None:
-            self._sanitizer = Sanitizer.load(job.bundle, expect_id=job.identity, max_bytes=job.max_bytes)
+            self._sanitizer = Sanitizer.load(job.bundle, expect_id=job.content_hash, max_bytes=job.max_bytes)
             gc.freeze()  # what is loaded stays: it need not be looked through again and again
         source = replace(job.sources[file], target=target)
         written = _PartRecord(job, file, part.number, self._sanitizer)
@@ -158,7 +158,7 @@ class _PartRecord:
             "bytes": size,
             **asdict(counts),
             "epsilon_text": float(statement.epsilon_document),
-            "bundle": job.identity,
+            "bundle": job.content_hash,
         }
         path.parent.mkdir(parents=True, exist_ok=True)
         with open_atomic_text(path) as write:
@@ -170,7 +170,7 @@ def read_finished_part(job: PartJob, file: int, number: int) -> dict[str, Any] |
     target = job.get_target(file, number)
     try:
         record = json.loads(job.get_record_path(file, number).read_bytes())
-        if record["bytes"] == target.stat().st_size and record["bundle"] == job.identity:
+        if record["bytes"] == target.stat().st_size and record["bundle"] == job.content_hash:
             return record
     except (OSError, ValueError, KeyError, TypeError):
         pass

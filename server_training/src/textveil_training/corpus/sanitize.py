@@ -157,7 +157,7 @@ def sanitize_corpus(
             more must be importable (``if __name__ == "__main__":``), as ``multiprocessing`` requires.
         resume: Whether to continue an interrupted run.
         report: Called with a stage, the finished bytes and the total.
-        pins: Expected identity and signer of the bundle.
+        pins: Expected content hash and signer of the bundle.
 
     Returns:
         The content of ``record.json``. It has no text, and only figures that can also be computed from the output,

@@ -32,15 +32,15 @@ from textveil_training.errors import (
 
 ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".parquet")
 JSON_ENDINGS = (".jsonl", ".ndjson")
-#: How a missing label looks after a program that knows NaN has written it.
+#: Spellings of a missing label in files of programs that have a value for missing data.
 _NOT_A_LABEL = frozenset({"nan", "none", "null", "<na>"})
 
 TextAndLabel = tuple[str, str | None]
-"""A text, and its label where there is one."""
+"""A text and its label, or ``None`` if it has no label."""
 CellsOrError = TextAndLabel | DataError
-"""What a row has, or why it cannot be used."""
+"""Text and label of a row, or the error if the row cannot be used."""
 _Row = tuple[FileLocation, CellsOrError, str]
-"""The same with its place, and as it stands in the file."""
+"""Location of a row, its content or error, and its raw text in the file."""
 
 
 def read_table(

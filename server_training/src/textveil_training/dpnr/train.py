@@ -1,10 +1,11 @@
-"""Trains a representation under noise (Lyu, He and Li 2020), or one of its baselines, as a recipe says.
+"""Train a noisy representation (Lyu, He and Li 2020), or one of its baselines, by a recipe.
 
     textveil-train dpnr server_training/recipes/ag-clean.toml --data ag_data.txt -o ag-clean --write-features
     textveil-train dpnr server_training/recipes/ag-l1.toml --data ag_data.txt -o ag-l1 --start ag-clean
 
-The network is an encoder, mean pooling, a head, the bound of the release, and the server's classifier; its stages are
-in ``textveil_training.dpnr.losses``. The best epoch on dev is kept and measured once, through the device's release.
+The network consists of an encoder, mean pooling, a head, the bound of the release, and the server's classifier. Its
+training stages are in ``textveil_training.dpnr.losses``. The best epoch on the dev split is measured once on the test
+split, with vectors released as on a device.
 """
 
 from dataclasses import asdict, dataclass

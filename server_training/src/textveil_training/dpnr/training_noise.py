@@ -2,15 +2,16 @@
 
 Lyu, He and Li 2020, "Differentially Private Representation for NLP: Formal Guarantee and An Empirical Study on Privacy
 and Fairness" (Findings of EMNLP), train the extractor under the noise of the later release. The bound is
-differentiable, and noise that is added lets every gradient pass, so the extractor learns to place its vectors where the
-noise hurts least.
+differentiable, and the gradient of added noise is the identity, so the extractor learns to place its vectors where the
+noise costs the least accuracy.
 
 Privacy:
     None. The noise here is continuous, drawn from a seeded generator, and serves to learn. What leaves a device goes
     through ``textveil.mechanisms``: integers, bounded again, noise from the entropy of the operating system.
     Every accuracy that is reported is measured with that, too.
 
-The noise of a range of levels: scales to train with, and the logarithm of epsilon that the classifier sees.
+A training covers a range of levels: each step samples a scale of the noise, and the classifier receives the logarithm
+of the epsilon of that scale.
 """
 
 import math

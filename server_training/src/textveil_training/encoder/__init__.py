@@ -1,4 +1,4 @@
-"""Train a bundle from a file of texts; its devices release a class label or a code."""
+"""Train a bundle from a file of texts; its devices release a class label or a cluster label."""
 
 from typing import TYPE_CHECKING
 

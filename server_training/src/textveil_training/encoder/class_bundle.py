@@ -1,10 +1,15 @@
-"""Makes a bundle of a file of labeled texts: its devices release the index of a class.
+"""Train a bundle on labeled texts; its devices release a randomized class label.
 
     textveil-train encoder my.csv --text text --label topic -o bundle
 
-1. Divide the texts, close ones on one side. 2. Train an extractor. 3. Round it to int8: from here on everything
-is measured on what ships. 4. Fit the channels on the calibration texts, and make integers of them. 5. Compute the
-figures on the test texts, exactly. 6. Write the bundle, with a card and the decisions on both by label.
+Steps of the training:
+
+1. Divide the texts into training, calibration and test texts. Similar texts are in the same part.
+2. Train an extractor.
+3. Quantize it to int8. All later steps use the quantized extractor, which devices run too.
+4. Fit the randomizers on the calibration texts, and convert their probabilities to integers.
+5. Compute the exact figures on the test texts.
+6. Write the bundle, with a model card and the counts of decisions on the calibration and test texts by label.
 """
 
 import re
@@ -134,7 +139,7 @@ def train_class_bundle(
         """Compute the device's decisions on the calibration and test texts."""
         stages = {"calibration": "calibrating", "test": "measuring"}
         return {
-            name: trained.compute_codes(getattr(task, name).texts, partial(report, f"{stage} {settings.extractor}"))
+            name: trained.compute_labels(getattr(task, name).texts, partial(report, f"{stage} {settings.extractor}"))
             for name, stage in stages.items()
         }, {}
 

@@ -1,6 +1,6 @@
 """Learn a codebook without labels: spherical k-means over the vectors of a user's own texts.
 
-    code(x) = argmax over k of <c_k, v(x) - m>,    |c_k| = 1
+    cluster(x) = argmax over k of <c_k, v(x) - m>,    |c_k| = 1
 
 with ``v`` the vector of a text and ``m`` the mean vector. The vectors come from word embeddings (``word_embeddings``),
 fitted to MiniLM if it is installed, or from MiniLM itself. Of MiniLM's vectors only the main directions ``P`` are used:
@@ -8,7 +8,7 @@ then ``c_k`` is ``P`` times a center among them. Of centers with equal length th
 product, which is linear in ``v``: the same map as for classes.
 
 The extractor is ``static`` (word embeddings; a device needs numpy only) or ``minilm`` (untuned, int8 ONNX). Both are
-quantized here, with their map to codes.
+quantized here, with their map to cluster labels.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ from textveil_training.encoder.extractors import (
     load_exported,
     require_minilm_packages,
 )
-from textveil_training.encoder.k_means import find_centers, find_main_directions, normalize_vectors, sum_by_code
+from textveil_training.encoder.k_means import find_centers, find_main_directions, normalize_vectors, sum_by_cluster
 from textveil_training.encoder.minilm_settings import MinilmSettings
 from textveil_training.encoder.resume_cache import Arrays, ResumeCache
 from textveil_training.encoder.static_extractor import StaticSettings
@@ -47,19 +47,19 @@ from textveil_training.errors import InvalidClasses
 from textveil_training.progress import ProgressCallback
 
 Floats = NDArray[np.float64]
-#: Different texts that a codebook needs, and that each of its codes needs.
-MIN_TEXTS, MIN_CODE_TEXTS = 1000, 20
-MIN_CODES, MAX_CODES = 8, 256
+#: Different texts that a codebook needs, and that each of its clusters needs.
+MIN_TEXTS, MIN_CLUSTER_TEXTS = 1000, 20
+MIN_CLUSTERS, MAX_CLUSTERS = 8, 256
 
 
 @dataclass(frozen=True, slots=True)
 class Codebook:
-    """A linear map from the vector of a text to scores of the codes.
+    """A linear map from the vector of a text to scores of the clusters.
 
     Attributes:
-        weight: Matrix of the map, float32, shape ``(codes, dimension)``.
-        bias: Numbers that are added to the scores, float32, shape ``(codes,)``.
-        sizes: Number of different training texts of each code, at least ``MIN_CODE_TEXTS``.
+        weight: Matrix of the map, float32, shape ``(clusters, dimension)``.
+        bias: Numbers that are added to the scores, float32, shape ``(clusters,)``.
+        sizes: Number of different training texts of each cluster, at least ``MIN_CLUSTER_TEXTS``.
     """
 
     weight: NDArray[np.float32]
@@ -67,26 +67,26 @@ class Codebook:
     sizes: tuple[int, ...]
 
 
-def count_needed_texts(codes: int) -> int:
-    """Return the least number of different texts that ``codes`` codes need."""
-    return max(MIN_TEXTS, MIN_CODE_TEXTS * codes)
+def count_needed_texts(clusters: int) -> int:
+    """Return the least number of different texts that this number of clusters needs."""
+    return max(MIN_TEXTS, MIN_CLUSTER_TEXTS * clusters)
 
 
-def deduplicate_texts(texts: Sequence[str], codes: int) -> list[str]:
+def deduplicate_texts(texts: Sequence[str], clusters: int) -> list[str]:
     """Return the different texts that a codebook is learned from.
 
     Args:
         texts: Training texts.
-        codes: Number of codes to learn, from 8 to 256.
+        clusters: Number of clusters to learn, from 8 to 256.
 
     Raises:
-        InvalidClasses: There are fewer than 1,000 different texts, or fewer than 20 for each code.
+        InvalidClasses: There are fewer than 1,000 different texts, or fewer than 20 for each cluster.
     """
-    if not MIN_CODES <= codes <= MAX_CODES:
-        raise InvalidClasses(f"the number of codes must be from {MIN_CODES} to {MAX_CODES}")
+    if not MIN_CLUSTERS <= clusters <= MAX_CLUSTERS:
+        raise InvalidClasses(f"the number of clusters must be from {MIN_CLUSTERS} to {MAX_CLUSTERS}")
     different = list({fold_words(text): text for text in reversed(texts)}.values())[::-1]
-    if len(different) < (needed := count_needed_texts(codes)):
-        raise InvalidClasses(f"{codes} codes need {needed} different texts, but the data have {len(different)}")
+    if len(different) < (needed := count_needed_texts(clusters)):
+        raise InvalidClasses(f"{clusters} clusters need {needed} different texts, but the data have {len(different)}")
     return different
 
 
@@ -105,54 +105,54 @@ def find_main_space(vectors: Floats, numbers: int) -> tuple[Floats, Floats]:
 
 
 def learn_codebook(
-    vectors: Floats, codes: int, seed: int, report: ProgressCallback, *, directions: int | None = None
+    vectors: Floats, clusters: int, seed: int, report: ProgressCallback, *, directions: int | None = None
 ) -> Codebook:
-    """Learn at most ``codes`` codes by spherical k-means.
+    """Learn at most ``clusters`` clusters by spherical k-means.
 
-    A code with fewer than 20 texts is dropped, and its texts move to other codes.
+    A cluster with fewer than 20 texts is dropped, and its texts move to other clusters.
 
     Args:
         vectors: Vectors of different texts, shape ``(texts, dimension)``.
-        codes: Number of codes to learn.
+        clusters: Number of clusters to learn.
         seed: Seed of k-means.
         report: Called with the stage, the finished runs and the total.
         directions: Number of main directions of the vectors to use; all if None.
 
     Raises:
-        InvalidClasses: The texts are too similar to form the codes.
+        InvalidClasses: The texts are too similar to form the clusters.
     """
     center, main = (vectors.mean(axis=0), None) if directions is None else find_main_space(vectors, directions)
     seen = normalize_vectors(vectors - center if main is None else (vectors - center) @ main)
-    centers = find_centers(seen, codes, seed, report)
+    centers = find_centers(seen, clusters, seed, report)
     assigned = (seen @ centers.T).argmax(axis=1)
-    while (sizes := np.bincount(assigned, minlength=len(centers))).min() < MIN_CODE_TEXTS:
+    while (sizes := np.bincount(assigned, minlength=len(centers))).min() < MIN_CLUSTER_TEXTS:
         centers = np.delete(centers, sizes.argmin(), axis=0)
         assigned = (seen @ centers.T).argmax(axis=1)
     if len(centers) < 2:
         raise InvalidClasses("the texts are too similar for a codebook: only one cluster has 20 texts or more")
     # A center is a mean of its own texts only, and of 20 at least: after the last assignment it is computed anew.
-    centers = normalize_vectors(sum_by_code(seen, assigned, len(centers)))
+    centers = normalize_vectors(sum_by_cluster(seen, assigned, len(centers)))
     weight = centers if main is None else centers @ main.T
     return Codebook(weight.astype(np.float32), (-weight @ center).astype(np.float32), tuple(sizes.tolist()))
 
 
-#: Share of the codes that int8 may change. A code that changes is another code, not a wrong one.
+#: Share of cluster labels that int8 may change. A changed label is another label, not a wrong one.
 MAX_CHANGED = 0.05
 
 
 def train_static_codebook(
     texts: Sequence[str],
-    codes: int,
+    clusters: int,
     settings: StaticSettings,
     minilm: MinilmSettings,
     kept: ResumeCache | None,
     report: ProgressCallback,
 ) -> TrainedExtractor:
-    """Make word embeddings, learn codes of their means, and quantize them to int8.
+    """Make word embeddings, learn clusters of their means, and quantize them to int8.
 
     Args:
         texts: Different texts.
-        codes: Number of codes to learn.
+        clusters: Number of clusters to learn.
         settings: Settings of the word embeddings.
         minilm: Settings of the teacher model. Its ``encoder`` is ``minilm``, a folder, a hub id, or ``none`` for no
             teacher.
@@ -160,7 +160,7 @@ def train_static_codebook(
         report: Called with the stage, the finished steps and the total.
 
     Raises:
-        InvalidClasses: The texts are too similar to form the codes.
+        InvalidClasses: The texts are too similar to form the clusters.
         CheckpointError: The teacher cannot be loaded.
         ResumeError, OutputError: See ``ResumeCache``.
     """
@@ -175,33 +175,33 @@ def train_static_codebook(
         made |= {"pairs": settings.pairs, "taught_by": {**_describe_minilm(minilm, len(texts)), "texts": len(chosen)}}
     else:
         rows = weight_by_rarity(ids, public, settings.min_texts)
-    book = learn_codebook(rows.embed_texts(ids), codes, settings.seed, report)
+    book = learn_codebook(rows.embed_texts(ids), clusters, settings.seed, report)
     parts = quantize_static_parts(
         public.words, rows.words.astype(np.float32), rows.pairs.astype(np.float32), settings.max_characters
     )
     made |= {"dimension": rows.words.shape[1], "max_characters": settings.max_characters}
-    provenance = {"min_texts_of_a_code": min(book.sizes), **describe_words(public), **made}
+    provenance = {"min_texts_of_a_cluster": min(book.sizes), **describe_words(public), **made}
     return TrainedExtractor(parts=parts, weight=book.weight, bias=book.bias, provenance=provenance)
 
 
 def train_minilm_codebook(
-    texts: Sequence[str], codes: int, settings: MinilmSettings, kept: ResumeCache, report: ProgressCallback
+    texts: Sequence[str], clusters: int, settings: MinilmSettings, kept: ResumeCache, report: ProgressCallback
 ) -> TrainedExtractor:
-    """Learn codes in the main directions of MiniLM's vectors, and export MiniLM as int8.
+    """Learn clusters in the main directions of MiniLM's vectors, and export MiniLM as int8.
 
-    The int8 recipe is the first one that fits the model and changes at most 5 % of the codes, measured on 1,000
-    evenly spaced texts.
+    The int8 recipe is the first one that fits the model and changes at most 5 % of the cluster labels, measured on
+    1,000 evenly spaced texts.
 
     Args:
         texts: Different texts.
-        codes: Number of codes to learn.
+        clusters: Number of clusters to learn.
         settings: Encoder and maximum length of its texts; ``seed`` is the seed of k-means.
         kept: Cache of the vectors and the graph.
         report: Called with the stage, the finished steps and the total.
 
     Raises:
         MissingExtra: The packages for it are not installed.
-        InvalidClasses: The texts are too similar to form the codes.
+        InvalidClasses: The texts are too similar to form the clusters.
         CheckpointError: The encoder cannot be loaded.
         ExportError: See ``textveil_export.encoder.onnx_parts``.
         ResumeError, OutputError: See ``ResumeCache``.
@@ -211,7 +211,7 @@ def train_minilm_codebook(
     vectors = _load_teacher_vectors(texts, settings, kept, report).astype(np.float64)
 
     def make() -> tuple[Arrays, Mapping[str, Any]]:
-        book = learn_codebook(vectors, codes, settings.seed, report, directions=DIRECTIONS)
+        book = learn_codebook(vectors, clusters, settings.seed, report, directions=DIRECTIONS)
         spread = np.linspace(0, len(texts) - 1, min(SAMPLE, len(texts)))
         sample = [(0, texts[int(at)]) for at in spread]  # no text has a class
         arrays, facts = export_minilm(
@@ -220,7 +220,7 @@ def train_minilm_codebook(
         return arrays, {**facts, "smallest": min(book.sizes)}
 
     arrays, facts = kept.load_or_make(MINILM, make)
-    provenance = {"min_texts_of_a_code": int(facts["smallest"]), **_describe_minilm(settings, len(texts))}
+    provenance = {"min_texts_of_a_cluster": int(facts["smallest"]), **_describe_minilm(settings, len(texts))}
     provenance["directions"] = min(DIRECTIONS, vectors.shape[1])
     return load_exported(arrays, facts, settings.max_tokens, provenance)
 

@@ -1,11 +1,17 @@
-"""Makes a bundle of a file of texts without labels: its devices release the index of a code.
+"""Train a bundle on texts without labels; its devices release a randomized cluster label.
 
-    textveil-train encoder my.csv --text text --codes 16 -o bundle
+    textveil-train encoder my.csv --text text --clusters 16 -o bundle
 
-1. Divide the texts, close ones on one side. 2. Take vectors of them: by rows of words, taught by MiniLM if it is there,
-or by MiniLM itself. 3. Learn the codes. 4. Round to int8. 5. k-ary randomized response over the codes. 6. If there are
-labels, compute how well a server tells them from the indices alone: it has seen the label and the code of every
-training text. 7. Write the bundle.
+Steps of the training:
+
+1. Divide the texts into training and test texts. Similar texts are in the same part.
+2. Compute the vectors of the texts by word vectors, fitted to MiniLM if it is installed, or by MiniLM itself.
+3. Learn the clusters.
+4. Round the model to int8.
+5. Compute k-ary randomized response over the cluster labels.
+6. If the texts have labels, compute how well a server infers them from released cluster labels. The server knows the
+   label and the cluster of every training text.
+7. Write the bundle.
 """
 
 from dataclasses import replace
@@ -34,7 +40,7 @@ from textveil_training.progress import ProgressCallback
 
 def train_codebook_bundle(
     task: LabeledTexts,
-    codes: int,
+    clusters: int,
     settings: EncoderBundleSettings,
     report: ProgressCallback,
     teacher: str,
@@ -44,7 +50,7 @@ def train_codebook_bundle(
 
     Args:
         task: The texts. Their labels, if any, are used only to compute figures.
-        codes: Number of codes to learn.
+        clusters: Number of clusters to learn.
         settings: Settings of the bundle. Of ``static`` only ``max_characters``, ``min_texts``, ``pairs`` and
             ``seed`` are used; of ``minilm`` only ``max_tokens``, and ``encoder`` if the extractor is ``minilm``.
         report: Called with the stage, the finished steps and the total.
@@ -56,25 +62,27 @@ def train_codebook_bundle(
         The bundle in memory.
 
     Raises:
-        InvalidClasses: There are too few texts for this number of codes, or the texts are too similar.
+        InvalidClasses: There are too few texts for this number of clusters, or the texts are too similar.
         TextveilError: See ``train_static_codebook`` and ``train_minilm_codebook``.
     """
-    texts = deduplicate_texts(task.train.texts, codes)
+    texts = deduplicate_texts(task.train.texts, clusters)
     if settings.extractor == MINILM:
-        trained = train_minilm_codebook(texts, codes, replace(settings.minilm, seed=settings.static.seed), kept, report)
+        trained = train_minilm_codebook(
+            texts, clusters, replace(settings.minilm, seed=settings.static.seed), kept, report
+        )
     else:
         taught_by = replace(settings.minilm, encoder=teacher)
-        trained = train_static_codebook(texts, codes, settings.static, taught_by, kept, report)
+        trained = train_static_codebook(texts, clusters, settings.static, taught_by, kept, report)
     count = len(trained.bias)
 
     def decide() -> tuple[Arrays, dict[str, Any]]:
         names = ("calibration", "train", "test") if task.labels else ("calibration",)
-        return {name: trained.compute_codes(getattr(task, name).texts, partial(report, name)) for name in names}, {}
+        return {name: trained.compute_labels(getattr(task, name).texts, partial(report, name)) for name in names}, {}
 
     decided, _ = kept.load_or_make(f"{settings.extractor}-decisions", decide)
 
     def found(name: str) -> NDArray[np.float64]:
-        """Count the texts of a part of the data by class (row) and code (column)."""
+        """Count the texts of a part of the data by class (row) and cluster (column)."""
         return count_confusion(getattr(task, name), decided[name], max(1, len(task.labels)), count)
 
     levels = tuple(
@@ -83,7 +91,7 @@ def train_codebook_bundle(
     )
     calibration = found("calibration")
     shares = np.diag(calibration.sum(axis=0))
-    labels = tuple(str(code) for code in range(count))
+    labels = tuple(str(cluster) for cluster in range(count))
     return IndexContents(
         name=settings.name,
         labels=labels,
@@ -122,16 +130,16 @@ def compute_label_figures(
     test: NDArray[np.float64],
     levels: tuple[LabelStaircase, ...],
 ) -> dict[str, Any]:
-    """Compute how well a server infers labels from randomized codes.
+    """Compute how well a server infers labels from randomized cluster labels.
 
     The figures are exact expectations for the test texts.
 
-    With ``Q(y|x)`` the probability that the device releases code y for code x, the server decides for the label that
-    maximizes ``sum over x of train[label, x] Q(y|x)``.
+    With ``Q(y|x)`` the probability that the device releases the label of cluster y for a text of cluster x, the server
+    infers the label that maximizes ``sum over x of train[label, x] Q(y|x)``.
 
     Args:
         labels: Names of the classes.
-        train: Counts of the training texts by class (row) and code (column).
+        train: Counts of the training texts by class (row) and cluster (column).
         test: Counts of the test texts in the same form.
         levels: Levels of randomized response.
     """

@@ -1,4 +1,4 @@
-"""Trains the extractor of a bundle, ``static`` or ``minilm``, up to what ships: int8, with its map to classes."""
+"""Train the extractor of a bundle, ``static`` or ``minilm``, and quantize it with its map to labels to int8."""
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -46,21 +46,21 @@ class TrainedExtractor:
     bias: NDArray[np.float32]
     provenance: Mapping[str, Any]
 
-    def compute_codes(self, texts: tuple[str, ...], progress: Callable[[int, int], None]) -> NDArray[np.int64]:
-        """Compute the code of each text as devices do; shape ``(texts,)``.
+    def compute_labels(self, texts: tuple[str, ...], progress: Callable[[int, int], None]) -> NDArray[np.int64]:
+        """Compute the class label or cluster label of each text as devices do; shape ``(texts,)``.
 
         Args:
             texts: The texts.
             progress: Called with the finished texts and the total.
         """
         extractor = make_extractor(self.parts)
-        codes = np.zeros(len(texts), dtype=np.int64)
+        labels = np.zeros(len(texts), dtype=np.int64)
         for number, text in enumerate(texts):
             vector = extractor.extract_vector(text).vector
             vector = vector if np.isfinite(vector).all() else np.zeros_like(vector)
-            codes[number] = np.argmax(self.weight @ vector + self.bias)
+            labels[number] = np.argmax(self.weight @ vector + self.bias)
             progress(number + 1, len(texts))
-        return codes
+        return labels
 
 
 def train_static_extractor(
@@ -152,8 +152,8 @@ def export_minilm(
 
     Args:
         model: The model.
-        weight: Map from a vector to scores, shape ``(codes, dimension)``.
-        bias: Numbers that are added to the scores, shape ``(codes,)``.
+        weight: Map from a vector to scores, shape ``(labels, dimension)``.
+        bias: Numbers that are added to the scores, shape ``(labels,)``.
         sample: Classes and texts on which the int8 recipe is chosen.
         report: Called with the stage, the finished steps and the total.
         max_changed: Share of decisions that int8 may change, for texts without classes.
@@ -172,7 +172,7 @@ def export_minilm(
         "vocabulary": list(parts.vocabulary),
         "lowercase": parts.lowercase,
         "int8": int8,
-        "encoder_sha256": model.identity,
+        "encoder_sha256": model.weights_hash,
     }
     return {"model": np.frombuffer(parts.model, dtype=np.uint8), "weight": weight, "bias": bias}, facts
 
@@ -195,7 +195,7 @@ def load_exported(
 def describe_words(public: PublicWords) -> dict[str, str]:
     """Describe the word list for the bundle's provenance."""
     return {
-        "words": f"the English bundle {public.identity[:12]} ({public.license})",
+        "words": f"the English bundle {public.content_hash[:12]} ({public.license})",
         "words_attribution": public.attribution,
     }
 

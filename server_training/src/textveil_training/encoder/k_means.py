@@ -1,6 +1,6 @@
 """Spherical k-means: unit vectors, and centers that are the directions of the sums of their vectors.
 
-    code(u) = argmax over k of <c_k, u>,    c_k = unit(sum of the u of code k)
+    cluster(u) = argmax over k of <c_k, u>,    c_k = unit(sum of the u of cluster k)
 
 (Dhillon, Modha 2001). The best of some runs is taken, by its own objective.
 """
@@ -16,43 +16,43 @@ Floats = NDArray[np.float64]
 RESTARTS, STEPS = 16, 25
 
 
-def find_centers(directions: Floats, codes: int, seed: int, report: ProgressCallback = lambda *_: None) -> Floats:
-    """Return the centers of the best of several runs, shape ``(codes, numbers)``.
+def find_centers(directions: Floats, clusters: int, seed: int, report: ProgressCallback = lambda *_: None) -> Floats:
+    """Return the centers of the best of several runs, shape ``(clusters, numbers)``.
 
     Args:
-        directions: Unit vectors, shape ``(texts, numbers)``; there must be at least ``codes``.
-        codes: Number of centers.
+        directions: Unit vectors, shape ``(texts, numbers)``; there must be at least ``clusters``.
+        clusters: Number of centers.
         seed: Seed of the starts.
         report: Called with the stage, the finished runs and the total.
     """
-    best, most = directions[:codes], -np.inf
+    best, most = directions[:clusters], -np.inf
     for restart in range(RESTARTS):
-        centers = _run_once(directions, codes, np.random.default_rng([seed, restart]))
+        centers = _run_once(directions, clusters, np.random.default_rng([seed, restart]))
         found = float((directions @ centers.T).max(axis=1).sum())
         if found > most:
             best, most = centers, found
-        report("codes", restart + 1, RESTARTS)
+        report("clusters", restart + 1, RESTARTS)
     return best
 
 
-def _run_once(directions: Floats, codes: int, generator: np.random.Generator) -> Floats:
-    centers = directions[generator.choice(len(directions), codes, replace=False)]
+def _run_once(directions: Floats, clusters: int, generator: np.random.Generator) -> Floats:
+    centers = directions[generator.choice(len(directions), clusters, replace=False)]
     before: NDArray[np.int64] | None = None
     for _ in range(STEPS):
         assigned = (directions @ centers.T).argmax(axis=1)
         if before is not None and (assigned == before).all():
             break
-        sums = sum_by_code(directions, assigned, codes)
+        sums = sum_by_cluster(directions, assigned, clusters)
         empty = ~sums.any(axis=1)
         sums[empty] = directions[generator.choice(len(directions), int(empty.sum()))]
         centers, before = normalize_vectors(sums), assigned
     return centers
 
 
-def sum_by_code(vectors: Floats, assigned: NDArray[np.int64], codes: int) -> Floats:
-    """Return the sum of the vectors of each code, shape ``(codes, numbers)``."""
+def sum_by_cluster(vectors: Floats, assigned: NDArray[np.int64], clusters: int) -> Floats:
+    """Return the sum of the vectors of each cluster, shape ``(clusters, numbers)``."""
     rows = np.arange(len(vectors))
-    return csr_array((np.ones(len(vectors)), (assigned, rows)), shape=(codes, len(vectors))) @ vectors
+    return csr_array((np.ones(len(vectors)), (assigned, rows)), shape=(clusters, len(vectors))) @ vectors
 
 
 def find_main_directions(vectors: Floats, numbers: int) -> Floats:

@@ -58,18 +58,18 @@ class LabeledTexts:
 
 
 def count_confusion(
-    part: LabeledPart, codes: NDArray[np.int64], classes: int, count: int | None = None
+    part: LabeledPart, labels: NDArray[np.int64], classes: int, count: int | None = None
 ) -> NDArray[np.float64]:
     """Count the texts of a part by true class (row) and noise-free decision (column).
 
     Args:
         part: The part.
-        codes: Decision on each of the texts.
+        labels: Decision on each of the texts.
         classes: Number of classes.
-        count: Number of codes; by default the number of classes.
+        count: Number of labels; by default the number of classes.
     """
     width = count or classes
-    pairs = np.bincount(part.classes * width + codes, minlength=classes * width)
+    pairs = np.bincount(part.classes * width + labels, minlength=classes * width)
     return pairs.reshape(classes, width).astype(float)
 
 

@@ -1,9 +1,9 @@
-"""Tunes MiniLM on labeled texts: the extractor is the mean of its last states, and a linear map takes it to classes.
+"""Fine-tune MiniLM on labeled texts, with mean pooling and a linear map to the classes.
 
     v = mean over pieces of BERT(text),    scores = W v + c
 
-The training is that of ``textveil-train finetune``: its lowest layers stay as they are, a part of the training texts
-decides which pass is kept, and it goes on where it was interrupted.
+The training is that of ``textveil-train finetune``: the lowest layers are frozen, a part of the training texts selects
+the best pass, and an interrupted run can be resumed.
 """
 
 import hashlib
@@ -83,7 +83,7 @@ def train_minilm(task: LabeledTexts, settings: MinilmSettings, folder: Path, rep
         vocabulary=tuple(tokenizer.ids),
         lowercase=description.lowercase,
         max_tokens=description.max_tokens,
-        identity=description.encoder_sha256,
+        weights_hash=description.encoder_sha256,
     )
     head = network.head.out
     return MinilmWeights(model, *(part.detach().numpy().astype(np.float32) for part in (head.weight, head.bias)))
@@ -105,7 +105,7 @@ def load_untuned_minilm(settings: MinilmSettings) -> PooledModel:
         vocabulary=tuple(pieces),
         lowercase=lowercase,
         max_tokens=settings.max_tokens,
-        identity=hash_weights(vocabulary),
+        weights_hash=hash_weights(vocabulary),
     )
 
 

@@ -1,4 +1,4 @@
-"""Trains a static extractor: rows of scores for words of a public list and for pairs of them.
+"""Train a static extractor: scores of the classes for each public word and for pairs of words.
 
     scores = mean over words w of E[w] + mean over neighbors (w, w') of D[hash(w, w')] + c,    E[w] = A[w] + U r(w)
 
@@ -6,8 +6,9 @@ the linear bag of Joulin, Grave, Bojanowski, Mikolov (2017), fitted as a logisti
 
     minimize over A, D, U, c:  sum over texts of cross entropy(sqrt(n) scores) + (|A|^2 + |D|^2 + |U|^2 + |c|^2) / 2C
 
-``r(w)`` is the public row of a word and ``n`` how many words a text has: what they say adds up, but not n-fold. A word
-that no text has is scored by its public row alone. The problem is convex: there is one answer, and no seed.
+``r(w)`` is the public vector of a word, and ``n`` is the number of words of a text. The factor ``sqrt(n)`` makes long
+texts more certain than short ones, but not in proportion to their length. A word that is in no training text is scored
+by its public vector alone. The problem is convex, so the result needs no seed.
 """
 
 from collections.abc import Sequence

@@ -2,9 +2,9 @@
 
     v(text) = mean over words of E[word] + mean over pairs of neighbors of D[pair]
 
-The words, and a public row for each, come from the English bundle with vectors. ``weight_by_rarity`` weights the public
-rows by the rarity of a word among the texts. ``fit_to_teacher`` finds the tables whose vectors come nearest to a
-language model's. A device evaluates both with the same few lines of numpy.
+The words, and a public vector for each, are those of the English bundle with vectors. ``weight_by_rarity`` weights the
+public vectors by the rarity of a word among the texts. ``fit_to_teacher`` fits the tables to the vectors of a language
+model. A device evaluates the results of both in the same way, with numpy alone.
 """
 
 from collections.abc import Sequence
@@ -31,14 +31,14 @@ class PublicWords:
         words: Row index of each word.
         rows: Vectors, float32, shape ``(words + 2, dimension)``; the last two rows, for numbers and unknown words,
             are 0.
-        identity: Content hash of the bundle with these words and vectors.
+        content_hash: Content hash of the bundle with these words and vectors.
         license: License of that bundle.
         attribution: Attribution of its sources in that bundle.
     """
 
     words: dict[str, int]
     rows: NDArray[np.float32]
-    identity: str
+    content_hash: str
     license: str
     attribution: str
 
@@ -67,7 +67,7 @@ def load_public_words(dimension: int) -> PublicWords:
     return PublicWords(
         words=words,
         rows=rows.astype(np.float32),
-        identity=bundle.content_hash,
+        content_hash=bundle.content_hash,
         license=manifest["license"],
         attribution=manifest["attribution"],
     )
@@ -87,7 +87,7 @@ PAIR_WEIGHT = 2.0
 
 @dataclass(frozen=True, slots=True)
 class WordEmbeddings:
-    """Embedding tables of words and word pairs, before a map to codes.
+    """Embedding tables of words and word pairs, before a map to cluster labels.
 
     Attributes:
         words: One row for each word, shape ``(words + 2, numbers)``; the last two rows are for numbers and unknown

@@ -1,10 +1,11 @@
-"""Fine-tunes an encoder on raw or sanitized text, or fits a linear model to its vectors.
+"""Fine-tune an encoder on raw or sanitized text, or fit a linear model to its vectors.
 
     textveil-train finetune SST-2 --format sst2 -o raw
     textveil-train finetune server_training/recipes/nlp-headline.toml --data sanitized --format sst2 -o certified-12
 
-The first takes the settings of Yue et al. 2021, the second those of a published result. The data are one text or a
-pair of texts a row, with a class or a score; dev decides which epoch is kept, test is measured once, at the end.
+The first command uses the settings of Yue et al. 2021, the second those of a published result. A row of the data has
+one text or a pair of texts, and a class or a score. The dev split selects the best epoch. The test split is measured
+once, at the end.
 """
 
 import time

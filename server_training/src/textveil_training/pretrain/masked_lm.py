@@ -1,8 +1,8 @@
 """A BERT encoder with the head of a masked language model, tied to the input embeddings.
 
 The head is BERT's (Devlin et al. 2019): ``logits(h) = E LayerNorm(GELU(W h + b)) + c`` with the encoder's own word
-embeddings E. Sentence encoders such as MiniLM come without it; it is then made, with W the identity, and has to be
-trained before it says anything.
+embeddings E. Sentence encoders such as MiniLM have no head. A new head then starts with W as the identity, and must be
+trained before its predictions are of use.
 """
 
 import json
@@ -148,7 +148,7 @@ def _initialize_head(model: MaskedLM) -> None:
 
 
 def write_masked_lm(folder: Path, model: MaskedLM, vocabulary: Path, *, lowercase: bool) -> None:
-    """Write a folder that transformers' ``BertForMaskedLM`` loads; the weights come last.
+    """Write a folder that transformers' ``BertForMaskedLM`` loads; the weights are written last.
 
     Args:
         folder: An existing folder.

@@ -1,11 +1,12 @@
-"""Hides words and asks for them: BERT's masking, of whole words, with the original's pieces as targets.
+"""Whole-word masking as in BERT, with the WordPieces of the original word as targets.
 
-A word is chosen with probability .15. Of the chosen, 80 % become [MASK] piece by piece, 10 % pieces drawn evenly from
-the vocabulary, and 10 % stay as they are (Devlin et al. 2019, section 3.1). The target at piece j of a chosen word of
-the SANITIZED text is piece j of the word in its ORIGINAL (Yue et al. 2021, section 4.3), as far as both have one.
+A word is chosen with probability .15. Of the chosen words, 80 % become [MASK] piece by piece, 10 % become pieces that
+are sampled uniformly from the vocabulary, and 10 % are unchanged (Devlin et al. 2019, section 3.1). The target at piece
+j of a chosen word of the SANITIZED text is piece j of the word in its ORIGINAL (Yue et al. 2021, section 4.3), up to
+the length of the shorter one.
 
-The share that stays is a setting: where it is larger, the model learns to undo the mechanism at words that it sees,
-besides filling gaps. Of the hidden words eight in nine are [MASK] whatever it is.
+The share of unchanged words is a setting. With a larger share the model learns to undo the mechanism at words that it
+sees, besides filling gaps. Of the other chosen words, eight in nine become [MASK] for any share.
 """
 
 from dataclasses import dataclass, field

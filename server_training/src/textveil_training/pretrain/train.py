@@ -1,13 +1,13 @@
-"""Keeps a long training on a processor from filling the memory with holes.
+"""Pretrain a masked language model that predicts the ORIGINAL words of SANITIZED public text.
 
-Pretrains a masked language model to predict ORIGINAL words from SANITIZED public text (Yue et al. 2021, 4.3).
+Source: Yue et al. 2021, section 4.3.
 
     textveil-train pretrain --data WIKITEXT:wikitext --mechanism santext --epsilon 10 -o mlm
     textveil-train pretrain server_training/recipes/mlm-sanitized.toml --data WIKITEXT:wikitext -o mlm
 
-Every text is sanitized afresh at every visit, with the operating system's entropy. A run that was interrupted goes on
-with the same weights, order and masks but with fresh draws: the result is another one than without the interruption,
-of the same output distribution. Raw runs go on to the very same result.
+Every text is sanitized anew in each pass, with entropy of the operating system. An interrupted run continues with the
+same weights, order and masks, but with new samples. So its result differs from that of an uninterrupted run, but has
+the same output distribution. An interrupted run on raw texts continues to exactly the same result.
 """
 
 import ctypes

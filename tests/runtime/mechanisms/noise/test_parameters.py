@@ -61,7 +61,7 @@ def test_dropout_out_of_range_is_refused(mu: str) -> None:
 def test_noise_that_does_not_fit_is_refused() -> None:
     with pytest.raises(OptionError, match="coarser grid"):
         build_noise(ReleaseParameters(mode="box", dimension=384, grid=1024, epsilon="0.5"))
-    with pytest.raises(OptionError, match="delta is too small"):
+    with pytest.raises(OptionError, match="delta is too small for this epsilon: use a larger delta"):
         build_noise(ReleaseParameters(mode="l2", dimension=384, grid=1024, epsilon="16", delta="1e-15"))
 
 

@@ -251,7 +251,9 @@ def test_the_prior_is_the_models_shared_among_words_of_a_first_piece(folders: di
 def test_models_that_cannot_attack_are_refused(folders: dict[str, Path], plant: Plant) -> None:
     channel = TokenRandomizer(folders["all"], mechanism="random")
     plant(head=False)
-    with pytest.raises(CheckpointError, match="no trained head"):
+    with pytest.raises(
+        CheckpointError, match="no trained head that predicts words: train it with textveil-train pretrain first"
+    ):
         MaskedLMReader(channel, "planted", 16)
     plant()
     with pytest.raises(SettingError):

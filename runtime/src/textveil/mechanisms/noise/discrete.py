@@ -92,9 +92,9 @@ class NoiseTable:
 
     @cached_property
     def _last_words(self) -> Words:
-        """The largest random word of every value, in order, padded with the largest word of all.
+        """Largest 64-bit random word that selects each value, by ascending value.
 
-        The length is a power of two.
+        The largest possible word follows until the length is a power of two.
         """
         half = np.array(self.counts, dtype=np.uint64)
         # The running sum ends at 2**64, which wraps to 0; the last word is one less, 2**64 - 1.

@@ -43,12 +43,12 @@ class SlotStaircases:
 
     @property
     def near_probability(self) -> float:
-        """The larger ``Staircase.near_probability`` of the two."""
+        """Larger ``Staircase.near_probability`` of ``any_case`` and ``lower_case``."""
         return max(self.any_case.near_probability, self.lower_case.near_probability)
 
     @property
     def guess_gain(self) -> float:
-        """The larger ``Staircase.guess_gain`` of the two."""
+        """Larger ``Staircase.guess_gain`` of ``any_case`` and ``lower_case``."""
         return max(self.any_case.guess_gain, self.lower_case.guess_gain)
 
     def draw_symbols(self, inputs: Integers, slots: "Slots", random_uint64: RandomUint64) -> Integers:

@@ -18,7 +18,7 @@ from textveil.text import segmentation
 from textveil.text.rewrite.plan import SanitizingPlan
 from textveil.text.segmentation import LOWER, MAX_WORD_LENGTH, apply_case, find_case_pattern, is_gap
 from textveil.text.segmentation.segments import split_at_strings, split_words_and_gaps
-from textveil.text.skeleton import (
+from textveil.text.token_rules import (
     KEPT_AS_KEY,
     RANDOMIZED_BY_KEY,
     ClassifiedToken,
@@ -139,11 +139,11 @@ class SegmentTable:
         first = tokens[0][1]
         if len(tokens) == 1 and first.role is TokenRole.REPLACED:
             return self._add_rows([self._make_row(first, segment)])
-        if first.key is None and first.role is TokenRole.DRAWN:
+        if first.key is None and first.role is TokenRole.RANDOMIZED:
             tokens_at_start = self._plan.rule.classify_token(segment, starts_sentence=True)
             if tokens_at_start != tokens:
                 return self._add_special([self._make_rows(tokens), self._make_rows(tokens_at_start)])
-        if all(token.role is TokenRole.SHOWN for _, token in tokens):
+        if all(token.role is TokenRole.KEPT for _, token in tokens):
             kept_text = "".join(self._print_kept(token) for _, token in tokens)
             return (
                 KEPT_ENTRY
@@ -181,7 +181,7 @@ class SegmentTable:
 
     def _make_row(self, token: ClassifiedToken, spelling: str | None = None) -> TokenRow:
         """Return the row of a token. A token without a spelling is not equal to any other."""
-        if token.role is TokenRole.SHOWN:
+        if token.role is TokenRole.KEPT:
             self.kept_texts.append(self._print_kept(token))
             return KEPT, len(self.kept_texts) - 1, LOWER, -1, True
         role, index = (

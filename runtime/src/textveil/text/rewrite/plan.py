@@ -13,8 +13,8 @@ from textveil.bundle.text_bundle import TextBundle
 from textveil.mechanisms.arrays import Integers
 from textveil.text import segmentation
 from textveil.text.segmentation import LOWER, TITLE, UPPER, apply_case, is_gap
-from textveil.text.skeleton import ClassifiedToken, EntityType, TokenRole, TokenRule, begins_sentence
 from textveil.text.statement import PrivacyTerms
+from textveil.text.token_rules import ClassifiedToken, EntityType, TokenRole, TokenRule, begins_sentence
 
 if TYPE_CHECKING:
     from textveil.mechanisms.distribution import OutputDistribution
@@ -145,7 +145,7 @@ class SanitizingPlan:
         return treated_parts
 
     def _name_treatment(self, token: ClassifiedToken) -> str:
-        if token.role is TokenRole.SHOWN:
+        if token.role is TokenRole.KEPT:
             return "kept"
         if token.type_index is not None:
             return self.rule.entity_types[token.type_index].name

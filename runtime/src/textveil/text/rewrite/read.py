@@ -204,7 +204,7 @@ class TokenArrays:
         return DrawIndex(tokens, copies, first, np.fromiter(earlier.values(), dtype=np.int64, count=len(earlier)))
 
     def _check_cap(self, tokens: NDArray[np.intp]) -> None:
-        """Refuse a document with more counted tokens than the cap; a token that is equal to no other does not count.
+        """Refuse a document with more tokens than the cap; tokens without an identity do not count.
 
         Raises:
             DocumentTooLong: A document has more.

@@ -26,7 +26,7 @@ from textveil.text.rewrite.cut import KEPT, RANDOMIZED, REPLACED, SegmentReader
 from textveil.text.rewrite.plan import SanitizingPlan
 from textveil.text.rewrite.read import CarriedState, EarlierDraws, TokenArrays, read_segments
 from textveil.text.segmentation import LOWER, is_gap
-from textveil.text.skeleton import begins_sentence
+from textveil.text.token_rules import begins_sentence
 
 if TYPE_CHECKING:
     from textveil.text.restore import Restorer

@@ -1,4 +1,4 @@
-"""Attacks on sanitized text by somebody who knows the bundle, the mechanism and its options.
+"""Attacks on sanitized text by an attacker who has the bundle, the mechanism and its options.
 
 They measure what one attacker achieves and bound nothing. The bound is in the statement of a release.
 """

@@ -1,6 +1,6 @@
-"""All attacks on the texts of a split, sanitized by one mechanism.
+"""Run all attacks on the texts of a split, sanitized by one mechanism.
 
-The run record of the attacks on text: kind ``attack-text``, written after each attack.
+The results are in a run record of kind ``attack-text``, which is written after each attack.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Attacks that name the words of sanitized text, with the mechanism and similar raw texts at hand."""
+"""Attacks that guess the words of sanitized text, with knowledge of the mechanism and of similar raw texts."""
 
 from typing import TYPE_CHECKING
 

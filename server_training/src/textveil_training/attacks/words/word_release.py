@@ -191,7 +191,7 @@ def make_word_release(words: WordNumbers, plan: SanitizingPlan) -> WordRelease:
         found: list[ReadElement] = []
         for spelled, token in plan.rule.classify_token(segment, starts_sentence=starts):
             word = words.get_id(fold_word(spelled))
-            if token.role is TokenRole.SHOWN:
+            if token.role is TokenRole.KEPT:
                 found.append((KEPT, -1, word, True, True))
             elif token.role is TokenRole.REPLACED:
                 found.append((SURROGATE, token.type_index or 0, word, True, True))

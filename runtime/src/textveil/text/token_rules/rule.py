@@ -10,7 +10,7 @@ from enum import Enum
 from typing import NamedTuple, Protocol
 
 from textveil.lazy import CHARACTERS, load_data
-from textveil.text.skeleton.entity_types import EntityType
+from textveil.text.token_rules.entity_types import EntityType
 
 _MARKS = load_data(CHARACTERS)["marks"]
 _ENDS_SENTENCE = frozenset(_MARKS["sentence_ends"])
@@ -21,13 +21,13 @@ PUNCTUATION_TYPE = EntityType("punctuation mark", None, b"", tuple(_MARKS["punct
 class TokenRole(Enum):
     """Class of a token: kept, replaced by a random surrogate of its type, or randomized.
 
-    >>> TokenRole("drawn")
-    <TokenRole.DRAWN: 'drawn'>
+    >>> TokenRole("randomized")
+    <TokenRole.RANDOMIZED: 'randomized'>
     """
 
-    SHOWN = "shown"
+    KEPT = "kept"
     REPLACED = "replaced"
-    DRAWN = "drawn"
+    RANDOMIZED = "randomized"
 
 
 class ClassifiedToken(NamedTuple):
@@ -52,7 +52,7 @@ class ClassifiedToken(NamedTuple):
     @property
     def template_entry(self) -> tuple[object, ...]:
         """The public part of the token: role, case and type, and the key only if it is kept."""
-        return (self.role, self.case, self.type_index, self.key if self.role is TokenRole.SHOWN else None)
+        return (self.role, self.case, self.type_index, self.key if self.role is TokenRole.KEPT else None)
 
 
 #: Results of ``TokenRule.classify_plain``: randomize the whole word by its key; keep the word if it is spelled like its

@@ -42,8 +42,8 @@ from textveil.text.segmentation import (
     is_gap,
     is_string,
 )
-from textveil.text.skeleton.entity_types import EntityType, EntityTypes
-from textveil.text.skeleton.rule import (
+from textveil.text.token_rules.entity_types import EntityType, EntityTypes
+from textveil.text.token_rules.rule import (
     KEPT_AS_KEY,
     PUNCTUATION_TYPE,
     RANDOMIZED_BY_KEY,
@@ -72,7 +72,7 @@ class TemplateRule:
 
     >>> rule = TemplateRule(function_words={"the": False}, listed_types=EntityTypes([]), keeps_function_words=True)
     >>> [token.role.name for _, token in rule.classify_token("the", starts_sentence=False)]
-    ['SHOWN']
+    ['KEPT']
     """
 
     function_words: Mapping[str, bool]
@@ -123,9 +123,9 @@ class TemplateRule:
             # A denied word reveals its position only. A clitic after it would reveal more: few words have that clitic.
             denies_all = segmentation.fold_word(segment) in self.denied or not self.denied.isdisjoint(keys)
             if segmentation.fold_word(stem) in self.denied:
-                first, denies_all = ClassifiedToken(TokenRole.DRAWN, first.case), denies_all or NOT_CLITIC in keys
+                first, denies_all = ClassifiedToken(TokenRole.RANDOMIZED, first.case), denies_all or NOT_CLITIC in keys
             if denies_all:
-                return [(segment, ClassifiedToken(TokenRole.DRAWN, first.case))]
+                return [(segment, ClassifiedToken(TokenRole.RANDOMIZED, first.case))]
         tokens = [(stem, first)]
         for token, key in zip(clitics, keys, strict=True):
             tokens.append((segment[end : end + len(key)], token))
@@ -159,7 +159,7 @@ class TemplateRule:
         if len(pieces) != 1:
             raise OptionError("expected one word")
         ((_, token),) = pieces
-        if token.role is TokenRole.SHOWN:
+        if token.role is TokenRole.KEPT:
             raise OptionError(
                 'the mode words keeps this function word, so it has no output distribution: use protect="all"'
             )
@@ -173,32 +173,34 @@ class TemplateRule:
             starts_sentence: ``begins_sentence`` of the gap before it.
         """
         if len(segment) > MAX_WORD_LENGTH:
-            return (ClassifiedToken(TokenRole.DRAWN, LOWER),)
+            return (ClassifiedToken(TokenRole.RANDOMIZED, LOWER),)
         if segment.isascii() and segment.isalpha():  # fast path: most words are neither a string nor have a clitic
             return (self._classify_word(segment, starts_sentence),)
         if is_string(segment):
             kind = self.listed_types.find_string_type(segment)
-            return (ClassifiedToken(TokenRole.DRAWN if kind is None else TokenRole.REPLACED, LOWER, type_index=kind),)
+            return (
+                ClassifiedToken(TokenRole.RANDOMIZED if kind is None else TokenRole.REPLACED, LOWER, type_index=kind),
+            )
         if (
             self.keeps_function_words
             and segment[0] in _LONE_CLITIC_MARKS
             and (clitic := segmentation.fold_word(segment)) in CLITICS
         ):
             return (
-                ClassifiedToken(TokenRole.SHOWN, LOWER, clitic),
+                ClassifiedToken(TokenRole.KEPT, LOWER, clitic),
             )  # after a blank: no other word begins with an apostrophe
         stem, clitics = _split_clitics(segment)
         token = self._classify_word(stem, starts_sentence)
         if self.keeps_function_words and (auxiliary := _find_auxiliary(stem)) is not None:
             first = self._classify_word(auxiliary, starts_sentence)
-            if first.role is TokenRole.SHOWN:
+            if first.role is TokenRole.KEPT:
                 token, clitics = first, (NOT_CLITIC, *clitics)
             else:  # a separate "n't" would reveal that the randomized word before it is an auxiliary
-                token = ClassifiedToken(TokenRole.DRAWN, token.case)
+                token = ClassifiedToken(TokenRole.RANDOMIZED, token.case)
         if not clitics:
             return (token,)
         role, case = (
-            TokenRole.SHOWN if self.keeps_function_words else TokenRole.DRAWN,
+            TokenRole.KEPT if self.keeps_function_words else TokenRole.RANDOMIZED,
             UPPER if token.case == UPPER else LOWER,
         )
         return (token, *(ClassifiedToken(role, case, clitic) for clitic in clitics))
@@ -220,7 +222,7 @@ class TemplateRule:
             token, *clitics = self.split_and_classify(
                 printed, starts_sentence=True
             )  # keeps all that a later position does
-            if clitics or token.role is not TokenRole.DRAWN or token.key is None:
+            if clitics or token.role is not TokenRole.RANDOMIZED or token.key is None:
                 return False
         return symbol not in CLITICS
 
@@ -247,14 +249,14 @@ class TemplateRule:
         if kind is not None:
             return ClassifiedToken(TokenRole.REPLACED, case, type_index=kind)
         if not self.keeps_function_words or key not in self.function_words:
-            return ClassifiedToken(TokenRole.DRAWN, case, key)
+            return ClassifiedToken(TokenRole.RANDOMIZED, case, key)
         if word == key:
-            return ClassifiedToken(TokenRole.SHOWN, case, key)
+            return ClassifiedToken(TokenRole.KEPT, case, key)
         spelled = fold_apostrophes(unicodedata.normalize("NFKC", word))
         capital = key == "i" or (starts_sentence and not self.function_words[key])
         if spelled == key or (capital and spelled == apply_case(key, TITLE)):
-            return ClassifiedToken(TokenRole.SHOWN, case, key)
-        return ClassifiedToken(TokenRole.DRAWN, case)
+            return ClassifiedToken(TokenRole.KEPT, case, key)
+        return ClassifiedToken(TokenRole.RANDOMIZED, case)
 
 
 def parse_function_words(text: str) -> dict[str, bool]:

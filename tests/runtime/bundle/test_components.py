@@ -1,4 +1,4 @@
-"""The staircase's part of a bundle: its table, its levels, and the lists of the template."""
+"""Components of a bundle: the staircase mechanism with its levels, and the lists of the template."""
 
 import hashlib
 from collections.abc import Callable

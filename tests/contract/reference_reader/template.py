@@ -1,4 +1,4 @@
-"""The skeleton of a text: what is visible, a member of a kind, or a mention that is drawn."""
+"""The template of a text: each token is kept, a member of an entity type, or randomized."""
 
 import unicodedata
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ class Token:
     equal: Any = None
 
 
-class Skeleton:
+class TemplateReader:
     """The rule of one request.
 
     Options, all of which may be missing: protect ("words" or "all"), deny, case, and sanitize_punctuation.

@@ -10,7 +10,7 @@ from textveil.bundle.text_bundle import TextBundle
 from textveil.bundle.word_lists import decode_list
 from textveil.errors import BundleDamaged
 from textveil.text.segmentation import LOWER, TITLE, UPPER, find_case_pattern, fold_word, is_string, split_text
-from textveil.text.skeleton.entity_types import (
+from textveil.text.token_rules.entity_types import (
     SHAPES,
     EntityType,
     EntityTypes,

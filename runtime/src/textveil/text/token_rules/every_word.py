@@ -21,8 +21,8 @@ from textveil.text.segmentation import (
     is_gap,
     is_string,
 )
-from textveil.text.skeleton.entity_types import EntityType
-from textveil.text.skeleton.rule import RANDOMIZED_BY_KEY, ClassifiedToken, ClassifiedTokens, TokenRole
+from textveil.text.token_rules.entity_types import EntityType
+from textveil.text.token_rules.rule import RANDOMIZED_BY_KEY, ClassifiedToken, ClassifiedTokens, TokenRole
 
 
 @dataclass(frozen=True)
@@ -53,25 +53,25 @@ class EveryWordRule:
         """Return one word, or a stem and its clitic, as tokens (``TokenRule.classify_token``)."""
         case = find_case_pattern(segment)
         if is_string(segment):
-            return [(segment, ClassifiedToken(TokenRole.DRAWN, case, is_whole=False))]
+            return [(segment, ClassifiedToken(TokenRole.RANDOMIZED, case, is_whole=False))]
         key = segmentation.fold_word(segment)
         if key in self.ids:
-            return [(segment, ClassifiedToken(TokenRole.DRAWN, case, key))]
+            return [(segment, ClassifiedToken(TokenRole.RANDOMIZED, case, key))]
         parts = segmentation.split_clitic(key)
         if parts is None:
-            return [(segment, ClassifiedToken(TokenRole.DRAWN, case, is_whole=False))]
+            return [(segment, ClassifiedToken(TokenRole.RANDOMIZED, case, is_whole=False))]
         stem, clitic = parts
         spelled = segment[: len(stem)]
         case = find_case_pattern(spelled)
         of_clitic = UPPER if case == UPPER else LOWER
         return [
-            (spelled, ClassifiedToken(TokenRole.DRAWN, case, stem)),
-            (segment[len(stem) :], ClassifiedToken(TokenRole.DRAWN, of_clitic, clitic)),
+            (spelled, ClassifiedToken(TokenRole.RANDOMIZED, case, stem)),
+            (segment[len(stem) :], ClassifiedToken(TokenRole.RANDOMIZED, of_clitic, clitic)),
         ]
 
     def classify_mark(self, mark: str) -> ClassifiedToken:
         """Return the token of a punctuation mark (``TokenRule.classify_mark``). Its key is the mark."""
-        return ClassifiedToken(TokenRole.DRAWN, LOWER, mark, is_whole=False)
+        return ClassifiedToken(TokenRole.RANDOMIZED, LOWER, mark, is_whole=False)
 
     def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:
         """Join outputs (``TokenRule.join_outputs``), with a space before each output except clitics."""
@@ -93,7 +93,7 @@ class EveryWordRule:
         segments = segmentation.split_text(word)
         key = segmentation.fold_word(word)
         if key in self.ids and not any(map(is_string, segments)):
-            return ClassifiedToken(TokenRole.DRAWN, LOWER, key, is_whole=not is_gap(word))
+            return ClassifiedToken(TokenRole.RANDOMIZED, LOWER, key, is_whole=not is_gap(word))
         tokens = self._classify_all(segments)
         if len(tokens) != 1:
             raise OptionError(f"expected one word, got {len(tokens)} tokens")

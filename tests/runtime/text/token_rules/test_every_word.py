@@ -4,8 +4,8 @@ import pytest
 from textveil import Sanitizer
 from textveil.errors import OptionError
 from textveil.text.segmentation import LOWER, TITLE, UPPER, find_case_pattern
-from textveil.text.skeleton import RANDOMIZED_BY_KEY, ClassifiedToken, TokenRole
-from textveil.text.skeleton.every_word import EveryWordRule
+from textveil.text.token_rules import RANDOMIZED_BY_KEY, ClassifiedToken, TokenRole
+from textveil.text.token_rules.every_word import EveryWordRule
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +16,7 @@ def rule(tiny: Sanitizer) -> EveryWordRule:
 def said(rule: EveryWordRule, segment: str) -> list[tuple[str | None, int, bool]]:
     """Key, ``None`` for what the vocabulary lacks, case and wholeness of the tokens."""
     tokens = [token for _, token in rule.classify_token(segment)]
-    assert {token.role for token in tokens} == {TokenRole.DRAWN}
+    assert {token.role for token in tokens} == {TokenRole.RANDOMIZED}
     return [(token.key if token.key in rule.ids else None, token.case, token.is_whole) for token in tokens]
 
 
@@ -94,7 +94,7 @@ def test_the_outputs_of_a_word_and_its_clitic(rule: EveryWordRule, words: str, w
 
 
 def test_one_token_alone(rule: EveryWordRule) -> None:
-    assert rule.classify_alone("Doctor") == ClassifiedToken(TokenRole.DRAWN, LOWER, "doctor")
+    assert rule.classify_alone("Doctor") == ClassifiedToken(TokenRole.RANDOMIZED, LOWER, "doctor")
     assert not rule.classify_alone(",").is_whole
     assert rule.classify_alone("17").key is None
     for several in ("", "the doctor", "don't", "!?"):

@@ -4,7 +4,7 @@ import pytest
 from small_lists import RULES
 from textveil.errors import BundleDamaged
 from textveil.text.segmentation import LOWER, TITLE, UPPER
-from textveil.text.skeleton import ClassifiedToken, TemplateRule, TokenRole, begins_sentence, parse_function_words
+from textveil.text.token_rules import ClassifiedToken, TemplateRule, TokenRole, begins_sentence, parse_function_words
 
 
 def said(segment: str, starts: bool = False, rule: TemplateRule = RULES["visible"]) -> list[tuple[str, int, object]]:
@@ -23,39 +23,39 @@ def said(segment: str, starts: bool = False, rule: TemplateRule = RULES["visible
 @pytest.mark.parametrize(
     ("segment", "starts", "expected"),
     [
-        ("the", False, [("shown", LOWER, "the")]),
-        ("The", True, [("shown", TITLE, "the")]),
-        ("The", False, [("drawn", TITLE, None)]),
-        ("THE", True, [("drawn", UPPER, None)]),
-        ("tHE", True, [("drawn", LOWER, None)]),
-        ("I", False, [("shown", TITLE, "i")]),
-        ("A", False, [("drawn", TITLE, None)]),
-        ("A", True, [("shown", TITLE, "a")]),
-        ("us", False, [("shown", LOWER, "us")]),
-        ("Us", True, [("drawn", TITLE, None)]),
-        ("US", True, [("drawn", UPPER, None)]),
-        ("ｔｈｅ", False, [("shown", LOWER, "the")]),
-        ("will", False, [("shown", LOWER, "will")]),
+        ("the", False, [("kept", LOWER, "the")]),
+        ("The", True, [("kept", TITLE, "the")]),
+        ("The", False, [("randomized", TITLE, None)]),
+        ("THE", True, [("randomized", UPPER, None)]),
+        ("tHE", True, [("randomized", LOWER, None)]),
+        ("I", False, [("kept", TITLE, "i")]),
+        ("A", False, [("randomized", TITLE, None)]),
+        ("A", True, [("kept", TITLE, "a")]),
+        ("us", False, [("kept", LOWER, "us")]),
+        ("Us", True, [("randomized", TITLE, None)]),
+        ("US", True, [("randomized", UPPER, None)]),
+        ("ｔｈｅ", False, [("kept", LOWER, "the")]),
+        ("will", False, [("kept", LOWER, "will")]),
         ("Will", False, [("replaced", TITLE, "given-name")]),
-        ("may", False, [("shown", LOWER, "may")]),
+        ("may", False, [("kept", LOWER, "may")]),
         ("MAY", False, [("replaced", UPPER, "month")]),
         ("john", False, [("replaced", LOWER, "given-name")]),
-        ("John’s", False, [("replaced", TITLE, "given-name"), ("shown", LOWER, "'s")]),
-        ("JOHN'S", False, [("replaced", UPPER, "given-name"), ("shown", UPPER, "'s")]),
-        ("I'm", False, [("shown", TITLE, "i"), ("shown", LOWER, "'m")]),
-        ("Doctor", False, [("drawn", TITLE, "doctor")]),
-        ("doctor've's", False, [("drawn", LOWER, "doctor"), ("shown", LOWER, "'ve"), ("shown", LOWER, "'s")]),
-        ("don't", False, [("shown", LOWER, "do"), ("shown", LOWER, "n't")]),
-        ("Can't", True, [("shown", TITLE, "ca"), ("shown", LOWER, "n't")]),
-        ("couldn't've", False, [("shown", LOWER, "could"), ("shown", LOWER, "n't"), ("shown", LOWER, "'ve")]),
-        ("DON'T", False, [("drawn", UPPER, None)]),
-        ("Don't", False, [("drawn", TITLE, None)]),
-        ("catn't", False, [("drawn", LOWER, "catn't")]),
-        ("n't", False, [("shown", LOWER, "n't")]),
-        ("'s", False, [("shown", LOWER, "'s")]),
-        ("o'clock", False, [("drawn", LOWER, "o'clock")]),
-        ("we＇d've’ll", False, [("shown", LOWER, "we"), *[("shown", LOWER, each) for each in ("'d", "'ve", "'ll")]]),
-        ("reading", False, [("drawn", LOWER, "reading")]),
+        ("John’s", False, [("replaced", TITLE, "given-name"), ("kept", LOWER, "'s")]),
+        ("JOHN'S", False, [("replaced", UPPER, "given-name"), ("kept", UPPER, "'s")]),
+        ("I'm", False, [("kept", TITLE, "i"), ("kept", LOWER, "'m")]),
+        ("Doctor", False, [("randomized", TITLE, "doctor")]),
+        ("doctor've's", False, [("randomized", LOWER, "doctor"), ("kept", LOWER, "'ve"), ("kept", LOWER, "'s")]),
+        ("don't", False, [("kept", LOWER, "do"), ("kept", LOWER, "n't")]),
+        ("Can't", True, [("kept", TITLE, "ca"), ("kept", LOWER, "n't")]),
+        ("couldn't've", False, [("kept", LOWER, "could"), ("kept", LOWER, "n't"), ("kept", LOWER, "'ve")]),
+        ("DON'T", False, [("randomized", UPPER, None)]),
+        ("Don't", False, [("randomized", TITLE, None)]),
+        ("catn't", False, [("randomized", LOWER, "catn't")]),
+        ("n't", False, [("kept", LOWER, "n't")]),
+        ("'s", False, [("kept", LOWER, "'s")]),
+        ("o'clock", False, [("randomized", LOWER, "o'clock")]),
+        ("we＇d've’ll", False, [("kept", LOWER, "we"), *[("kept", LOWER, each) for each in ("'d", "'ve", "'ll")]]),
+        ("reading", False, [("randomized", LOWER, "reading")]),
         ("Reading", False, [("replaced", TITLE, "city")]),
         ("A4", False, [("replaced", LOWER, "other")]),
         ("24/11/2020", False, [("replaced", LOWER, "date")]),
@@ -71,16 +71,16 @@ def test_the_pieces_of_a_word_are_the_word() -> None:
 
 
 def test_a_skeleton_has_every_gap() -> None:
-    rule, word = RULES["visible"], ClassifiedToken(TokenRole.SHOWN, LOWER, "we").template_entry
+    rule, word = RULES["visible"], ClassifiedToken(TokenRole.KEPT, LOWER, "we").template_entry
     assert rule.list_template([",", " "]) == [", "]
     assert rule.list_template(["(", " ", "we", ",", "we", "we"]) == ["( ", word, ",", word, word]
 
 
 def test_without_visible_words() -> None:
-    drawn = RULES["drawn"]
-    assert said("The", False, drawn) == [("drawn", TITLE, "the")]
-    assert said("John's", False, drawn) == [("replaced", TITLE, "given-name"), ("drawn", LOWER, "'s")]
-    assert said("don't", False, drawn) == [("drawn", LOWER, "don't")]
+    drawn = RULES["randomized"]
+    assert said("The", False, drawn) == [("randomized", TITLE, "the")]
+    assert said("John's", False, drawn) == [("replaced", TITLE, "given-name"), ("randomized", LOWER, "'s")]
+    assert said("don't", False, drawn) == [("randomized", LOWER, "don't")]
 
 
 @pytest.mark.slow
@@ -89,7 +89,7 @@ def test_many_clitics_are_one_string() -> None:
     longest = "a" + "'s" * 499 + "b"
     assert len(RULES["visible"].split_and_classify(longest[:-1], starts_sentence=True)) == 500
     assert RULES["visible"].split_and_classify("a" + "'s" * 200_000, starts_sentence=True) == (
-        ClassifiedToken(TokenRole.DRAWN, LOWER),
+        ClassifiedToken(TokenRole.RANDOMIZED, LOWER),
     )
 
 
@@ -124,7 +124,7 @@ def test_what_is_no_word_is_never_an_output(symbol: str) -> None:
 
 def test_function_words_and_members_are_no_outputs() -> None:
     for lower in (False, True):
-        assert [name for name, rule in RULES.items() if rule.is_output_allowed("the", lower=lower)] == ["drawn"]
+        assert [name for name, rule in RULES.items() if rule.is_output_allowed("the", lower=lower)] == ["randomized"]
     for member in ("john", "reading", "mon"):
         assert not any(rule.is_output_allowed(member) for rule in RULES.values())
     assert not any(RULES["visible"].is_output_allowed(word) for word in ("don't", "shouldn't"))

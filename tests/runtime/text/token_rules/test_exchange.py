@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from small_lists import RULES
 from textveil.text.segmentation import TITLE, UPPER, is_gap, segments, split_text
 from textveil.text.segmentation.segments import is_emoticon, is_string
-from textveil.text.skeleton import ClassifiedToken, TemplateRule, TokenRole, begins_sentence
+from textveil.text.token_rules import ClassifiedToken, TemplateRule, TokenRole, begins_sentence
 
 Cut = Callable[[str], list[str]]
 
@@ -92,7 +92,7 @@ def _stand_ins(rule: TemplateRule, old: str, gap: str | None) -> list[str]:
     tail = old[len(old) - len(clitics) :] if clitics else ""
     between_blanks = is_emoticon(old)
     found = [new for new in POOL if entries(rule, new, gap) == wanted and (between_blanks or not is_emoticon(new))]
-    if tail and wanted[0][0] is not TokenRole.SHOWN:  # type: ignore[index]
+    if tail and wanted[0][0] is not TokenRole.KEPT:  # type: ignore[index]
         found += [new + tail for new in POOL if entries(rule, new, gap) == wanted[:1] and not is_string(new)]
     return found
 
@@ -178,7 +178,7 @@ class NotAnywhere(TemplateRule):
 
     def split_and_classify(self, segment: str, *, starts_sentence: bool) -> tuple[ClassifiedToken, ...]:
         tokens = super().split_and_classify(segment, starts_sentence=starts_sentence)
-        return (tokens[0], ClassifiedToken(TokenRole.SHOWN, UPPER, "n't")) if segment == "DON'T" else tokens
+        return (tokens[0], ClassifiedToken(TokenRole.KEPT, UPPER, "n't")) if segment == "DON'T" else tokens
 
 
 class AfterTheDoctor(TemplateRule):
@@ -186,7 +186,7 @@ class AfterTheDoctor(TemplateRule):
 
     def list_template(self, segments: Any) -> list[str | tuple[object, ...]]:
         found = super().list_template(segments)
-        drawn = (TokenRole.DRAWN, TITLE, None, None)
+        drawn = (TokenRole.RANDOMIZED, TITLE, None, None)
         return [
             (TokenRole.REPLACED, TITLE, 13, None)
             if entry == drawn and place > 1 and found[place - 2] == drawn

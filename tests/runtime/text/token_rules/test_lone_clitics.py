@@ -11,7 +11,7 @@ from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.text.segmentation import segments, split_text
 from textveil.text.segmentation.patterns import ASCII_CLASSES
-from textveil.text.skeleton import TokenRole
+from textveil.text.token_rules import TokenRole
 
 #: Texts with the clitics that are kept in them.
 KEPT = [
@@ -36,12 +36,12 @@ def test_a_clitic_behind_a_blank_is_a_segment(text: str, kept: list[str]) -> Non
     assert "".join(cut) == text
     assert [segment for segment in cut if segment[0] in "'\u2019" and segment[1:].isalpha()] == kept
     assert all(
-        RULES["visible"].split_and_classify(one, starts_sentence=False)[0].role is TokenRole.SHOWN for one in kept
+        RULES["visible"].split_and_classify(one, starts_sentence=False)[0].role is TokenRole.KEPT for one in kept
     )
 
 
 @pytest.mark.parametrize(
-    ("options", "shown"),
+    ("options", "kept"),
     [
         ({"protect": "words"}, ["the", "'re", "the", "'s"]),
         ({"protect": "words", "deny": ["'re"]}, ["the", "the", "'s"]),
@@ -49,9 +49,9 @@ def test_a_clitic_behind_a_blank_is_a_segment(text: str, kept: list[str]) -> Non
         ({"protect": "all"}, []),
     ],
 )
-def test_where_clitics_are_kept(small: Sanitizer, options: dict[str, Any], shown: list[str]) -> None:
+def test_where_clitics_are_kept(small: Sanitizer, options: dict[str, Any], kept: list[str]) -> None:
     found = [word for word, what in small.preview("the 're the 's", **options) if what == "kept"]
-    assert found == shown
+    assert found == kept
 
 
 def test_a_kept_clitic_is_charged_and_written_as_a_joined_one(small: Sanitizer) -> None:

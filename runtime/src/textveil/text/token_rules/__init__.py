@@ -6,9 +6,9 @@ The rules that randomize every token are imported lazily, because the staircase 
 from typing import TYPE_CHECKING
 
 from textveil.lazy import AttributeGetter, make_lazy_getattr
-from textveil.text.skeleton.entity_types import SHAPES, EntityType, EntityTypes, parse_entity_type
-from textveil.text.skeleton.function_words import TemplateRule, collect_denied_keys, parse_function_words
-from textveil.text.skeleton.rule import (
+from textveil.text.token_rules.entity_types import SHAPES, EntityType, EntityTypes, parse_entity_type
+from textveil.text.token_rules.function_words import TemplateRule, collect_denied_keys, parse_function_words
+from textveil.text.token_rules.rule import (
     KEPT_AS_KEY,
     PUNCTUATION_TYPE,
     RANDOMIZED_BY_KEY,
@@ -20,7 +20,7 @@ from textveil.text.skeleton.rule import (
 )
 
 if TYPE_CHECKING:
-    from textveil.text.skeleton.every_word import EveryWordRule
+    from textveil.text.token_rules.every_word import EveryWordRule
 
 __all__ = [
     "KEPT_AS_KEY",
