@@ -136,7 +136,7 @@ def test_a_saved_conversation_keeps_its_value_of_facts(sanitizer: Sanitizer, pla
     conversation = Conversation.load(*places, sanitizer, facts="plain")
     packed = conversation.pack()
     for loaded in (conversation, Conversation.load(*places, sanitizer), Conversation.unpack(packed, sanitizer)):
-        assert loaded._shared.plan.facts.level == "plain"
+        assert loaded._shared.plan.facts_level == "plain"
     message = "^the conversation was started with facts=plain: use this value, or start a new one$"
     with pytest.raises(OptionError, match=message):
         Conversation.load(*places, sanitizer, facts="useful")

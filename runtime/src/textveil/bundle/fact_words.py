@@ -3,9 +3,7 @@
 They are the object ``optional.facts`` of a file of rules (docs/format-rules.md).
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 _NONE: frozenset[str] = frozenset()
 
@@ -62,9 +60,4 @@ class FactWords:
 
 
 #: Keys of ``optional.facts`` that this release reads.
-FACT_WORD_KEYS = tuple(entry.name for entry in fields(FactWords))
-
-
-def build_fact_words(found: Mapping[str, Any]) -> FactWords:
-    """Return the words of a checked object ``optional.facts``; keys that this release does not know are ignored."""
-    return FactWords(**{key: frozenset(found[key]) for key in FACT_WORD_KEYS if key in found})
+FACT_WORD_KEYS = tuple(FactWords.__dataclass_fields__)

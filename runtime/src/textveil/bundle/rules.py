@@ -13,7 +13,7 @@ from math import prod
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from textveil.bundle.fact_words import FACT_WORD_KEYS, FactWords, build_fact_words
+from textveil.bundle.fact_words import FACT_WORD_KEYS, FactWords
 from textveil.bundle.layout import RULES
 from textveil.bundle.parsers import (
     parse_array,
@@ -284,6 +284,7 @@ def _build(found: Mapping[str, Any]) -> Rules:
     connectors = {word: of for word, of in words.items() if of in ("a", "p")}
     titles = names["titles"]
     requests = frozenset(sentences["requests"])
+    facts = found.get("optional", {}).get("facts", {})  # other keys are ignored
     return Rules(
         language=found["language"],
         ages_before=frozenset(ages["before"]),
@@ -320,7 +321,7 @@ def _build(found: Mapping[str, Any]) -> Rules:
         verbs=requests.union(sentences["verbs"]),
         choices={name: tuple(entries) for name, entries in surrogates["choices"].items()},
         templates=surrogates["templates"],
-        facts=build_fact_words(found.get("optional", {}).get("facts", {})),
+        facts=FactWords(**{key: frozenset(facts[key]) for key in FACT_WORD_KEYS if key in facts}),
     )
 
 

@@ -157,7 +157,7 @@ class Conversation:
     @property
     def facts(self) -> str:
         """Value of the option ``facts`` that the conversation was started with."""
-        return self._shared.plan.facts.level
+        return self._shared.plan.facts_level
 
     @property
     def kept_words(self) -> KeptWords:

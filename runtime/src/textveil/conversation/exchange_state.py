@@ -102,7 +102,7 @@ class ConversationState:
         self.sanitizer = sanitizer
         self.options = {name: sorted(v) if isinstance(v, set | frozenset) else v for name, v in options.items()}
         self.plan = sanitizer.names_plan(**options)
-        self.options["facts"] = self.plan.facts.level  # a stored conversation keeps it if the default changes
+        self.options["facts"] = self.plan.facts_level  # a stored conversation keeps it if the default changes
         lists = self.plan.lists
         self.surrogate_state = ConversationDraws(self.plan.style, self.plan.surrogates, lists.common_words)
         given, family = lists.members_by_type["given"], lists.members_by_type["family"]

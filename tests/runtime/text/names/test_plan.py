@@ -44,7 +44,7 @@ def test_what_is_refused(plans: NamesPlanFactory, options: dict[str, Any], messa
 @pytest.mark.parametrize("level", FACTS)
 def test_each_value_of_facts_is_accepted_and_stated(plans: NamesPlanFactory, level: str) -> None:
     plan = plans.make_plan({"facts": level})
-    assert plan.facts.level == level
+    assert plan.facts_level == level
     statement = plan.terms.statement(5).to_dict()
     assert statement["facts"] == level
     assert ("technical and medical terms" in statement["line"]) == (level != "none")

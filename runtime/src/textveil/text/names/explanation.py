@@ -12,7 +12,6 @@ from textveil.bundle.names_files import FUNCTION, NamesLists
 from textveil.lazy import ENTITY_TYPES, load_data
 from textveil.text.explanation import FUNCTION_WORD, ExplainedPiece
 from textveil.text.names.entity_types import EntityMention
-from textveil.text.names.facts import FactRules
 from textveil.text.names.plan import NamesPlan
 from textveil.text.names.tokens import (
     AFTER_TITLE,
@@ -134,11 +133,11 @@ class _OptionReasons:
         self._plan = plan
         self._starts = list[int]()
         self._mentions = list[tuple[int, str, EntityMention]]()
-        if not plan.style.keep and plan.facts.level == NO_FACTS:
+        if not plan.style.keep and plan.facts_level == NO_FACTS:
             return
-        style, facts = replace(plan.style, keep=frozenset()), FactRules(plan.lists, NO_FACTS)
+        style = replace(plan.style, keep=frozenset())
         start = 0
-        for piece, entity_type, mention in replace(plan, style=style, facts=facts).iterate_pieces(text):
+        for piece, entity_type, mention in replace(plan, style=style, facts_level=NO_FACTS).iterate_pieces(text):
             if mention is not None:
                 self._starts.append(start)
                 self._mentions.append((start + len(piece), entity_type, mention))

@@ -21,7 +21,7 @@ from textveil.text.identifiers import iterate_identifier_words, split_identifier
 from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention, MentionPart
 from textveil.text.names.fact_places import LINE_BREAKS, NUMERIC_TYPES, LinePlaces
 from textveil.text.names.lexicon import find_ending
-from textveil.text.names.spans import SpanFinder
+from textveil.text.names.spans import SpanFinder, find_run_case
 from textveil.text.names.tokens import (
     AFTER_TITLE,
     CAPITALIZED,
@@ -30,18 +30,9 @@ from textveil.text.names.tokens import (
     RANDOMIZED,
     EntitySpan,
     NamesToken,
-    find_run_case,
 )
 from textveil.text.options import FACTS
 from textveil.text.segmentation import LOWER, TITLE, UPPER, find_case_pattern
-
-#: Types of which some strings are kept, by the value of the option that keeps the first of them. Their replaced spans
-#: are tags in every style, since a reader could mistake a surrogate for a kept string.
-_VALUE_TYPES = {
-    "plain": frozenset("digits number year".split()),
-    "useful": frozenset("age day decade group month ordinal season time weekday year-range".split()),
-    "public": frozenset(("country", "the-country")),
-}
 
 #: Number of elements that are read together at most. Nothing is kept on account of what may follow a cut.
 _MAX_BATCH = 1 << 10
@@ -66,11 +57,6 @@ _CODE_MARKS = re.compile(r"[_.$:\\#]|/.*/|[a-z][A-Z]")
 _UNCUT_MARKS = re.compile(r"[@%&?]|://")
 _ROUND = frozenset("100 200 256 404 500 512".split())
 _CURRENCIES = frozenset("$\u20ac\u00a3\u00a5")
-
-
-def list_value_types(level: str) -> frozenset[str]:
-    """Return the types of which a value of the option ``facts`` keeps some strings."""
-    return frozenset().union(*(_VALUE_TYPES.get(below, ()) for below in FACTS[: FACTS.index(level) + 1]))
 
 
 class FactRules:

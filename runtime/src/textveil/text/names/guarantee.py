@@ -15,9 +15,21 @@ from textveil.text.options import CONSISTENT_CAP, DEFAULT_FACTS, FACTS
 from textveil.text.statement import PrivacyTerms
 
 _TEXTS = load_data(STATEMENTS)["names"]
+#: Types of which some strings are kept, by the value of the option that keeps the first of them. Their replaced spans
+#: are tags in every style, since a reader could mistake a surrogate for a kept string.
+_VALUE_TYPES = {
+    "plain": frozenset("digits number year".split()),
+    "useful": frozenset("age day decade group month ordinal season time weekday year-range".split()),
+    "public": frozenset(("country", "the-country")),
+}
 #: Layouts of plain numbers of five digits or more, none of which the option ``facts`` keeps.
 _LONG_NUMBERS = frozenset(("5", "7", "10"))
 NOTION: str = _TEXTS["guarantee"]
+
+
+def list_value_types(level: str) -> frozenset[str]:
+    """Return the types of which a value of the option ``facts`` keeps some strings."""
+    return frozenset().union(*(_VALUE_TYPES.get(below, ()) for below in FACTS[: FACTS.index(level) + 1]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,11 +58,10 @@ class ReplacementStyle:
     linked: bool = False
     value_tags: frozenset[str] = frozenset()
 
-    def is_tagged(self, public_type: str, entity_type: str, layout: str) -> bool:
-        """Return whether a mention of a type and layout is written as a tag."""
-        if self.tags or public_type in self.tag:
-            return True
-        return entity_type in self.value_tags and layout not in _LONG_NUMBERS
+    @staticmethod
+    def has_value_tag(layout: str) -> bool:
+        """Return whether a mention of one of ``value_tags`` is written as a tag, given its layout."""
+        return layout not in _LONG_NUMBERS
 
     @property
     def effective_cap(self) -> int | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,8 +27,12 @@ from textveil.text.names.entity_types import (
     EntityMention,
     GivenNameLinker,
 )
-from textveil.text.names.facts import FactRules, list_value_types
-from textveil.text.names.guarantee import NamesGuarantee, RandomizedListFigures, ReplacementStyle
+from textveil.text.names.guarantee import (
+    NamesGuarantee,
+    RandomizedListFigures,
+    ReplacementStyle,
+    list_value_types,
+)
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.read import NamesReader
 from textveil.text.names.rewrite import DocumentDraws
@@ -37,10 +41,13 @@ from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.names.tokenizer import ChunkTokenizer
 from textveil.text.names.tokens import RANDOMIZED, NamesToken
 from textveil.text.names.word_list import WordListRandomizer
-from textveil.text.options import CONSISTENT_CAP, DEFAULT_FACTS, FACTS
+from textveil.text.options import CONSISTENT_CAP, DEFAULT_FACTS, FACTS, NO_FACTS
 from textveil.text.restore import Restorer
 from textveil.text.statement import PrivacyTerms
 from textveil.work_limits import check_work
+
+if TYPE_CHECKING:
+    from textveil.text.names.facts import FactRules
 
 STYLES = ("surrogate", "tag")
 #: Lists that the mode requires.
@@ -151,7 +158,7 @@ class NamesPlan:
         lists: The lists of the bundle.
         surrogates: The surrogate pools.
         style: Options for the replacement of spans.
-        facts: Which public facts are kept.
+        facts_level: Value of the option ``facts``.
         terms: Contents of privacy statements.
         allowed: Keys of the user's own words that are kept.
         denied: Keys of the user's own words that are replaced.
@@ -164,7 +171,7 @@ class NamesPlan:
     lists: NamesLists
     surrogates: SurrogatePools
     style: ReplacementStyle
-    facts: FactRules
+    facts_level: str
     terms: PrivacyTerms
     allowed: frozenset[str] = field(repr=False)
     denied: frozenset[str] = field(repr=False)
@@ -183,6 +190,15 @@ class NamesPlan:
         return EntityClassifier(
             self.lists.members_by_type, common, self.lists.rules, self.style.keep, unchanged_types, self.denied
         )
+
+    @cached_property
+    def facts(self) -> "FactRules | None":
+        """Rules that keep public facts; ``None`` for the value ``none``."""
+        if self.facts_level == NO_FACTS:
+            return None
+        from textveil.text.names.facts import FactRules  # lazy: most calls keep no facts
+
+        return FactRules(self.lists, self.facts_level, self.denied, self.style.tag | self.style.drop)
 
     @cached_property
     def _lexicon(self) -> Lexicon:
@@ -277,7 +293,7 @@ class NamesPlanFactory:
             raise OptionError(f"the mode names does not support {', '.join(unsupported)}: omit it")
         style = self._make_style(options)
         allowed, denied = _collect_keys(options.get("allow", ())), _collect_keys(options.get("deny", ()))
-        facts = FactRules(self._lists, options.get("facts", DEFAULT_FACTS), denied, style.tag | style.drop)
+        facts_level = options.get("facts", DEFAULT_FACTS)
         level, randomizer, list_figures = None, None, None
         if "randomize" in options:
             from textveil.text.staircase_plans import find_staircase_level  # lazy: surrogates need no staircase
@@ -294,7 +310,7 @@ class NamesPlanFactory:
             level=level and f"{level.epsilon.normalize():f}",
             promise=NamesGuarantee(
                 style=style,
-                facts=facts.level,
+                facts=facts_level,
                 allow=bool(allowed),
                 deny=bool(denied),
                 also=has_detector,
@@ -310,7 +326,7 @@ class NamesPlanFactory:
             lists=self._lists,
             surrogates=self._surrogates,
             style=style,
-            facts=facts,
+            facts_level=facts_level,
             terms=terms,
             allowed=allowed,
             denied=denied,
@@ -323,7 +339,8 @@ class NamesPlanFactory:
         style, cap = options.get("style", "surrogate"), options.get("consistent_cap", CONSISTENT_CAP)
         if style not in STYLES:
             raise OptionError(f"style must be one of {', '.join(STYLES)}")
-        if options.get("facts", DEFAULT_FACTS) not in FACTS:
+        facts_level = options.get("facts", DEFAULT_FACTS)
+        if facts_level not in FACTS:
             raise OptionError(f"facts must be one of {', '.join(FACTS)}")
         types_by_option = {name: self._check_types(options.get(name, ())) for name in ("keep", "tag", "drop")}
         if any(
@@ -346,7 +363,7 @@ class NamesPlanFactory:
             consistent=bool(consistent),
             cap=cap,
             linked=key is not None,
-            value_tags=list_value_types(options.get("facts", DEFAULT_FACTS)),
+            value_tags=frozenset() if facts_level == NO_FACTS else list_value_types(facts_level),
             **types_by_option,
         )
 

@@ -10,19 +10,20 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from textveil.bundle.rules import Rules
 from textveil.text.names.entity_types import EntityClassifier, EntityMention
-from textveil.text.names.facts import FactRules
 from textveil.text.names.lexicon import is_letter
 from textveil.text.names.spans import LINE_BREAKS, SpanFinder
 from textveil.text.names.spelled_tokens import may_span_gap, merge_spelled
 from textveil.text.names.tokenizer import ChunkTokenizer
 from textveil.text.names.tokens import JSON_NUMBER_CASE, NUMBER_WORD, RANDOMIZED, ChunkTokens, NamesToken, TokenWindow
-from textveil.text.options import NO_FACTS
 from textveil.text.segmentation import LOWER
 from textveil.work_limits import STEPS_PER_CHECK, check_work
+
+if TYPE_CHECKING:
+    from textveil.text.names.facts import FactRules
 
 #: End of a key of JSON.
 _KEY_END = re.compile(r'"[ \t\r\n]*:')
@@ -137,10 +138,10 @@ class NamesReader:
     """
 
     def __init__(
-        self, tokenizer: ChunkTokenizer, classifier: EntityClassifier, rules: Rules, facts: FactRules | None = None
+        self, tokenizer: ChunkTokenizer, classifier: EntityClassifier, rules: Rules, facts: "FactRules | None" = None
     ) -> None:
         self._tokenizer, self._rules, self._classifier = tokenizer, rules, classifier
-        self._facts = None if facts is None or facts.level == NO_FACTS else facts
+        self._facts = facts
         self._recent_chunks: dict[str, ChunkTokens] = {}
         self._older_chunks: dict[str, ChunkTokens] = {}
 

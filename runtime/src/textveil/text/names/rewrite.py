@@ -121,7 +121,11 @@ class DocumentDraws:
         style = self._style
         if public_type in style.drop:
             return ""
-        if style.is_tagged(public_type, mention.entity_type, mention.parts[0].layout):
+        if (
+            style.tags
+            or public_type in style.tag
+            or (mention.entity_type in style.value_tags and style.has_value_tag(mention.parts[0].layout))
+        ):
             return self._get_tag(public_type, _make_tag_key(mention))
         draws = [*map(self._draw_part, mention.parts)]
         return self._get_tag(public_type, _make_tag_key(mention)) if None in draws else cast("list[int]", draws)
@@ -307,7 +311,8 @@ def write_with_pairs(elements: Iterable[RewrittenElement]) -> tuple[str, list[Su
         more = [*islice(left, _WINDOW)]
         written.append("".join(piece.output for piece in more))
         for piece in more:
-            for pair in iterate_short_forms(piece):
+            is_organization = piece.mention is not None and piece.mention.entity_type == "organization"
+            for pair in iterate_short_forms(piece) if is_organization else ():
                 short_forms.setdefault(pair.output.lower(), set()).add(piece.output.lower())
         window += more
         is_end = len(more) < _WINDOW
@@ -324,7 +329,7 @@ def write_with_pairs(elements: Iterable[RewrittenElement]) -> tuple[str, list[Su
         past = max(0, stop - _ELEMENTS_BEFORE)
         window, start, is_start = window[past:], stop - past, is_start and not past
     text = "".join(written)
-    return text, [*pairs, *find_kept_short_forms(text, short_forms)]
+    return text, [*pairs, *find_kept_short_forms(text, short_forms)] if short_forms else pairs
 
 
 def find_pairs(

@@ -49,7 +49,6 @@ from textveil.text.names.tokens import (
     TextElement,
     TokenWindow,
     create_tuple,
-    find_run_case,
 )
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 from textveil.work_limits import STEPS_PER_CHECK, check_work
@@ -407,8 +406,7 @@ class SpanFinder:
                 break
             first = first if after == index else after  # connectors start a new group
             index = self._find_member_end(after, end)
-        tokens = tuple(self._words[start:index])
-        case = find_run_case(tokens)
+        case = find_run_case(tokens := tuple(self._words[start:index]))
         layout = ENDS_IN_INITIAL if tokens[-1].token_class == INITIAL else ""
         entity_type = LONE_INITIAL if layout and len(tokens) == 1 else CAPITALIZED_RUN
         title_case_words = 0 if has_lower else sum(map(_is_title_case, tokens))
@@ -418,9 +416,8 @@ class SpanFinder:
         elif start and gap in (" ", ". ") and self._words[start - 1].entity_type == "title":
             preceding_word = AFTER_TITLE
         text = tokens[0].text if len(tokens) == 1 else "".join(self._spellings[2 * start + 1 : 2 * index])
-        elements.append(
-            create_tuple(EntitySpan, (entity_type, case, layout, tokens, text, preceding_word, title_case_words, ""))
-        )
+        fields = entity_type, case, layout, tokens, text, preceding_word, title_case_words, ""
+        elements.append(create_tuple(EntitySpan, fields))
         return index
 
     def _find_next_member(self, start: int, index: int, end: int) -> int | None:
@@ -482,6 +479,12 @@ class SpanFinder:
         blocks = ["".join(spellings[at : min(at + _JOIN_BLOCK, stop)]) for at in range(first, stop, _JOIN_BLOCK)]
         text = blocks[0] if len(blocks) == 1 else "".join(blocks)
         return create_tuple(EntitySpan, (entity_type, case, layout, tuple(self._words[start:end]), text, "", 0, ""))
+
+
+def find_run_case(tokens: Iterable[NamesToken]) -> int:
+    """Return the case pattern of a run. Initials have none of their own: how a sentence ends is public."""
+    words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
+    return TITLE if any(token.case != UPPER for token in words) else UPPER
 
 
 def _may_join_name(token: NamesToken) -> bool:

@@ -6,10 +6,10 @@ entity types.
 """
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, final
 
-from textveil.text.segmentation import LOWER, TITLE, UPPER
+from textveil.text.segmentation import LOWER
 
 #: Classes of tokens: a gap; a kept word; a lower-case word that is kept unless the whole document is in lower case; a
 #: string, word or number that is replaced; digits, which may form one number with others; a capitalized word; a single
@@ -125,19 +125,3 @@ class EntitySpan(NamedTuple):
 
 
 TextElement = str | EntitySpan
-
-
-def find_run_case(tokens: Iterable[NamesToken]) -> int:
-    """Return the case pattern of a run.
-
-    Initials carry no case of their own, and no sentence ends at the full stop after one: both are public in the
-    template.
-    """
-    return (
-        TITLE
-        if any(
-            token.case != UPPER and token.token_class == CAPITALIZED and token.entity_type != "particle"
-            for token in tokens
-        )
-        else UPPER
-    )
