@@ -11,7 +11,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 from prompts.score import Counts, others, total, wilson_interval
 from prompts.tools import FACTS, STYLES, name_setting
-from report.charts import BLUE, GRAY, SMALL, STYLE, apart, percent, titled
+from report.charts import BLUE, GRAY, SMALL, STYLE, apart, make_figure, percent
 from report.pages import points, table
 
 Record = dict[str, Any]
@@ -218,7 +218,7 @@ def pictures(results: Path) -> dict[str, Figure]:
     """Return the picture of the page."""
     drawn = find_points(results)
     with rc_context(STYLE):
-        figure = titled(_title(drawn), (9.5, 5.6))
+        figure = make_figure(_title(drawn), (9.5, 5.6))
         axes = figure.subplots()
         ours = sorted((point for point in drawn if point.ours), key=lambda point: point.place)
         for point, x in zip(ours, apart([point.place[0] for point in ours], 0.06), strict=True):

@@ -26,7 +26,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         for name in ("consistent", "sanitize_punctuation")
         for wrong in ("no", "false", 0, 1, [])
     ),
-    ({"consistent_cap": 5}, "consistent_cap needs consistent=True"),
+    ({"consistent_cap": 5}, "consistent_cap requires consistent"),
     *(
         (
             {"consistent": True, "consistent_cap": wrong},

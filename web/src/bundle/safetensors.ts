@@ -50,7 +50,8 @@ export class TensorFile {
         parseInteger(index, 0, MAX_COUNT, name),
       );
       const type = parseText(fields.get("dtype"), name);
-      if (!(types as readonly string[]).includes(type)) throw new BundleDamaged(`${name}: a value is not one of the allowed strings`);
+      if (!(types as readonly string[]).includes(type))
+        throw new BundleDamaged(`${name}: a value is not one of the allowed strings`);
       const [begin, end] = offsets;
       if (begin === undefined || end === undefined || shape.reduce((a, b) => a * Math.max(1, b), 1) > MAX_COUNT) {
         throw new BundleDamaged(`${name}: an array has an unsupported type or shape`);

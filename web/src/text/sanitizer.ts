@@ -213,7 +213,7 @@ export class Sanitizer {
     const protect = checked.protect === undefined ? table.defaultMode : checked.protect === "all" ? "all" : "words";
     const cap = parseCap(checked);
     const { consistent = false, sanitizePunctuation: sanitizesPunctuation = false } = checked;
-    if (!consistent && checked.consistentCap !== undefined) throw new OptionError("consistentCap needs consistent");
+    if (!consistent && checked.consistentCap !== undefined) throw new OptionError("consistentCap requires consistent");
     const cacheKey = `${protect} ${level.epsilon}`;
     let mechanism = this.#mechanisms.get(cacheKey);
     if (mechanism === undefined) {

@@ -132,7 +132,7 @@ def _parse_consistency(checked: Mapping[str, Any]) -> tuple[bool, int]:
     if consistent == "corpus":
         raise OptionError('consistent="corpus" works only with the mode names (protect)')
     if not consistent and "consistent_cap" in checked:
-        raise OptionError("consistent_cap needs consistent=True")
+        raise OptionError("consistent_cap requires consistent")
     return consistent, checked.get("consistent_cap", CONSISTENT_CAP)
 
 
