@@ -104,11 +104,11 @@ class PresidioTool:
 
     def keep(self, text: str) -> Mask | None:
         """Return the mask of what no finding covers."""
-        return _invert(text, self._analyzer.hidden(text))
+        return _invert(text, self._analyzer.find_hidden(text))
 
     def rewrite(self, text: str) -> str:
         """Return the text with each finding replaced by its type."""
-        return self._anonymizer.anonymize(text, self._analyzer.found(text)).text
+        return self._anonymizer.anonymize(text, self._analyzer.find_entities(text)).text
 
 
 class RampartTool:
@@ -128,12 +128,12 @@ class RampartTool:
 
     def keep(self, text: str) -> Mask | None:
         """Return the mask of what no finding covers."""
-        return _invert(text, self._detector.hidden(text))
+        return _invert(text, self._detector.find_hidden(text))
 
     def rewrite(self, text: str) -> str:
         """Return the text with ``[REDACTED]`` for each finding."""
         pieces, at = [], 0
-        for start, end in sorted(self._detector.hidden(text)):
+        for start, end in sorted(self._detector.find_hidden(text)):
             if start >= at:
                 pieces += [text[at:start], "[REDACTED]"]
             at = max(at, end)

@@ -52,7 +52,7 @@ def test_facts_reach_pandas_and_spacy_and_langchain() -> None:
     options = {"protect": "names", "style": "tag", "facts": "plain"}
     nlp = spacy.blank("en")
     nlp.add_pipe("textveil", config=options)
-    assert next(iter(sanitize(pandas.Series([text]), **options))) == expected
+    assert next(iter(sanitize(pandas.Series([text]), **options))) == expected  # type: ignore[arg-type]
     assert nlp(text).text == SanitizeFirst(**options).invoke(text) == expected  # type: ignore[arg-type]
     for make in (lambda: sanitize(pandas.Series([text]), facts="plain"), lambda: SanitizeFirst(facts="plain")):
         with pytest.raises(OptionError, match="facts: only with the mode names"):

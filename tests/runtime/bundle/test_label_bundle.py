@@ -34,7 +34,7 @@ EXTRACTOR = ("release", "extractor")
 MANIFESTS = {
     "no release": (set_in("release", value=KeyError), "not an object"),
     "a key that nobody knows": (set_in("release", "more", value=1), "unknown or missing"),
-    "another kind": (set_in("release", "label_type", value="secret"), "a value is not one of the allowed strings"),
+    "another kind": (set_in("release", "label_type", value="secret"), "not one of the allowed strings"),
     "true codes": (set_in("release", "label_count", value=True), "out of range"),
     "one code": (set_in("release", "label_count", value=1), "out of range"),
     "too many codes": (set_in("release", "label_count", value=257), "out of range"),
@@ -45,7 +45,10 @@ MANIFESTS = {
     "labels that are none": (set_in("labels", value=["a", "b", 3]), "not a string"),
     "a label twice": (set_in("labels", value=["a", "b", "a"]), "twice"),
     "no labels": (set_in("labels", value=None), "not an array"),
-    "another extractor": (set_in(*EXTRACTOR, "extractor_type", value="pickle"), "a value is not one of the allowed strings"),
+    "another extractor": (
+        set_in(*EXTRACTOR, "extractor_type", value="pickle"),
+        "a value is not one of the allowed strings",
+    ),
     "an extractor as a list": (set_in(*EXTRACTOR, value=[]), "not an object"),
     "a dimension of 0": (set_in(*EXTRACTOR, "dimension", value=0), "out of range"),
     "a number of pairs that is not a power of two": (set_in(*EXTRACTOR, "pairs", value=6), "power of two"),
@@ -77,7 +80,10 @@ MANIFESTS = {
         set_in("release", "default", "epsilon", value="2"),
         "the default level must be a level of the default randomizer",
     ),
-    "a default of no channel": (set_in("release", "default", "randomizer", value="more"), "a value is not one of the allowed strings"),
+    "a default of no channel": (
+        set_in("release", "default", "randomizer", value="more"),
+        "a value is not one of the allowed strings",
+    ),
     "a file outside": (set_in("files", "../label-classifier.safetensors", value={"sha256": "", "bytes": 1}), "outside"),
     "files as a number": (set_in("files", value=3), "not an object"),
 }
