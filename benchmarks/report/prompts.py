@@ -221,7 +221,7 @@ def pictures(results: Path) -> dict[str, Figure]:
         figure = make_figure(_title(drawn), (9.5, 5.6))
         axes = figure.subplots()
         ours = sorted((point for point in drawn if point.ours), key=lambda point: point.place)
-        for point, x in zip(ours, apart([point.place[0] for point in ours], 0.06), strict=True):
+        for point, x in zip(ours, apart([point.place[0] for point in ours], 0.11), strict=True):
             _draw(axes, point, "o", BLUE)
             label = point.label.removeprefix("names ").removeprefix("names, ")
             _label(axes, label, point.place, BLUE, (x + 0.01, point.place[1] + 0.015), rotation=32)
