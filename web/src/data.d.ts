@@ -52,6 +52,7 @@ export type FactWordKey =
   | "language_leads"
   | "language_nouns"
   | "month_leads"
+  | "name_leads"
   | "name_prefixes"
   | "not_plurals"
   | "number_words"

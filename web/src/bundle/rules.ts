@@ -57,6 +57,7 @@ const FACT_WORD_KEYS = {
   languageLeads: "language_leads",
   languageNouns: "language_nouns",
   monthLeads: "month_leads",
+  nameLeads: "name_leads",
   namePrefixes: "name_prefixes",
   notPlurals: "not_plurals",
   numberWords: "number_words",

@@ -33,6 +33,7 @@ class FactWords:
         month_leads: Words before a month without a year.
         language_leads: Words before the name of a language; ``language_nouns`` are words after it.
         heading_leads: Words before a single word in Title case that names no person.
+        name_leads: Words before the name of a person, as in ``my name is``.
         name_prefixes: Beginnings of family names, such as ``mc`` and ``van``.
     """
 
@@ -56,6 +57,7 @@ class FactWords:
     language_leads: frozenset[str] = _NONE
     language_nouns: frozenset[str] = _NONE
     heading_leads: frozenset[str] = _NONE
+    name_leads: frozenset[str] = _NONE
     name_prefixes: frozenset[str] = _NONE
 
 

@@ -11,6 +11,8 @@ import type { EntityMention } from "./entityTypes.js";
 /** A word of kept text, in the letters of Latin scripts. */
 const WORD = /[0-9A-Za-z\u00c0-\u024f]+(?:['\u2019][0-9A-Za-z\u00c0-\u024f]+)*/g;
 const SENTENCE_END = new RegExp(`[.!?]['")\u201d]*[${WHITE}]`);
+/** A word after which a full stop ends a sentence. */
+const LAST_WORD = /^[a-z]{3,}$/;
 const NOT_WHITE = new RegExp(`[^${WHITE}]`);
 /** Types of spans by class. The class is all that a place reads of a mention beside it. */
 export const NUMERIC_TYPES: ReadonlySet<string> = new Set([
@@ -232,7 +234,8 @@ export class LinePlaces {
   beginsSentence(index: number, followers: ReadonlySet<string>): boolean {
     const [before, after] = [this.getGap(index), this.getGap(index + 1)];
     if (index === 0 && (this.cutBefore || NOT_WHITE.test(before))) return false;
-    if (index > 0 && !SENTENCE_END.test(before) && !hasBreak(before)) return false;
+    const ends = SENTENCE_END.test(before) && LAST_WORD.test(this.getWord(index - 1));
+    if (index > 0 && !ends && !hasBreak(before)) return false;
     return after.startsWith(", ") || (after === " " && followers.has(this.getWord(index + 1)));
   }
 

@@ -118,6 +118,7 @@ export class FactRules {
   readonly #isUseful: boolean;
   readonly #isPublic: boolean;
   readonly #secret: ReadonlySet<string>;
+  readonly #beforeNames: ReadonlySet<string>;
   readonly #beforeValues: ReadonlySet<string>;
   readonly #domains: ReadonlySet<string>;
 
@@ -137,6 +138,7 @@ export class FactRules {
     const number = FACTS.indexOf(level);
     [this.#isUseful, this.#isPublic] = [number >= 2, number >= 3];
     this.#secret = facts.secretWords;
+    this.#beforeNames = new Set([...facts.secretWords, ...facts.nameLeads, ...facts.kin]);
     this.#beforeValues = new Set([...facts.secretWords, ...facts.addressWords]);
     this.#domains = new Set([...data.domains.all, ...data.domains.names]);
   }
@@ -409,7 +411,7 @@ export class FactRules {
     if (!this.#isUseful) return false;
     if (entityType === CAPITALIZED_RUN) {
       const { roles, kin, headingLeads } = this.#facts;
-      if (place.isNamePlace(index, roles, kin) || place.follows(index, this.#secret)) return false;
+      if (place.isNamePlace(index, roles, kin) || place.follows(index, this.#beforeNames)) return false;
       if (this.isPublicRun(mention)) return true;
       if (this.#isPublic && COUNTRIES.has(mention.entityType) && span.precedingWord !== AFTER_TITLE) return true;
       return this.isTitleCase(mention) && (span.tokens.length > 1 || place.isHeadingPlace(index, headingLeads));

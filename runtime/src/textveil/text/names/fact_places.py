@@ -14,6 +14,8 @@ from textveil.text.names.tokens import CAPITALIZED_RUN, DIGIT_GROUP, LONE_INITIA
 LINE_BREAKS = frozenset(load_data(CHARACTERS)["gaps"]["line_breaks"])
 #: A word of kept text, in the letters of Latin scripts.
 _WORD = re.compile("[0-9A-Za-z\u00c0-\u024f]+(?:['\u2019][0-9A-Za-z\u00c0-\u024f]+)*")
+#: A word after which a full stop ends a sentence.
+_LAST_WORD = re.compile("[a-z]{3,}")
 _SENTENCE_END = re.compile(r"[.!?]['\")\u201d]*\s")
 #: Types of spans by class. The class is all that a place reads of a mention beside it.
 NUMERIC_TYPES = frozenset(
@@ -224,7 +226,8 @@ class LinePlaces:
         before, after = self.gaps[index], self.gaps[index + 1]
         if index == 0 and (self._cut_before or before.strip()):
             return False
-        if index > 0 and not _SENTENCE_END.search(before) and LINE_BREAKS.isdisjoint(before):
+        ends = _SENTENCE_END.search(before) is not None and _LAST_WORD.fullmatch(self.get_word(index - 1)) is not None
+        if index > 0 and not ends and LINE_BREAKS.isdisjoint(before):
             return False
         return after.startswith(", ") or (after == " " and self.get_word(index + 1) in followers)
 

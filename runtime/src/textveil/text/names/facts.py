@@ -85,6 +85,7 @@ class FactRules:
         self._is_useful, self._is_public = number >= 2, number >= 3
         self._secret = self._facts.secret_words
         self._before_values = self._secret | self._facts.address_words
+        self._before_names = self._secret | self._facts.name_leads | self._facts.kin
 
     @cached_property
     def _surrogates(self) -> frozenset[str]:
@@ -386,7 +387,9 @@ class FactRules:
         if not self._is_useful:
             return False
         if entity_type == CAPITALIZED_RUN:
-            if place.is_name_place(index, self._facts.roles, self._facts.kin) or place.follows(index, self._secret):
+            if place.is_name_place(index, self._facts.roles, self._facts.kin):
+                return False
+            if place.follows(index, self._before_names):
                 return False
             if self.is_public_run(mention):
                 return True
