@@ -11,6 +11,8 @@ import type { EntityMention } from "./entityTypes.js";
 /** A word of kept text, in the letters of Latin scripts. */
 const WORD = /[0-9A-Za-z\u00c0-\u024f]+(?:['\u2019][0-9A-Za-z\u00c0-\u024f]+)*/g;
 const SENTENCE_END = new RegExp(`[.!?]['")\u201d]*[${WHITE}]`);
+/** Number of items of a sentence that are read in each direction. */
+const MAX_SENTENCE = 64;
 /** A word after which a full stop ends a sentence. */
 const LAST_WORD = /^[a-z]{3,}$/;
 const NOT_WHITE = new RegExp(`[^${WHITE}]`);
@@ -255,6 +257,7 @@ export class LinePlaces {
   hasInSentence(index: number, types: ReadonlySet<string>): boolean {
     for (const step of [-1, 1]) {
       for (let at = index; ; ) {
+        if (Math.abs(at - index) === MAX_SENTENCE) return true;
         const gap = this.getGap(step < 0 ? at : at + 1);
         at += step;
         if (SENTENCE_END.test(gap) || hasBreak(gap)) break;

@@ -14,6 +14,8 @@ from textveil.text.names.tokens import CAPITALIZED_RUN, DIGIT_GROUP, LONE_INITIA
 LINE_BREAKS = frozenset(load_data(CHARACTERS)["gaps"]["line_breaks"])
 #: A word of kept text, in the letters of Latin scripts.
 _WORD = re.compile("[0-9A-Za-z\u00c0-\u024f]+(?:['\u2019][0-9A-Za-z\u00c0-\u024f]+)*")
+#: Number of items of a sentence that are read in each direction.
+_MAX_SENTENCE = 64
 #: A word after which a full stop ends a sentence.
 _LAST_WORD = re.compile("[a-z]{3,}")
 _SENTENCE_END = re.compile(r"[.!?]['\")\u201d]*\s")
@@ -243,10 +245,12 @@ class LinePlaces:
         return words[0] in self._words_of.age_ends or words == ["of", "age"]
 
     def has_in_sentence(self, index: int, types: Collection[str]) -> bool:
-        """Return whether the sentence of a mention has another mention of the types."""
+        """Return whether the sentence of a mention has another mention of the types, or is very long."""
         for step in (-1, 1):
             at = index
             while True:
+                if abs(at - index) == _MAX_SENTENCE:
+                    return True
                 gap = self.gaps[at if step < 0 else at + 1]
                 at += step
                 if _SENTENCE_END.search(gap) or not LINE_BREAKS.isdisjoint(gap):
