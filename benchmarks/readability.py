@@ -107,10 +107,10 @@ class Model:
         new = {text: self._tokenize(text) for text in texts if text not in self._known}
         by_length = sorted(new.items(), key=lambda item: len(item[1]))
         for start in range(0, len(by_length), AT_ONCE):
-            self._read(by_length[start : start + AT_ONCE])
+            self._score_batch(by_length[start : start + AT_ONCE])
         return [self._known[text] for text in texts]
 
-    def _read(self, texts: Sequence[tuple[str, list[int]]]) -> None:
+    def _score_batch(self, texts: Sequence[tuple[str, list[int]]]) -> None:
         """Score a batch of texts; no token attends to the padding of shorter ones."""
         rows = [self._torch.tensor(numbers) for _, numbers in texts]
         with self._torch.inference_mode():

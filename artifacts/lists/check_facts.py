@@ -1,4 +1,4 @@
-"""Check the lists of public facts against names of persons, and measure what they keep.
+"""Count the names of persons on the lists of public facts, and fail if there are too many.
 
     python artifacts/lists/check_facts.py artifacts/english-v4
 

@@ -159,9 +159,9 @@ class Releases:
         made = self.of(row)
         reading = made.read([split_text(text) for text in texts])
         outputs = made.draw(reading)
-        return [self._joined(outputs[reading.document == number]) for number in range(len(texts))]
+        return [self._join_words(outputs[reading.document == number]) for number in range(len(texts))]
 
-    def _joined(self, outputs: NDArray[Any]) -> str:
+    def _join_words(self, outputs: NDArray[Any]) -> str:
         """Join folded words by blanks, for rows whose mechanism writes no text."""
         return " ".join(self.words.spellings[word] for word in outputs.tolist() if word != NOTHING)
 

@@ -103,7 +103,7 @@ class Run:
         return self._task[1], self._task[2]
 
     @staticmethod
-    def _read(
+    def _read_parts(
         release: WordRelease, parts: dict[str, corpora.Part], readings: dict[str, Any]
     ) -> dict[str, ReadElements]:
         """Read train and test, once for all releases of one rule."""
@@ -126,7 +126,7 @@ class Run:
             outputs = {name: words for name, (_, words) in new.items()}
         else:
             release = self.releases.of(row)
-            read = self._read(release, parts, readings)
+            read = self._read_parts(release, parts, readings)
             outputs = {name: release.draw(reading) for name, reading in read.items()}
         learner = classify.pearson if job["task"] == "sick" else classify.accuracy
         found = learner(

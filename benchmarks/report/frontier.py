@@ -39,11 +39,11 @@ class Frontier:
         """Return the accuracy, or for SICK Pearson's r, of each draw."""
         return pd.Series([r["score"] for r in self.of("task", row) if r["task"] == task], dtype=float)
 
-    def tuned(self, row: str, *, on_all: bool = False) -> Column:
+    def list_tuned_scores(self, row: str, *, on_all: bool = False) -> Column:
         """Return the accuracy of an encoder fine-tuned on a part of train or on all of it, for each seed."""
         return pd.Series([r["score"] for r in self.of("tuned_on_all" if on_all else "tuned", row)], dtype=float)
 
-    def unchanged(self, row: str, what: str) -> Column:
+    def list_unchanged_shares(self, row: str, what: str) -> Column:
         """Return the share of unchanged words in SST-2, for each draw."""
         found = [r["unchanged"][what] for r in self.of("task", row) if r["task"] == "sst2-whole" and r["unchanged"]]
         return pd.Series(found, dtype=float)
@@ -151,7 +151,7 @@ def main_table(found: Frontier) -> str:
     body = []
     for row in rows.ROWS:
         scores = [score(found, row.name, task) for task in ALL]
-        outs = [spread(found.unchanged(row.name, what)) or _DASH for what in ("content", "words")]
+        outs = [spread(found.list_unchanged_shares(row.name, what)) or _DASH for what in ("content", "words")]
         attack = (spread(found.strongest(row.name)) or _DASH) if row.name != "delete" else _DASH
         body.append([row.law, row.visible, row.nats, *scores, *outs, attack])
     return table(columns, body)
@@ -233,7 +233,7 @@ def tabulate_tuned(found: Frontier) -> str:
     """Tabulate the accuracy of MiniLM fine-tuned on a part of SST-2's rows, and on all, for each release."""
     body = []
     for row in rows.ROWS:
-        parts = [found.tuned(row.name, on_all=on_all) for on_all in (False, True)]
+        parts = [found.list_tuned_scores(row.name, on_all=on_all) for on_all in (False, True)]
         if any(map(len, parts)):
             cells = [cell for part in parts for cell in ((spread(part), str(len(part))) if len(part) else (_DASH, "0"))]
             body.append([row.law, row.visible, row.nats, *cells])

@@ -253,7 +253,7 @@ def _bars(part: int, whole: int) -> list[list[float]]:
 def _label(
     axes: Any, text: str, place: tuple[float, float], color: str, at: tuple[float, float], rotation: int = 0
 ) -> None:
-    """Write a label, of which oblique ones have a thin line to their point: settings of ours are near one another."""
+    """Write the label of a point. A rotated label gets a thin line to its point."""
     line = {"arrowstyle": "-", "color": color, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 4} if rotation else None
     axes.annotate(
         text, place, at, color=color, fontsize=SMALL, rotation=rotation, rotation_mode="anchor", arrowprops=line
