@@ -353,7 +353,7 @@ def _make_reporting_app(service: Gateway, description: str, access: "AccessRule"
 
 
 def _describe_mode(sanitizer: "Sanitizer", options: "Options") -> str:
-    """Return a line about the mode and what it keeps."""
+    """Return the line that states the mode of the gateway, its options, and the words that it keeps."""
     terms = sanitizer.terms(**options)
     if terms.mechanism != "names":
         kept_parts = ", ".join(terms.revealed_parts)

@@ -471,8 +471,7 @@ class Conversation:
         Args:
             packed: The result of ``pack``. It must come from a trusted source.
             sanitizer: As in ``load``.
-            options: ``pass_through``, ``restore_tools``, ``restore_places``, ``restore_hosts``, ``rewrite`` and
-                ``facts``, as in ``load``.
+            options: As in ``load``.
         """
         return cls._from_content(zlib.decompress(packed), sanitizer, options)
 
@@ -481,9 +480,8 @@ class Conversation:
         content = json.loads(encoded)
         stored = content["options"]
         if options.get("facts") not in (None, stored["facts"]):
-            raise OptionError(
-                f"the conversation was started with facts={stored['facts']}: use this value, or start a new one"
-            )
+            value = stored["facts"]
+            raise OptionError(f"the conversation was started with facts={value}: use this value, or start a new one")
         conversation = cls(sanitizer, **{**options, **stored})
         shared = conversation._shared
         if shared.sanitizer.bundle.content_hash != content["bundle"]:
