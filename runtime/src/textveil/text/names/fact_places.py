@@ -1,6 +1,6 @@
-"""Places of the facts: what stands around a mention, as the rules of ``facts`` may read it.
+"""Context of a mention, for the rules of ``facts``: kept words and gaps around it, and types of mentions beside it.
 
-A place is the kept text around a mention, and the classes of the mentions beside it. It has no string of a mention.
+The context never contains the string of a mention. So no rule depends on a string that is replaced.
 """
 
 import re
@@ -87,21 +87,14 @@ class LinePlaces:
         return count
 
     def iterate_elements(self) -> Iterator[str | EntityMention]:
-        """Yield kept texts and mentions, in order."""
-        kept: list[str] = []
+        """Yield kept texts and mentions, in order. Several kept texts may follow each other."""
         for index, (gap, word, mention) in enumerate(zip(self.gaps, self._words, self.mentions, strict=False)):
-            kept.append(gap)
+            yield gap
             if mention is None:
-                kept.append(word)
-                continue
-            for piece in self.pieces.get(index, (mention,)):
-                if isinstance(piece, str):
-                    kept.append(piece)
-                else:
-                    yield "".join(kept)
-                    yield piece
-                    kept = []
-        yield "".join([*kept, self.gaps[-1]])
+                yield word
+            else:
+                yield from self.pieces.get(index, (mention,))
+        yield self.gaps[-1]
 
     def get_word(self, index: int) -> str:
         """Return the kept word at an index; an empty string for a mention, and outside of the lines."""

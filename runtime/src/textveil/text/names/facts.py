@@ -133,7 +133,7 @@ class FactRules:
         return any(len(word) > 1 for word in words) and all(map(self._is_piece, words))
 
     def cut_identifier(self, string: str) -> list[str | EntityMention] | None:
-        """Return the pieces of source code of which some words are not public; ``None`` if the string is not cut.
+        """Cut a string of source code into kept texts and hidden words; return ``None`` if it is replaced as a whole.
 
         Whether it is cut follows from the string with ``xxxx`` in the place of each word that is not public, so no
         hidden word affects it. Each of these words is a mention of its own.
@@ -459,7 +459,7 @@ class FactRules:
         )
 
     def _counts(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a number counts or measures what is named beside it."""
+        """Return whether a unit or a plural follows a number, or a word such as *version* precedes it."""
         gap, after = place.gaps[index + 1], place.get_word(index + 1)
         if gap.lstrip(" ").startswith("%"):
             return True

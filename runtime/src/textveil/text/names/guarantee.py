@@ -28,7 +28,7 @@ NOTION: str = _TEXTS["guarantee"]
 
 
 def list_value_types(level: str) -> frozenset[str]:
-    """Return the types of which a value of the option ``facts`` keeps some strings."""
+    """Return the entity types that have both kept and replaced strings under a value of the option ``facts``."""
     return frozenset().union(*(_VALUE_TYPES.get(below, ()) for below in FACTS[: FACTS.index(level) + 1]))
 
 
