@@ -27,6 +27,8 @@ CANDIDATES = 120_000
 SHARE, SHARE_NAME, SHARE_STRICT, SHARE_START = 0.4, 0.6, 0.7, 0.75
 #: The same of a word that no dictionary has.
 SHARE_UNKNOWN = 0.85
+#: Frequency of a family name that is a word in most of its uses, for languages without counts of capitals.
+FREQUENT_NAME = 3e-5
 #: A word below this frequency is kept at a start in capitals alone.
 START_FREQUENCY = 1e-6
 PERSONS, CITIES, WORDS = 300, 240, 200
@@ -48,20 +50,30 @@ class LanguageSources:
 
     Args:
         settings: Content of ``words.toml``.
-        dictionary: Words of a dictionary in their spelling, one a line.
+        dictionary: A dictionary: words in their spelling, one a line, or a file ``.dic`` of Hunspell.
     """
 
     def __init__(self, settings: Mapping[str, Any], dictionary: Path) -> None:
         self.language: str = settings["language"]
         self.settings = settings
-        spelled = dictionary.read_text("utf-8").split("\n")
-        self.dictionary = {word for word in spelled if word and word == word.lower()}
-        self.dictionary |= {
-            form for form, lemma in self._read_lemmas().items() if form == form.lower() and lemma in self.dictionary
-        }
         wordfreq = importlib.import_module("wordfreq")
         self.frequencies: dict[str, float] = dict(wordfreq.get_frequency_dict(self.language, "large"))
+        self.dictionary = self._read_dictionary(dictionary)
         self.cased = self._read_cased_frequencies()
+
+    def _read_dictionary(self, path: Path) -> set[str]:
+        """Return the words that a dictionary has in lower case, with their inflected forms.
+
+        A dictionary of Hunspell (a file ``.dic`` beside its ``.aff``) decides on the candidates; of a list of words, the
+        base forms decide.
+        """
+        if path.suffix == ".dic":
+            hunspell = importlib.import_module("spylls.hunspell").Dictionary.from_files(str(path.with_suffix("")))
+            candidates = list(self.frequencies)[: self.settings.get("candidates", CANDIDATES)]
+            return {word for word in candidates if word.isalpha() and hunspell.lookup(word)}
+        words = {word for word in path.read_text("utf-8").split("\n") if word and word == word.lower()}
+        forms = {form for form, lemma in self._read_lemmas().items() if form == form.lower() and lemma in words}
+        return words | forms
 
     def _read_lemmas(self) -> dict[str, str]:
         """Return the base form of inflected forms."""
@@ -122,6 +134,11 @@ def read_english(name: str) -> set[str]:
     """Return the entries of a list of the English bundle."""
     lines = (ENGLISH_LISTS / f"entity.{name}.txt").read_text("utf-8").splitlines()
     return {line.partition("\t")[0] for line in lines}
+
+
+def join_parts(first: str, last: str) -> str:
+    """Return a made-up name of two parts: a bar is a blank, and at the start of the last part it joins both."""
+    return first + last[1:] if last.startswith("|") else f"{first} {last.replace('|', ' ')}"
 
 
 def key_phrase(name: str) -> str:
@@ -227,18 +244,29 @@ class PackBuilder:
         closed -= set(self.settings["entity"]["number-word-kept"].split())
         never = set(self.settings["words"]["not_common"].split())
         chosen = set()
-        for word in list(self.sources.frequencies)[:CANDIDATES]:
+        for word in list(self.sources.frequencies)[: self.settings.get("candidates", CANDIDATES)]:
             if len(word) < 2 or not is_entry(word) or word in closed or word in never:
                 continue
             share = self.sources.get_share(word)
             known = word in self.sources.dictionary
             if word in self.listed:
-                if known and share >= SHARE_NAME and self.sources.cased:
+                if known and self._is_mostly_word(word, share):
                     chosen.add(word)
-            elif share >= (SHARE if known else SHARE_UNKNOWN):
+            elif share >= (SHARE if known else SHARE_UNKNOWN) and (known or self.sources.cased):
                 chosen.add(word)
         by_hand = self.function | self.openers | set(self.requests)
         return (chosen | by_hand) - closed
+
+    def _is_mostly_word(self, word: str, share: float) -> bool:
+        """Return whether a name is a word in most of its uses.
+
+        Without counts of capitals, it must be a frequent word and no first name, city or country.
+        """
+        if self.sources.cased:
+            return share >= SHARE_NAME
+        return self.sources.frequencies[word] >= FREQUENT_NAME and not any(
+            word in self.members[kind] for kind in ("given", "city", "country")
+        )
 
     def _choose_pool_words(self) -> dict[str, list[str]]:
         pools: dict[str, list[str]] = {ending: [] for ending in self.settings["endings"]} | {"": []}
@@ -303,7 +331,7 @@ class PackBuilder:
 
         def pair(kind: str, own: Iterable[str]) -> list[str]:
             pairs = [
-                f"{first} {last.replace('|', ' ')}"
+                join_parts(first, last)
                 for last in pools[f"{kind}-last"].split()
                 for first in pools[f"{kind}-first"].split()
             ]
