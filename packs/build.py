@@ -64,8 +64,8 @@ class LanguageSources:
     def _read_dictionary(self, path: Path) -> set[str]:
         """Return the words that a dictionary has in lower case, with their inflected forms.
 
-        A dictionary of Hunspell (a file ``.dic`` beside its ``.aff``) decides on the candidates; of a list of words, the
-        base forms decide.
+        A dictionary of Hunspell (a file ``.dic`` beside its ``.aff``) decides on the candidates. In a list of words, an
+        inflected form counts if the list has its base form.
         """
         if path.suffix == ".dic":
             hunspell = importlib.import_module("spylls.hunspell").Dictionary.from_files(str(path.with_suffix("")))
