@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from textveil_training.audit.statistics import Floats, bound_pair_epsilon
 
-#: Features count only if their frequencies differ by this many standard errors.
+#: Features count only if their frequencies differ by this many standard errors, or more if there are many.
 _STANDARD_ERRORS = 3.0
 #: Candidate thresholds of a score.
 _THRESHOLDS = 500
@@ -115,6 +116,9 @@ def choose_threshold(
     return Event(name, score, float(values[best[1]]), False), float(of_second[best[1]])
 
 
+_GROUPS = ("its words", "its words and their places")
+
+
 def list_features(text: str, group: str) -> set[str]:
     """List the features of a text: its words, its words with their places, or the whole; with its length."""
     if group == "the whole output":
@@ -143,11 +147,32 @@ def _learn_naive_bayes(group: str) -> Callable[[Outputs, Outputs, tuple[Any, Any
     return learn
 
 
+def _learn_one_feature(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> Score:
+    """Return whether a text has the one feature with the largest bound on epsilon."""
+    draws = len(first)
+    counts = [
+        Counter(one for text in texts for group in _GROUPS for one in list_features(str(text), group))
+        for texts in (first, second)
+    ]
+    names = list(counts[0].keys() | counts[1].keys())
+    of_first, of_second = (np.array([one[name] for name in names]) for one in counts)
+    bounds = [bound_pair_epsilon(*both, draws, 0.001) for both in ((of_first, of_second), (of_second, of_first))]
+    best = names[int(np.maximum(*bounds).argmax())]
+    sign = 1.0 if counts[0][best] >= counts[1][best] else -1.0
+    return lambda outputs: np.array(
+        [sign * any(best in list_features(str(text), group) for group in _GROUPS) for text in outputs]
+    )
+
+
 def _weigh(of_first: Floats, of_second: Floats, draws: int) -> Floats:
-    """Return log-odds of presence over absence; 0 for features whose frequencies hardly differ."""
+    """Return log-odds of presence over absence; 0 for features whose frequencies hardly differ.
+
+    The more features there are, the more they must differ, so that few of them do by chance.
+    """
+    deviates = max(_STANDARD_ERRORS, float(norm.isf(0.25 / max(1, len(of_first)))))
     p, q = ((count + 0.5) / (draws + 1) for count in (of_first, of_second))
     mean = (p + q) / 2
-    differs = np.abs(p - q) > _STANDARD_ERRORS * np.sqrt(mean * (1 - mean) * 2 / draws)
+    differs = np.abs(p - q) > deviates * np.sqrt(mean * (1 - mean) * 2 / draws)
     return np.where(differs, np.log(p / q) - np.log((1 - p) / (1 - q)), 0.0)
 
 
@@ -167,6 +192,7 @@ _TEXT_LEARNERS: dict[str, Callable[[Outputs, Outputs, tuple[Any, Any]], Score]] 
     "the whole output": _learn_naive_bayes("the whole output"),
     "its words and their places": _learn_naive_bayes("its words and their places"),
     "its words": _learn_naive_bayes("its words"),
+    "one word": _learn_one_feature,
     "words of the two inputs": _learn_overlap,
 }
 
@@ -232,7 +258,8 @@ def _list_vector_learners(
     vectors: Floats,
 ) -> dict[str, Callable[[Outputs, Outputs, tuple[Any, Any]], Score]]:
     found = {"a linear score of the vector": _learn_linear, "intervals of its numbers": _learn_binned}
-    if len(np.unique(vectors[:400], axis=0)) <= min(len(vectors), 400) // 4:
+    some = vectors if vectors.shape[1] <= 2 else vectors[:400]
+    if len(np.unique(some, axis=0)) <= len(some) // 4:
         return {"the whole output": _learn_values, **found}
     return found
 

@@ -190,7 +190,10 @@ class _Audit:
     def run(self, pairs: Sequence[InputPair], sets: Sequence[InputSet]) -> AuditReport:
         if not pairs:
             raise SettingError("an audit needs at least one pair of inputs: pass --texts or --pairs with more rows")
-        freshness = check_freshness(self._draw, pairs, self._generator)
+        sizes = (160, min(2000, self._settings.draws), self._settings.draws)
+        freshness = check_freshness(
+            self._draw, pairs, self._generator, sizes if self._settings.until is None else (64,)
+        )
         tests: list[TestResult] = []
         unchanged = None
         if freshness.repeats:
