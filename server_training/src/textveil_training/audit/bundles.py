@@ -21,9 +21,7 @@ _WORDS = 24
 _PAIRS = 8
 
 
-def audit_bundle_samplers(
-    path: Path, draws: int, expected: ExpectedBundle | None = None
-) -> Iterator[SamplerAudit]:
+def audit_bundle_samplers(path: Path, draws: int, expected: ExpectedBundle | None = None) -> Iterator[SamplerAudit]:
     """Audit the sampler of each level of a staircase or of class labels (see ``audit_sampler``).
 
     Args:

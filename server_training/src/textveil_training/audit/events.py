@@ -62,9 +62,7 @@ class Event:
         return float(bound_pair_epsilon(*counts, len(first), alpha, delta))
 
 
-def learn_event(
-    first: Outputs, second: Outputs, inputs: tuple[Any, Any], alpha: float, delta: float = 0.0
-) -> Event:
+def learn_event(first: Outputs, second: Outputs, inputs: tuple[Any, Any], alpha: float, delta: float = 0.0) -> Event:
     """Learn the event that distinguishes two inputs best.
 
     Half of the draws fit the scores, the others choose one of them; then all draws fit it and choose its threshold.
@@ -133,7 +131,9 @@ def _learn_naive_bayes(group: str) -> Callable[[Outputs, Outputs, tuple[Any, Any
 
     def learn(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> Score:
         draws = len(first)
-        counts = [Counter(one for text in texts for one in list_features(str(text), group)) for texts in (first, second)]
+        counts = [
+            Counter(one for text in texts for one in list_features(str(text), group)) for texts in (first, second)
+        ]
         names = list(counts[0].keys() | counts[1].keys())
         of_first, of_second = (np.array([one[name] for name in names], np.float64) for one in counts)
         weights = _weigh(of_first, of_second, draws)
@@ -267,8 +267,8 @@ def _list_vector_learners(
 class InputGuesser:
     """Guess which of the inputs an output came from, by a rule that no draw changes.
 
-    Texts: the input that equals the output, or else the input that shares most words with it, rare words counting
-    more. Vectors: the nearest input.
+    Texts: the input that equals the output, or else the nearest input by its words, rare words
+    counting more. Vectors: the nearest input.
 
     Args:
         inputs: The inputs: texts, or vectors of shape ``(inputs, dimension)``.
@@ -289,9 +289,9 @@ class InputGuesser:
                 self._words.setdefault(word, len(self._words))
         of_inputs = self._count_words(inputs)
         shares = np.log(len(inputs) / np.maximum(of_inputs.sum(axis=0), 1.0)) + 1e-3
-        # Half of the length of the input is subtracted, so that a long input is not the nearest to everything.
-        self._weights = csr_array((of_inputs * shares).T)
-        self._lengths = np.asarray((of_inputs * shares).sum(axis=1)) / 2
+        # The cosine: a long input is not the nearest to everything.
+        sizes = np.sqrt(np.maximum(np.asarray((of_inputs * shares).sum(axis=1)), 1e-9))
+        self._weights = csr_array((of_inputs * shares).T / sizes)
 
     def guess(self, outputs: Outputs) -> NDArray[np.intp]:
         """Return the number of the guessed input of each output, shape ``(n,)``."""
@@ -303,7 +303,7 @@ class InputGuesser:
         unknown = np.flatnonzero(found < 0)
         for part in _split(unknown):
             shared = (self._count_words([str(outputs[place]) for place in part]) @ self._weights).toarray()
-            found[part] = (shared - self._lengths).argmax(axis=1)
+            found[part] = shared.argmax(axis=1)
         return found
 
     def _count_words(self, texts: Sequence[str]) -> csr_array:

@@ -168,7 +168,9 @@ def propose_sets(texts: Sequence[str], neighbors: Neighbors, generator: np.rando
     chosen = [words[place] for place in generator.permutation(len(words))[:MAX_INPUTS]]
     shortest = min(texts, key=lambda text: (len(text.split()), text)).split()
     versions = list(dict.fromkeys(" ".join([*shortest[:-1], word]) for word in chosen))
-    return [InputSet(tuple(versions[:size])) for size in sorted({2, 10, 100, len(versions)}) if 2 <= size <= len(versions)]
+    return [
+        InputSet(tuple(versions[:size])) for size in sorted({2, 10, 100, len(versions)}) if 2 <= size <= len(versions)
+    ]
 
 
 def collect_metric_set(pairs: Sequence[InputPair]) -> list[InputSet]:

@@ -275,9 +275,7 @@ class _Audit:
             scored.append((bound / one.distance, len(one.inputs), one))
         return max(scored, key=lambda entry: entry[:2])[2] if scored else None
 
-    def _count_hits(
-        self, stage: str, chosen: InputSet, inputs: Outputs, draws: int
-    ) -> tuple[int, float | None]:
+    def _count_hits(self, stage: str, chosen: InputSet, inputs: Outputs, draws: int) -> tuple[int, float | None]:
         """Draw from uniformly chosen inputs; return the right guesses, and the share of unchanged texts."""
         which, outputs = self._draw_from_set(stage, chosen, draws)
         hits = int((InputGuesser(inputs).guess(outputs) == which).sum())

@@ -30,9 +30,7 @@ def _format_verdict(report: AuditReport) -> str:
     if report.verdict == "not tested":
         return "NOT TESTED: bounds from samples need independent draws"
     if report.verdict == "refuted":
-        return (
-            f"REFUTED: epsilon is at least {report.bound:.2f}{unit}, above the claim, at confidence {confidence}"
-        )
+        return f"REFUTED: epsilon is at least {report.bound:.2f}{unit}, above the claim, at confidence {confidence}"
     return (
         f"NOT REFUTED: epsilon is at least {report.bound:.2f}{unit} at confidence {confidence}. This does not prove "
         "the claim"

@@ -6,6 +6,7 @@ Clopper and Pearson (1934). The largest value that a test can report at its numb
 
 import math
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,9 +40,7 @@ def bound_above(count: ArrayLike, draws: int, alpha: float) -> Floats:
     return 1.0 - bound_below(draws - np.asarray(count, np.float64), draws, alpha)
 
 
-def bound_pair_epsilon(
-    first: ArrayLike, second: ArrayLike, draws: int, alpha: float, delta: float = 0.0
-) -> Floats:
+def bound_pair_epsilon(first: ArrayLike, second: ArrayLike, draws: int, alpha: float, delta: float = 0.0) -> Floats:
     """Bound epsilon from below with one event of the outputs of two neighboring inputs.
 
     ``ln((p - delta) / q)`` with p bounded from below and q from above, each at confidence 1 - alpha / 2.
@@ -98,6 +97,7 @@ def compute_identification_ceiling(draws: int, inputs: int, alpha: float, delta:
     return bound_identification_epsilon(draws, draws, inputs, alpha, delta)
 
 
+@lru_cache
 def find_half_power(outputs: int, draws: int, alpha: float, *, identification: bool) -> float | None:
     """Find the epsilon from which a test reports at least half of it for k-ary randomized response.
 

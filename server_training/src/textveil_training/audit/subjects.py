@@ -178,7 +178,9 @@ class CommandMechanism:
     def _split_lines(written: bytes, lines: int, status: int) -> list[str]:
         if status:
             how = f"by signal {-status}" if status < 0 else f"with exit status {status}"
-            raise RewriterError(f"the program ended {how} after {written.count(10):,} of {lines:,} lines: run it by hand")
+            raise RewriterError(
+                f"the program ended {how} after {written.count(10):,} of {lines:,} lines: run it by hand"
+            )
         try:
             found = written.decode("utf-8").split("\n")
         except UnicodeDecodeError:

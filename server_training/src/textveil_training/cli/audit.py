@@ -42,14 +42,15 @@ class SubjectOptions:
         typer.Option("--python", metavar="MODULE:FUNCTION", help="A Python function of one text."),
     ] = None
     bundle: Annotated[
-        Path | None, typer.Option("--bundle", "-b", metavar="FOLDER", help="A bundle of textveil, at all of its levels.")
+        Path | None,
+        typer.Option("--bundle", "-b", metavar="FOLDER", help="A bundle of textveil, at all of its levels."),
     ] = None
     timeout_seconds: Annotated[
         float, typer.Option("--timeout-seconds", min=0.1, help="Largest time without a line from the program.")
     ] = 60.0
-    max_line_bytes: Annotated[
-        int, typer.Option("--max-line-bytes", min=1, help="Largest line from the program.")
-    ] = 65_536
+    max_line_bytes: Annotated[int, typer.Option("--max-line-bytes", min=1, help="Largest line from the program.")] = (
+        65_536
+    )
     expected: ExpectedBundleOptions
 
     def make_mechanism(self) -> "AuditedMechanism | None":
@@ -63,9 +64,7 @@ class SubjectOptions:
         if sum(one is not None for one in (self.command, self.python, self.bundle)) != 1:
             raise SettingError("pass one mechanism: --command, --python or --bundle")
         if self.command is not None:
-            return CommandMechanism(
-                self.command, timeout=self.timeout_seconds, max_line_bytes=self.max_line_bytes
-            )
+            return CommandMechanism(self.command, timeout=self.timeout_seconds, max_line_bytes=self.max_line_bytes)
         if self.python is not None:
             return FunctionMechanism(_import_function(self.python))
         return None
@@ -163,9 +162,7 @@ def audit(
         int | None,
         typer.Option("--draws", min=100, help="Draws of each of two inputs; default: 20,000, of a bundle 1,000,000."),
     ] = None,
-    confidence: Annotated[
-        float, typer.Option("--confidence", help="Probability that the bound is right.")
-    ] = 0.999,
+    confidence: Annotated[float, typer.Option("--confidence", help="Probability that the bound is right.")] = 0.999,
     until: Annotated[
         float | None,
         typer.Option(
@@ -211,7 +208,9 @@ def audit(
 
 def _refuse_claims(claim: ClaimOptions) -> None:
     if any(one is not None for one in (claim.claims, claim.texts, claim.pairs, claim.distances)):
-        raise SettingError("a bundle has its own claims and words: leave out --claims, --texts, --pairs and --distances")
+        raise SettingError(
+            "a bundle has its own claims and words: leave out --claims, --texts, --pairs and --distances"
+        )
 
 
 def _raise_verdict(report: "AuditReport") -> None:
