@@ -3,6 +3,7 @@
     python benchmarks/audit/adept.py train TEXTS -o MODEL         two minutes on one core
     python benchmarks/audit/adept.py rewrite MODEL --epsilon 10   one text a line in, one out
     python benchmarks/audit/adept.py audit MODEL TEXTS -o RECORD [--epsilon E...]
+    python benchmarks/audit/adept.py sensitivity                 Figure 1 of Habernal 2021
 
 The encoder is a GRU; its last state is mapped to a code, which is clipped at L2 norm C. The paper adds Laplace noise of
 scale 2 C / epsilon to each coordinate and claims epsilon. Since the noise has this scale, the sensitivity must be
@@ -27,9 +28,6 @@ import numpy as np
 import torch
 import typer
 from safetensors.torch import load_file, save_file
-from torch import Tensor, nn
-from torch.nn import functional
-from torch.nn.utils.rnn import pack_padded_sequence
 from textveil_training.audit import (
     AuditSettings,
     FunctionMechanism,
@@ -39,6 +37,9 @@ from textveil_training.audit import (
     parse_claim,
     read_texts,
 )
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.nn.utils.rnn import pack_padded_sequence
 
 app = typer.Typer(add_completion=False)
 PAD, START, END, UNKNOWN = range(4)
@@ -140,7 +141,7 @@ def read_short_texts(path: Path) -> list[str]:
 
 
 def find_distant_pairs(model: Adept, texts: list[str], count: int = 4) -> tuple[list[InputPair], float]:
-    """Return the pairs of texts whose codes differ most in L1, and the largest distance; the noise has scale 2 / claim."""
+    """Return the pairs of texts whose codes differ most in L1, and the largest distance."""
     with torch.no_grad():
         codes = model.encode(model.number_texts(texts))
         distances = torch.cdist(codes, codes, p=1).triu()
@@ -211,7 +212,7 @@ def audit(
 ) -> None:
     """Audit the rewriter at several claims, with all of its texts in the identification test.
 
-    The pairs are those whose codes differ most in L1. Whoever claims the epsilon has the encoder, so an audit may use it.
+    The pairs are those whose codes differ most in L1. Whoever claims the epsilon has the encoder too.
     """
     torch.set_num_threads(1)
     loaded, rows = load_model(model), read_short_texts(texts)[:most]
@@ -230,6 +231,33 @@ def audit(
             }  # fmt: skip
             print(json.dumps(line), file=file, flush=True)
             print(json.dumps(line), flush=True)
+
+
+@app.command()
+def sensitivity(
+    pairs: Annotated[int, typer.Option("--pairs", help="Random pairs of each dimension.")] = 10_000,
+) -> None:
+    """Print the share of random pairs whose distance in L1 exceeds 2 C after clipping at L2 norm C (Habernal 2021).
+
+    For such a pair the noise of ADePT is too small for its claim. As in the paper C is 10, and the coordinates are
+    uniform in [-C, C], or normal with a standard deviation of C / 10 or C / 100. The last column clips in L1 instead.
+    """
+    generator, clip = np.random.default_rng(), 10.0
+    print(f"{'dimension':>9} {'uniform':>9} {'normal':>9} {'narrow':>9} {'L1 clip':>9}")
+    for dimension in (1, 2, 4, 8, 16, 32, 64, 128, 255):
+        size = (2, pairs, dimension)
+        drawn = {"uniform": generator.uniform(-clip, clip, size), "normal": generator.normal(0, clip / 10, size)}
+        drawn["narrow"] = drawn["normal"] / 10
+        shares = [_count_violations(rows, clip, order=2) for rows in drawn.values()]
+        shares.append(_count_violations(drawn["uniform"], clip, order=1))
+        print(f"{dimension:>9} {' '.join(f'{share:>9.3f}' for share in shares)}")
+
+
+def _count_violations(rows: Any, clip: float, order: int) -> float:
+    """Return the share of pairs farther apart in L1 than 2 C, after clipping in a norm; rounding is forgiven."""
+    norms = np.linalg.norm(rows, ord=order, axis=-1, keepdims=True)
+    first, second = rows * np.minimum(1.0, clip / norms)
+    return float((np.abs(first - second).sum(axis=-1) > 2 * clip * (1 + 1e-9)).mean())
 
 
 if __name__ == "__main__":

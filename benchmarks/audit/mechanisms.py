@@ -96,7 +96,9 @@ def make_words(epsilon: float, generator: Generator, *, ordered: bool) -> Audite
     codes = {" ".join(names[row]): row for row in texts}
 
     def draw(inputs: Sequence[str]) -> list[str]:
-        rows = draw_randomized_response(np.array([codes[one] for one in inputs]), _WORDS, epsilon, generator)
+        rows = draw_randomized_response(np.array([codes[one] for one in inputs]), _WORDS, epsilon, generator).astype(
+            int
+        )
         if not ordered:
             rows = generator.permuted(rows, axis=1)
         return [" ".join(row) for row in names[rows]]

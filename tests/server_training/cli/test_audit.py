@@ -89,7 +89,8 @@ def test_a_slow_program_is_tested_by_betting(run: Run, rewriter: Callable[[str],
 @pytest.mark.statistical
 def test_a_function_and_a_metric_claim(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "own_rewriter.py").write_text(
-        "import random\ndef rewrite(text):\n    return text if random.random() < .7 else random.choice(['a', 'b', 'c'])\n"
+        "import random\n"
+        "def rewrite(text):\n    return text if random.random() < .7 else random.choice(['a', 'b', 'c'])\n"
     )
     (tmp_path / "distances.tsv").write_text("a\tb\t2\na\tc\t4\nb\tc\t3\n")
     monkeypatch.chdir(tmp_path)

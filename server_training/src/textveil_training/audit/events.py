@@ -80,10 +80,7 @@ def learn_event(first: Outputs, second: Outputs, inputs: tuple[Any, Any], alpha:
         True
     """
     half = max(1, len(first) // 2)
-    if isinstance(first, np.ndarray):
-        learners = _list_vector_learners(first)
-    else:
-        learners = dict(_TEXT_LEARNERS)
+    learners = _list_vector_learners(first) if isinstance(first, np.ndarray) else dict(_TEXT_LEARNERS)
     names = list(learners)
     if len(names) > 1:
         bounds = []
@@ -302,8 +299,8 @@ class InputGuesser:
         found = np.array([self._places.get(str(text), -1) for text in outputs], np.intp)
         unknown = np.flatnonzero(found < 0)
         for part in _split(unknown):
-            shared = (self._count_words([str(outputs[place]) for place in part]) @ self._weights).toarray()
-            found[part] = shared.argmax(axis=1)
+            shared: Any = self._count_words([str(outputs[place]) for place in part]) @ self._weights
+            found[part] = shared.toarray().argmax(axis=1)
         return found
 
     def _count_words(self, texts: Sequence[str]) -> csr_array:

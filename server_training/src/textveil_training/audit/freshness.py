@@ -1,7 +1,7 @@
 """Check that draws have fresh randomness: the same input twice must be able to give two outputs.
 
-Bounds from samples hold for independent draws. A rewriter that is deterministic, that stores its outputs, or that starts
-from a fixed seed violates this, and a count of its outputs would accuse a mechanism that may be private.
+Bounds from samples hold for independent draws. A rewriter that is deterministic, that stores its outputs, or that has a
+fixed seed violates this, and a count of its outputs would accuse a mechanism that may be private.
 """
 
 from collections.abc import Callable, Sequence
@@ -49,8 +49,8 @@ class Freshness:
             return "every text came out unchanged: nothing is private"
         if self.deterministic:
             return (
-                "the same text always gave the same output. A mechanism without randomness has no epsilon; if it stores "
-                "outputs or has a fixed seed, turn that off and run the audit again"
+                "the same text always gave the same output. A mechanism without randomness has no epsilon; if it "
+                "stores outputs or has a fixed seed, turn that off and run the audit again"
             )
         if self.stored:
             return "a process repeats its output for the same text: turn off its store, and run the audit again"

@@ -30,7 +30,7 @@ _SENTENCES = (
     "how much is a {thing} in {place}",
 )
 _WORDS = {
-    "place": "Aachen Lisbon Szeged Kyoto Quito Tartu Bergen Oaxaca Dakar Perth Ghent Lucknow Cusco Izmir Bruges".split(),
+    "place": "Aachen Lisbon Szeged Kyoto Quito Tartu Bergen Oaxaca Dakar Perth Ghent Lucknow Cusco Izmir Lviv".split(),
     "day": "monday tuesday thursday sunday".split(),
     "relative": "sister uncle grandmother nephew stepfather".split(),
     "illness": "asthma measles shingles vertigo gout anemia".split(),

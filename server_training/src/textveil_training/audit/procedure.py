@@ -7,7 +7,7 @@ the true epsilon with probability at most alpha, whatever the search does.
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -74,7 +74,7 @@ class TestResult:
         refutes: Whether this refutes the claim.
         ceiling: Largest bound that this test could report at its number of draws; None without a limit.
         half_power: The epsilon from which it reports half of it with probability 90 %, by the number of outputs of
-            k-ary randomized response; None where it never does.
+            k-ary randomized response; None where it never does. Per unit of distance, as the bound.
         draws: Draws that entered the bound.
         description: Pair or set of inputs, event and distance, without a text.
     """
@@ -119,7 +119,7 @@ class AuditReport:
 
     @property
     def verdict(self) -> str:
-        """Return ``refuted``, ``not refuted``, or ``not tested`` if draws repeat and one draw of each input is too few."""
+        """Return ``refuted``, ``not refuted``, or ``not tested`` if draws repeat and one of each refutes nothing."""
         if any(one.refutes for one in self.tests):
             return "refuted"
         return "not tested" if self.freshness.repeats else "not refuted"
@@ -299,7 +299,7 @@ class _Audit:
             bound=bound,
             refutes=bound > self._claim.epsilon,
             ceiling=compute_pair_ceiling(half, alpha, delta) / pair.distance,
-            half_power={str(k): find_half_power(k, half, alpha, identification=False) for k in _POWER_OUTPUTS},
+            half_power=_find_half_powers(_POWER_OUTPUTS, half, alpha, pair.distance, identification=False),
             draws=2 * half,
             description=described,
         )
@@ -316,7 +316,7 @@ class _Audit:
             bound=bound,
             refutes=bound > self._claim.epsilon,
             ceiling=compute_identification_ceiling(draws, count, alpha, delta) / chosen.distance,
-            half_power={str(count): find_half_power(count, draws, alpha, identification=True)},
+            half_power=_find_half_powers((count,), draws, alpha, chosen.distance, identification=True),
             draws=draws,
             description={"inputs": count, "distance": chosen.distance, "success": hits / draws},
         )
@@ -341,7 +341,7 @@ class _Audit:
             bound=bound,
             refutes=bound > self._claim.epsilon,
             ceiling=compute_identification_ceiling(count, count, alpha, delta) / chosen.distance,
-            half_power={str(count): find_half_power(count, count, alpha, identification=True)},
+            half_power=_find_half_powers((count,), count, alpha, chosen.distance, identification=True),
             draws=count,
             description={"inputs": count, "distance": chosen.distance, "success": hits / count},
         )
@@ -435,6 +435,14 @@ class _Bets:
     def refute_claim(self, alpha: float) -> bool:
         """Return whether the claim of the mechanism is refuted."""
         return self.log_wealths[self._claim.epsilon] >= -math.log(alpha)
+
+
+def _find_half_powers(
+    outputs: Sequence[int], draws: int, alpha: float, distance: float, *, identification: bool
+) -> dict[str, float | None]:
+    """Return where half of epsilon is found, per unit of distance, by the number of outputs."""
+    found = {count: find_half_power(count, draws, alpha, identification=identification) for count in outputs}
+    return {str(count): None if value is None else value / distance for count, value in found.items()}
 
 
 def _count_unchanged(inputs: Outputs, which: NDArray[np.intp], outputs: Outputs) -> float | None:

@@ -7,7 +7,8 @@ def format_report(report: AuditReport) -> str:
     """Format a report as lines for a terminal.
 
     Example:
-        >>> from textveil_training.audit import AuditSettings, FunctionMechanism, InputPair, audit_mechanism, parse_claim
+        >>> from textveil_training.audit import AuditSettings, FunctionMechanism, InputPair
+        >>> from textveil_training.audit import audit_mechanism, parse_claim
         >>> same = FunctionMechanism(lambda text: text)
         >>> found = audit_mechanism(same, parse_claim("4"), [InputPair(("a", "b"))], settings=AuditSettings(draws=100))
         >>> print(format_report(found).splitlines()[0])
@@ -46,16 +47,13 @@ def _list(test: TestResult, outputs: str) -> list[str]:
         if found["distance"] != 1:
             what += f", distance {found['distance']:.3g}"
     lines = [f"epsilon at least {test.bound:.2f}: {what} ({test.draws:,} draws)"]
-    powers = [
-        f"half of epsilon from {value:g} on with {int(count):,} outputs"
-        for count, value in test.half_power.items()
-        if value is not None
-    ]
-    if test.ceiling is not None:
-        could = "; ".join([*powers, f"never more than {test.ceiling:.1f}"])
-        lines.append(f"could have found, of k-ary randomized response: {could}")
-    else:
-        lines.append("a test by betting has no largest bound; it grows with the draws")
-    if test.test == "pair" and test.ceiling is not None:
+    if test.ceiling is None:
+        return [*lines, "a test by betting has no largest bound: more draws, more bets"]
+    powers = " or ".join(
+        f"{value:.2g} ({int(count):,} outputs)" for count, value in test.half_power.items() if value is not None
+    )
+    half = f"half of epsilon from {powers} on in k-ary randomized response; " if powers else ""
+    lines.append(f"could have found: {half}never more than {test.ceiling:.1f}")
+    if test.test == "pair":
         lines.append("could not have found: a loss spread over many numbers, or over words whose places are lost")
     return lines

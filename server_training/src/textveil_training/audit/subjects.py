@@ -4,6 +4,7 @@ A rewriter is foreign code that reads the texts of the audit. Its standard error
 and no error of this module contains a text, an output or a word of the command.
 """
 
+import contextlib
 import json
 import math
 import os
@@ -197,10 +198,8 @@ def _make_line_error(written: str, lines: int) -> RewriterError:
 
 
 def _close_quietly(stream: Any) -> None:
-    try:
+    with contextlib.suppress(OSError):
         stream.close()
-    except OSError:
-        pass
 
 
 def _end_process_group(process: "subprocess.Popen[bytes]") -> None:
