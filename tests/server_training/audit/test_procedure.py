@@ -3,10 +3,14 @@
 import json
 import math
 from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from textveil.mechanisms import random_uint64
+from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable
 from textveil_training.audit import (
     AuditReport,
     AuditSettings,
@@ -20,6 +24,7 @@ from textveil_training.audit import (
     procedure,
     propose_vector_pairs,
 )
+from textveil_training.audit.sampler import find_tight_pair
 from textveil_training.errors import SettingError
 
 WORDS = [f"w{number}" for number in range(10)]
@@ -212,6 +217,58 @@ def test_a_process_that_stores_its_outputs_is_reported() -> None:
     assert report.verdict == "not tested"
     assert report.freshness.stored
     assert "turn off its store" in format_report(report)
+
+
+def test_a_store_for_a_few_texts_is_reported() -> None:
+    """It forgets while eight texts alternate, and repeats while two do."""
+    inner = make_randomized_response(0.1)
+
+    def draw(texts: Sequence[str]) -> list[str]:
+        few = len(set(texts)) <= 4
+        memory = {text: inner([text])[0] + str(np.random.default_rng().random()) for text in set(texts)}
+        return [memory[text] for text in texts] if few else inner(texts)
+
+    pairs = [InputPair((f"w{place}", f"w{place + 1}")) for place in range(8)]
+    report = run_audit(draw, "1", pairs=pairs, settings=AuditSettings(draws=500))
+    assert (report.verdict, report.freshness.stored) == ("not tested", True)
+
+
+@pytest.mark.statistical
+def test_the_staircase_of_this_library_is_not_accused() -> None:
+    """On words with many neighbors, at the two inputs and the output with nearly the largest loss."""
+    staircase = make_staircase()
+    likely, rare, _ = find_tight_pair(staircase)
+
+    def draw(rows: Sequence[int]) -> Any:
+        return staircase.draw_symbols(np.array(rows), random_uint64)
+
+    report = run_audit(draw, "4", pairs=[InputPair((likely, rare))], settings=AuditSettings())
+    assert report.verdict == "not refuted"
+    assert report.bound > 2
+
+
+def make_staircase() -> Staircase:
+    """Return a staircase of 400 words at epsilon 4, some of them common."""
+    generator = np.random.default_rng(1)
+    base = np.maximum(1, (1e6 / np.arange(1, 401)).astype(np.uint32))
+    neighbors = np.array([[word, *generator.permutation(np.delete(np.arange(400), word))[:20]] for word in range(400)])
+    table = StaircaseTable(neighbors.astype(np.uint16), base, np.full(400, 15, np.uint8))
+    level = StaircaseLevel(name="one", epsilon=Decimal(4), share=Fraction(1, 20))
+    return Staircase.from_table(table, level, np.ones(400, dtype=bool))
+
+
+@pytest.mark.statistical
+def test_discrete_laplace_noise_is_not_accused() -> None:
+    generator = np.random.default_rng()
+    share = 1 - math.exp(-1)
+
+    def draw(rows: Sequence[int]) -> Any:
+        return np.array(rows) + generator.geometric(share, len(rows)) - generator.geometric(share, len(rows))
+
+    report = run_audit(draw, "1", pairs=[InputPair((0, 1))])
+    assert report.verdict == "not refuted"
+    assert report.bound > 0.5
+    assert run_audit(draw, "0.5", pairs=[InputPair((0, 1))]).verdict == "refuted"
 
 
 def test_a_fixed_seed_is_reported() -> None:

@@ -82,7 +82,7 @@ def count_wins(epsilon: float, claim: float, runs: int = 300, draws: int = 400) 
     generator, q = np.random.default_rng(), 0.1
     wins = 0
     for _ in range(runs):
-        test = BettingTest(math.exp(claim), 0.0)
+        test = BettingTest(factor=math.exp(claim), fee=0.0)
         for _ in range(20):
             a, b = generator.random((2, draws // 20)) < [[math.exp(epsilon) * q], [q]]
             test.bet(a, b)
@@ -99,7 +99,7 @@ def test_bets_rarely_win_against_a_true_claim_and_mostly_against_a_false_one() -
 
 
 def test_a_bet_on_a_smaller_claim_wins_more() -> None:
-    small, large = (BettingTest(math.exp(claim), 0.0) for claim in (0.5, 1.5))
+    small, large = (BettingTest(factor=math.exp(claim), fee=0.0) for claim in (0.5, 1.5))
     for test in (small, large):
         test.bet([1] * 30 + [0] * 70, [1] * 5 + [0] * 95)
     assert small.log_wealth > large.log_wealth

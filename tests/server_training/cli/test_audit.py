@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from small_bundles import scattered, small_bundle
 
 Run = Callable[..., tuple[int, str, str]]
 Refused = Callable[..., str]
@@ -98,6 +99,17 @@ def test_a_function_and_a_metric_claim(run: Run, tmp_path: Path, monkeypatch: py
     options = ("--distances", "distances.tsv", "--draws", 2000)
     assert run("audit", "--python", "own_rewriter:rewrite", "--claims", "4*d", *options)[0] == 0
     assert run("audit", "--python", "own_rewriter:rewrite", "--claims", "0.2*d", *options)[0] == 1
+
+
+@pytest.mark.slow
+@pytest.mark.statistical
+def test_a_bundle_of_santext_is_audited_under_its_metric(run: Run, tmp_path: Path) -> None:
+    small_bundle(tmp_path / "bundle", scattered(60, 4, seed=1), k=20, exponents=("3", "5"))
+    code, out, err = run("audit", "--bundle", tmp_path / "bundle", "--draws", 600, "--json")
+    assert code == 0, err
+    reports = json.loads(out)["santext"]
+    assert reports
+    assert all(one["verdict"] == "not refuted" and one["claim"]["per_distance"] for one in reports)
 
 
 WRONG = {

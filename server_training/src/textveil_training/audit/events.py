@@ -34,7 +34,7 @@ Outputs = list[str] | Floats
 Score = Callable[[Outputs], Floats]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Event:
     """An event of an output: its score is at least, or below, a threshold.
 
@@ -107,8 +107,8 @@ def choose_threshold(
     of_second = bound_pair_epsilon(draws - above[1], draws - above[0], draws, alpha, delta)
     best = int(of_first.argmax()), int(of_second.argmax())
     if of_first[best[0]] >= of_second[best[1]]:
-        return Event(name, score, float(values[best[0]]), True), float(of_first[best[0]])
-    return Event(name, score, float(values[best[1]]), False), float(of_second[best[1]])
+        return Event(name=name, score=score, threshold=float(values[best[0]]), of_first=True), float(of_first[best[0]])
+    return Event(name=name, score=score, threshold=float(values[best[1]]), of_first=False), float(of_second[best[1]])
 
 
 _GROUPS = ("its words", "its words and their places")

@@ -191,9 +191,14 @@ class _Audit:
         if not pairs:
             raise SettingError("an audit needs at least one pair of inputs: pass --texts or --pairs with more rows")
         sizes = (160, min(2000, self._settings.draws), self._settings.draws)
-        freshness = check_freshness(
-            self._draw, pairs, self._generator, sizes if self._settings.until is None else (64,)
-        )
+        sizes = sizes if self._settings.until is None else (64,)
+        draws = self._settings.draws
+        screening = max(5, min(500, draws // 40, 4 * draws // len(pairs))) if self._settings.until is None else 10
+        freshness, pair = check_freshness(self._draw, pairs, self._generator, sizes), pairs[0]
+        if not freshness.repeats and len(pairs) > 1:
+            pair = self._choose_pair(pairs, screening)
+            # A store for a few texts shows when only two of them alternate, as in the pair test.
+            freshness = check_freshness(self._draw, [pair], self._generator, sizes)
         tests: list[TestResult] = []
         unchanged = None
         if freshness.repeats:
@@ -202,9 +207,7 @@ class _Audit:
                 found = self._test_each_once(chosen, 1.0 - self._settings.confidence)
                 tests, unchanged = ([found[0]], found[1]) if found is not None else ([], None)
         else:
-            draws = self._settings.draws
-            screening = max(5, min(500, draws // 40)) if self._settings.until is None else 10
-            pair, chosen = self._choose_pair(pairs, screening), self._choose_set(sets, 2 * screening)
+            chosen = self._choose_set(sets, 2 * screening)
             alpha = 1.0 - self._settings.confidence
             if self._settings.until is not None:
                 tests.append(self._test_by_betting(pair, chosen, alpha))
@@ -391,14 +394,14 @@ class _Bets:
         self._claim = claim
         # Below .1 of the claim nothing is asked: the bound of a refuted claim of 0 is 0.
         claims = sorted({claim.epsilon, *(round(0.1 * step, 1) for step in range(121))})
-        self._pairs = {one: BettingTest(_raise(one * pair.distance), claim.delta) for one in claims}
+        self._pairs = {one: BettingTest(factor=_raise(one * pair.distance), fee=claim.delta) for one in claims}
         self._guesses: dict[float, BettingTest] = {}
         if chosen is not None:
             others = len(chosen.inputs) - 1
             for one in claims:
                 # The largest success under the claim: s <= e^epsilon (1 - s) / (k - 1) + delta, solved for s.
                 factor = _raise(one * chosen.distance)
-                self._guesses[one] = BettingTest(0.0, (factor + others * claim.delta) / (others + factor))
+                self._guesses[one] = BettingTest(factor=0.0, fee=(factor + others * claim.delta) / (others + factor))
 
     def bet_on_pair(self, a: NDArray[np.bool_], b: NDArray[np.bool_]) -> None:
         """Bet on the counts of one event in draws of the two inputs."""

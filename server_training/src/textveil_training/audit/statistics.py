@@ -131,7 +131,7 @@ def find_half_power(outputs: int, draws: int, alpha: float, *, identification: b
     return None
 
 
-@dataclass
+@dataclass(kw_only=True)
 class BettingTest:
     """Test one claim by betting against it, draw after draw, and stop at any time.
 
