@@ -131,7 +131,7 @@ def make_table(
     rows = weights / weights.sum(axis=1, keepdims=True)
     counts = np.round(10_000 * rows)  # of the first word as output of itself, and of the others
     bounds = bound_pair_epsilon(np.diag(counts)[:, None], counts.T, 10_000, 0.001) / np.maximum(distances, 1e-9)
-    np.fill_diagonal(bounds, 0)
+    np.fill_diagonal(bounds, -1)
     best = [np.unravel_index(place, bounds.shape) for place in np.argsort(-bounds, axis=None)[:4]]
     pairs = tuple(InputPair((f"w{one}", f"w{other}"), float(distances[one, other])) for one, other in best)
     function = FunctionMechanism(draw, batched=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from textveil.lazy import make_lazy_getattr
 
 if TYPE_CHECKING:
+    from textveil_training.audit.betting import BettingTest
     from textveil_training.audit.bundles import audit_bundle_samplers, make_bundle_audits
     from textveil_training.audit.claims import Claim, parse_claim
     from textveil_training.audit.inputs import (
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from textveil_training.audit.report import format_report
     from textveil_training.audit.sampler import audit_sampler
     from textveil_training.audit.statistics import (
-        BettingTest,
         bound_identification_epsilon,
         bound_pair_epsilon,
         find_half_power,
@@ -67,6 +67,7 @@ __getattr__ = make_lazy_getattr(
     "claims",
     "inputs",
     "statistics",
+    "betting",
     "subjects",
     "procedure",
     "report",

@@ -5,7 +5,6 @@ event of the outputs. Stage 2 counts this one event. No stage uses draws of anot
 the true epsilon with probability at most alpha, whatever the search does.
 """
 
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -14,16 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textveil_training.audit.betting import ClaimBets
 from textveil_training.audit.claims import Claim
 from textveil_training.audit.events import InputGuesser, Outputs, learn_event
 from textveil_training.audit.freshness import Freshness, check_freshness
 from textveil_training.audit.inputs import InputPair, InputSet
 from textveil_training.audit.statistics import (
-    BettingTest,
     bound_identification_epsilon,
     compute_identification_ceiling,
     compute_pair_ceiling,
-    find_half_power,
 )
 from textveil_training.audit.subjects import AuditedMechanism, parse_outputs
 from textveil_training.errors import RewriterError, SettingError
@@ -354,7 +352,7 @@ class _Audit:
         """Bet against a row of claims until that of the mechanism is refuted, or the time or the draws are over."""
         assert self._settings.until is not None
         end = time.monotonic() + 60 * self._settings.until
-        claim, bets = self._claim, _Bets(self._claim, pair, chosen)
+        claim, bets = self._claim, ClaimBets(self._claim, pair, chosen)
         guesser = None if chosen is None else InputGuesser(_prepare_inputs(chosen) or [])
         past = self._draw_pair("betting, first draws", pair, 10)
         event = learn_event(*past, pair.inputs, 0.1, claim.delta)
@@ -385,78 +383,6 @@ class _Audit:
                 "log_wealth": bets.log_wealths[claim.epsilon],
             },
         )
-
-
-class _Bets:
-    """Bets against a row of claims at once, by the pair test and by identification; each has half of the wealth."""
-
-    def __init__(self, claim: Claim, pair: InputPair, chosen: InputSet | None) -> None:
-        self._claim = claim
-        # Below .1 of the claim nothing is asked: the bound of a refuted claim of 0 is 0.
-        claims = sorted({claim.epsilon, *(round(0.1 * step, 1) for step in range(121))})
-        self._pairs = {one: BettingTest(factor=_raise(one * pair.distance), fee=claim.delta) for one in claims}
-        self._guesses: dict[float, BettingTest] = {}
-        if chosen is not None:
-            others = len(chosen.inputs) - 1
-            for one in claims:
-                # The largest success under the claim: s <= e^epsilon (1 - s) / (k - 1) + delta, solved for s.
-                factor = _raise(one * chosen.distance)
-                self._guesses[one] = BettingTest(factor=0.0, fee=(factor + others * claim.delta) / (others + factor))
-
-    def bet_on_pair(self, a: NDArray[np.bool_], b: NDArray[np.bool_]) -> None:
-        """Bet on the counts of one event in draws of the two inputs."""
-        for test in self._pairs.values():
-            test.bet(a, b)
-
-    def bet_on_guesses(self, hits: NDArray[np.bool_]) -> None:
-        """Bet on right guesses."""
-        for test in self._guesses.values():
-            test.bet(hits, np.zeros(len(hits)))
-
-    @property
-    def log_wealths(self) -> dict[float, float]:
-        """Return the logarithm of the wealth against each claim."""
-        if not self._guesses:
-            return {claim: test.log_wealth for claim, test in self._pairs.items()}
-        return {
-            claim: float(np.logaddexp(test.log_wealth, self._guesses[claim].log_wealth)) - math.log(2)
-            for claim, test in self._pairs.items()
-        }
-
-    def find_bound(self, alpha: float) -> float:
-        """Return the largest claim that is refuted together with all smaller ones; 0 if there is none.
-
-        The smallest true claim of the row is refuted with probability at most alpha, so this bounds epsilon from below.
-        """
-        bound = 0.0
-        for claim, wealth in self.log_wealths.items():
-            if wealth < -math.log(alpha):
-                break
-            bound = claim
-        return bound
-
-    def refute_claim(self, alpha: float) -> bool:
-        """Return whether the claim of the mechanism is refuted."""
-        return self.log_wealths[self._claim.epsilon] >= -math.log(alpha)
-
-
-def _find_half_powers(
-    outputs: Sequence[int], draws: int, alpha: float, distance: float, *, identification: bool
-) -> dict[str, float | None]:
-    """Return where half of epsilon is found, per unit of distance, by the number of outputs."""
-    found = {count: find_half_power(count, draws, alpha, identification=identification) for count in outputs}
-    return {str(count): None if value is None else value / distance for count, value in found.items()}
-
-
-def _count_unchanged(inputs: Outputs, which: NDArray[np.intp], outputs: Outputs) -> float | None:
-    """Return the share of texts that came out unchanged; None for vectors."""
-    if isinstance(inputs, np.ndarray):
-        return None
-    return float(np.mean([outputs[place] == inputs[number] for place, number in enumerate(which)]))
-
-
-def _raise(epsilon: float) -> float:
-    return math.exp(min(500.0, epsilon))
 
 
 def _get_dimension(outputs: Outputs) -> int:

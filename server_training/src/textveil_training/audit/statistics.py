@@ -1,11 +1,10 @@
-"""Bounds on epsilon from counts, their power, and the test by betting.
+"""Bounds on epsilon from counts, and their power.
 
 All bounds hold with a stated confidence for every mechanism whose draws are independent. Probabilities are bounded by
 Clopper and Pearson (1934). The largest value that a test can report at its number of draws is its *ceiling*.
 """
 
 import math
-from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -129,41 +128,3 @@ def find_half_power(outputs: int, draws: int, alpha: float, *, identification: b
         if found >= epsilon / 2:
             return epsilon
     return None
-
-
-@dataclass(kw_only=True)
-class BettingTest:
-    """Test one claim by betting against it, draw after draw, and stop at any time.
-
-    A bet multiplies the wealth by ``1 + stake (a - factor b - fee)``, whose mean is at most 1 if the claim holds,
-    since stake and event depend on earlier draws alone. The probability that the wealth ever reaches 1 / alpha is then
-    at most alpha (Ville 1939).
-
-    Attributes:
-        factor: What the claim multiplies ``b`` with; 0 for a bet on ``a`` alone.
-        fee: Largest mean of ``a - factor b`` under the claim.
-        log_wealth: Natural logarithm of the wealth; 0 at the start.
-
-    Example:
-        >>> test = BettingTest(factor=math.exp(1.0), fee=0.0)
-        >>> test.bet([1] * 100, [0] * 100)
-        >>> test.log_wealth > math.log(1000)
-        True
-    """
-
-    factor: float
-    fee: float
-    log_wealth: float = 0.0
-    #: Log-wealth that each constant stake would have by now, after a number of draws.
-    _shares: Floats = field(default_factory=lambda: np.geomspace(0.002, 0.98, 24))
-    _of_stakes: Floats = field(default_factory=lambda: np.zeros(24))
-
-    def bet(self, a: ArrayLike, b: ArrayLike) -> None:
-        """Bet on draws: ``a`` for the event of the first input, ``b`` for that of the second (0 or 1, or arrays)."""
-        largest = 1.0 / (self.factor + self.fee)
-        gains = np.atleast_1d(np.asarray(a, np.float64) - self.factor * np.asarray(b, np.float64) - self.fee)
-        values, counts = np.unique(gains, return_counts=True)
-        # The mean of the wealths of constant stakes: no stake needs to be chosen, and the best one decides.
-        self._of_stakes += np.log1p(np.outer(self._shares * largest, values)) @ counts
-        top = float(self._of_stakes.max())
-        self.log_wealth = top + math.log(float(np.exp(self._of_stakes - top).mean()))

@@ -25,6 +25,8 @@ from textveil_training.errors import RewriterError, SettingError
 LINES_PER_PROCESS = 10_000
 #: Limit of one line of output, in bytes.
 MAX_LINE_BYTES = 65_536
+#: Limit of the output of one process, in bytes.
+_MAX_BYTES = 256_000_000
 _READ_BYTES = 1 << 16
 
 
@@ -156,9 +158,11 @@ class CommandMechanism:
                     if count:
                         done, last = done + count, time.monotonic()
                         report(min(done, lines))
-                    if open_line > self._max_line_bytes or len(read) > self._max_line_bytes * (lines + 1):
+                    if open_line > self._max_line_bytes or len(read) > min(
+                        _MAX_BYTES, self._max_line_bytes * (lines + 1)
+                    ):
                         raise RewriterError(
-                            f"the program wrote more than {self._max_line_bytes:,} bytes for a line: "
+                            f"the program wrote more than {self._max_line_bytes:,} bytes for a line, or {_MAX_BYTES:,} in all: "
                             "one line of text in must give one line of output"
                         )
                     if done > lines:
