@@ -108,20 +108,5 @@ class ClaimBets:
         return self.log_wealths[self._claim.epsilon] >= -math.log(alpha)
 
 
-def _find_half_powers(
-    outputs: Sequence[int], draws: int, alpha: float, distance: float, *, identification: bool
-) -> dict[str, float | None]:
-    """Return where half of epsilon is found, per unit of distance, by the number of outputs."""
-    found = {count: find_half_power(count, draws, alpha, identification=identification) for count in outputs}
-    return {str(count): None if value is None else value / distance for count, value in found.items()}
-
-
-def _count_unchanged(inputs: Outputs, which: NDArray[np.intp], outputs: Outputs) -> float | None:
-    """Return the share of texts that came out unchanged; None for vectors."""
-    if isinstance(inputs, np.ndarray):
-        return None
-    return float(np.mean([outputs[place] == inputs[number] for place, number in enumerate(which)]))
-
-
 def _raise(epsilon: float) -> float:
     return math.exp(min(_LARGEST_EXPONENT, epsilon))

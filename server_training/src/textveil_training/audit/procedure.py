@@ -22,6 +22,7 @@ from textveil_training.audit.statistics import (
     bound_identification_epsilon,
     compute_identification_ceiling,
     compute_pair_ceiling,
+    find_half_power,
 )
 from textveil_training.audit.subjects import AuditedMechanism, parse_outputs
 from textveil_training.errors import RewriterError, SettingError
@@ -383,6 +384,21 @@ class _Audit:
                 "log_wealth": bets.log_wealths[claim.epsilon],
             },
         )
+
+
+def _find_half_powers(
+    outputs: Sequence[int], draws: int, alpha: float, distance: float, *, identification: bool
+) -> dict[str, float | None]:
+    """Return where half of epsilon is found, per unit of distance, by the number of outputs."""
+    found = {count: find_half_power(count, draws, alpha, identification=identification) for count in outputs}
+    return {str(count): None if value is None else value / distance for count, value in found.items()}
+
+
+def _count_unchanged(inputs: Outputs, which: NDArray[np.intp], outputs: Outputs) -> float | None:
+    """Return the share of texts that came out unchanged; None for vectors."""
+    if isinstance(inputs, np.ndarray):
+        return None
+    return float(np.mean([outputs[place] == inputs[number] for place, number in enumerate(which)]))
 
 
 def _get_dimension(outputs: Outputs) -> int:

@@ -133,7 +133,7 @@ class CommandMechanism:
         os.set_blocking(process.stdin.fileno(), False)
         view, read, done = memoryview(data), bytearray(), 0
         last = time.monotonic()
-        open_line = 0
+        open_line, limit = 0, min(_MAX_BYTES, self._max_line_bytes * (lines + 1))
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
             selector.register(process.stdin, selectors.EVENT_WRITE)
@@ -158,12 +158,10 @@ class CommandMechanism:
                     if count:
                         done, last = done + count, time.monotonic()
                         report(min(done, lines))
-                    if open_line > self._max_line_bytes or len(read) > min(
-                        _MAX_BYTES, self._max_line_bytes * (lines + 1)
-                    ):
+                    if open_line > self._max_line_bytes or len(read) > limit:
                         raise RewriterError(
-                            f"the program wrote more than {self._max_line_bytes:,} bytes for a line, or {_MAX_BYTES:,} in all: "
-                            "one line of text in must give one line of output"
+                            f"the program wrote more than {self._max_line_bytes:,} bytes for a line, or {limit:,} in "
+                            "all: one line of text in must give one line of output"
                         )
                     if done > lines:
                         raise _make_line_error(f"more than {lines:,}", lines)
