@@ -12,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from matplotlib.figure import Figure
-from report import dpnr, fairness, frontier, names, prompts, vectors
+from report import audit, dpnr, fairness, frontier, names, prompts, vectors
 from report.charts import save
 from report.pages import fill_page
 
@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RECORDS = ROOT / "benchmarks" / "results"
 DOCS = ROOT / "docs" / "results"
 PAGES: dict[str, Callable[[Path], dict[str, str]]] = {
+    "audit.md": audit.tables,
     "dpnr.md": dpnr.tables,
     "fairness.md": fairness.tables,
     "names.md": names.tables,
@@ -30,6 +31,7 @@ PAGES: dict[str, Callable[[Path], dict[str, str]]] = {
 }
 """What makes the generated parts of each page."""
 PICTURES: tuple[Callable[[Path], dict[str, Figure]], ...] = (
+    audit.pictures,
     dpnr.pictures,
     frontier.pictures,
     names.pictures,

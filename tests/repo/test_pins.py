@@ -49,11 +49,11 @@ COMMANDS = {
     "textveil-export certify": "{}",
     "textveil-export statistics": "{}",
     "textveil-export sign": "{} --key KEY",
-    "textveil-export audit": "{}",
     "textveil-export sentences": "[] nowhere -o nothing",
     "textveil-export staircase": "{} -o nowhere",
     "textveil-train sanitize-corpus": "nowhere -o nothing --format jsonl -b {}",
     "textveil-train attack text": "nowhere --format jsonl -b {} --mechanism krr --epsilon 4",
+    "textveil-train audit": "-b {}",
     "textveil-train pretrain": "--data ROWS -o nothing -b {}",
 }
 

@@ -9,7 +9,6 @@ TextveilError
         GateError            an encoder misses a requirement for release
             ParityError, AccuracyError, CeilingError, BoundError, SizeError
     ClusterError             no usable Ray cluster
-    SamplerFault             the installed sampler fails its statistical audit
 """
 
 from textveil.errors import TextveilError
@@ -82,12 +81,6 @@ class SizeError(GateError):
     """Signal that a bundle is larger than the limit for a device."""
 
     code = "gate-size"
-
-
-class SamplerFault(TextveilError):
-    """Signal that the installed sampler does not follow its stated distribution."""
-
-    code = "sampler"
 
 
 class ClusterError(TextveilError):

@@ -236,3 +236,24 @@ class InvalidRandomizer(TrainingError):
     """A confusion matrix, an epsilon or a delta does not define a randomizer of classes."""
 
     code = "randomizer"
+
+
+class RewriterError(TrainingError):
+    """A mechanism under audit cannot be run, or its outputs cannot be read.
+
+    No message contains an input or an output.
+    """
+
+    code = "rewriter"
+
+
+class ClaimRefuted(TrainingError):
+    """An audit refuted the claim of a mechanism, or could not test it since its draws repeat."""
+
+    code = "claim"
+
+
+class SamplerFault(TrainingError):
+    """The installed sampler of a bundle fails its statistical test."""
+
+    code = "sampler"

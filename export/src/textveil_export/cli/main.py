@@ -13,7 +13,6 @@ COMMANDS = {
     "certify": "Prove the epsilon of each level over all pairs of words, and label the levels with it.",
     "statistics": "Measure what each level does to words, and add the figures to the bundle.",
     "sign": "Sign a bundle, and print the public key that users pass to --signer.",
-    "audit": "Audit the installed sampler: compare its samples with the probabilities of a bundle.",
     "sentences": "Copy a class label bundle and add the sentences of textveil encode --as-text.",
     "encoder": "Build an encoder bundle for textveil encode from a trained checkpoint.",
 }

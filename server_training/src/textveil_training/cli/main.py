@@ -14,6 +14,7 @@ COMMANDS = {
     "pretrain": "Pretrain a masked language model: mask the sanitized text, predict the original word.",
     "sanitize-corpus": "Sanitize the texts of a corpus; labels and all other columns are copied.",
     "attack": "Attack released vectors, or sanitized text.",
+    "audit": "Bound the epsilon of a mechanism from below by samples, and compare it with its claim.",
 }
 
 app = make_command_line(

@@ -30,7 +30,7 @@ _TAIL = 0.025
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditResult:
+class SamplerAudit:
     """Result of the audit of one level.
 
     Attributes:
@@ -58,7 +58,7 @@ class AuditResult:
         )
 
 
-def audit_sampler(staircase: Staircase, draws: int = DRAWS) -> AuditResult:
+def audit_sampler(staircase: Staircase, draws: int = DRAWS) -> SamplerAudit:
     """Audit the sampler of one level of a staircase with the operating system's entropy.
 
     Args:
@@ -82,7 +82,7 @@ def audit_sampler(staircase: Staircase, draws: int = DRAWS) -> AuditResult:
     # Normal deviate of ALPHA divided among all comparisons (Chernoff bound), plus 2.4 for a power of 99 %.
     deviates = math.sqrt(-2 * math.log(ALPHA / (2 * _GROUPS))) + 2.4
     smallest = deviates / math.sqrt(max(1.0, draws * q))
-    return AuditResult(
+    return SamplerAudit(
         level=staircase.level.name,
         promised=promised,
         exact=math.log(p / q),

@@ -16,11 +16,8 @@ from small_staircase import small_staircase
 from textveil.bundle import LabelBundle, TextBundle, open_bundle
 from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable
 from textveil.mechanisms.staircase import staircase as staircase_module
-from textveil_cli.options import ExpectedBundleOptions
-from textveil_export import sampler_audit as audit
-from textveil_export.cli.audit import audit as audit_command
-from textveil_export.errors import SamplerFault
-from textveil_export.sampler_audit import audit_sampler
+from textveil_training.audit import audit_sampler
+from textveil_training.audit import sampler as audit
 
 DRAWS = 100_000
 
@@ -139,13 +136,15 @@ def test_the_power_of_the_audit(name: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.statistical
 def test_the_command_audits_bundles_and_reports_faults(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, run: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for bundle in (small_staircase(tmp_path / "staircase"), write_index(tmp_path / "index")):
-        audit_command(bundle=bundle, draws=20_000, expected=ExpectedBundleOptions())
-        assert "no fault in 20,000 samples" in capsys.readouterr().out
+        code, out, _ = run("audit", "--bundle", bundle, "--draws", 20_000)
+        assert (code, out.splitlines()[-1]) == (0, "no fault found")
+        assert "realized at least" in out
     assert open_bundle(tmp_path / "staircase", TextBundle).staircase_levels
     assert open_bundle(tmp_path / "index", LabelBundle).randomizers
     monkeypatch.setattr(Staircase, "draw_symbols", lambda self, inputs, source: np.zeros(len(inputs), np.int64))
-    with pytest.raises(SamplerFault, match="outputs occur"):
-        audit_command(bundle=tmp_path / "index", draws=20_000, expected=ExpectedBundleOptions())
+    code, _, err = run("audit", "--bundle", tmp_path / "index", "--draws", 20_000)
+    assert code == 1
+    assert "outputs occur" in err

@@ -1,0 +1,101 @@
+"""Audits of bundles: their samplers against exact probabilities, and SanText by samples of the library itself."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from textveil import Sanitizer
+from textveil.bundle import ExpectedBundle, LabelBundle, TextBundle, open_bundle
+from textveil.mechanisms.staircase import Staircase
+from textveil.text import summarize_levels
+
+from textveil_training.audit.claims import Claim
+from textveil_training.audit.inputs import InputPair
+from textveil_training.audit.sampler import SamplerAudit, audit_sampler
+from textveil_training.audit.statistics import bound_pair_epsilon
+from textveil_training.audit.subjects import FunctionMechanism
+from textveil_training.errors import SettingError
+
+#: Words whose exact distributions are compared to choose pairs.
+_WORDS = 24
+_PAIRS = 8
+
+
+def audit_bundle_samplers(path: Path, draws: int, expected: ExpectedBundle | None = None) -> Iterator[SamplerAudit]:
+    """Audit the sampler of each level of a staircase or of class labels (see ``audit_sampler``).
+
+    Args:
+        path: Folder of the bundle.
+        draws: Draws from each of two inputs at each level.
+        expected: Content hash and signer that the bundle must have.
+
+    Raises:
+        BundleError: The bundle cannot be used.
+    """
+    bundle = open_bundle(path, TextBundle, LabelBundle, **(expected or {}))
+    for staircase in _list_staircases(bundle):
+        yield audit_sampler(staircase, draws)
+
+
+def _list_staircases(bundle: TextBundle | LabelBundle) -> Sequence[Staircase]:
+    if isinstance(bundle, LabelBundle):
+        return [staircase for levels in bundle.randomizers.values() for staircase in levels]
+    table = bundle.staircase_table
+    if table is None:
+        return []
+    outputs = table.get_output_mask(function_words_kept=bundle.default_mode == "words")
+    return [Staircase.from_table(table, level, np.asarray(outputs)) for level in bundle.staircase_levels]
+
+
+def make_bundle_audits(
+    path: Path, draws: int, expected: ExpectedBundle | None = None, seed: int | None = None
+) -> Iterator[tuple[FunctionMechanism, Claim, list[InputPair]]]:
+    """Prepare an audit of each SanText level of a text bundle: the mechanism, its claim and pairs of words.
+
+    The claim is the epsilon of the level, per unit of distance. The pairs are those of two dozen words for which exact
+    probabilities promise the largest bound.
+
+    Args:
+        path: Folder of the bundle.
+        draws: Draws from each input of a later audit.
+        expected: Content hash and signer that the bundle must have.
+        seed: Seed of the choice of words.
+
+    Raises:
+        BundleError: The bundle cannot be used.
+    """
+    bundle = open_bundle(path, TextBundle, LabelBundle, **(expected or {}))
+    if isinstance(bundle, LabelBundle) or not bundle.santext_levels:
+        return
+    sanitizer = Sanitizer.load(path, **(expected or {}))
+    generator = np.random.default_rng(seed)
+    plain = [word for word in bundle.vocabulary if word.isalpha() and word.islower()]
+    chosen = [plain[place] for place in generator.choice(len(plain), _WORDS, replace=False)]
+    for level in summarize_levels(bundle, "santext"):
+        epsilon = f"{level.epsilon:g}"
+        found = _choose_word_pairs(sanitizer, chosen, epsilon, draws)
+
+        def rewrite(texts: Sequence[str], epsilon: str = epsilon) -> list[str]:
+            results = sanitizer.sanitize_batch(texts, mechanism="santext", epsilon=epsilon)
+            return [result.text for result in results]
+
+        yield FunctionMechanism(rewrite, batched=True), Claim(epsilon=level.epsilon, per_distance=True), found
+
+
+def _choose_word_pairs(sanitizer: Sanitizer, words: Sequence[str], epsilon: str, draws: int) -> list[InputPair]:
+    """Return the pairs with the largest expected bound from counts of the unchanged first word."""
+    distributions = {word: sanitizer.distribution(word, mechanism="santext", epsilon=epsilon) for word in words}
+    scored = []
+    for first in words:
+        p = float(distributions[first].compute_probability(first))
+        for second in words:
+            distance = sanitizer.distance(first, second) if first != second else 0.0
+            if distance <= 0:
+                continue
+            q = float(distributions[second].compute_probability(first))
+            bound = float(bound_pair_epsilon(round(draws / 2 * p), round(draws / 2 * q), max(1, draws // 2), 0.001))
+            scored.append((bound / distance, first, second, distance))
+    if not scored:
+        raise SettingError("the bundle has no two words at a positive distance: pass another bundle")
+    best = sorted(scored, reverse=True)[:_PAIRS]
+    return [InputPair((first, second), distance, "two words") for _, first, second, distance in best]

@@ -1,0 +1,50 @@
+"""Claims of a mechanism: an epsilon, with a delta, or per unit of a distance."""
+
+import math
+import re
+from dataclasses import dataclass
+
+from textveil_training.errors import SettingError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A claim of differential privacy: ``Pr[x in E] <= e^epsilon Pr[x' in E] + delta`` for neighbors and each event.
+
+    Attributes:
+        epsilon: The claimed epsilon, at least 0.
+        delta: The claimed delta, at least 0 and below 1.
+        per_distance: Whether epsilon is per unit of the distance of x and x'.
+    """
+
+    epsilon: float
+    delta: float = 0.0
+    per_distance: bool = False
+
+    def __str__(self) -> str:
+        """Return the claim in words."""
+        delta = f", delta {self.delta:g}" if self.delta else ""
+        return f"epsilon {self.epsilon:g}{' per unit of distance' if self.per_distance else ''}{delta}"
+
+
+def parse_claim(text: str) -> Claim:
+    """Read a claim: an epsilon, an epsilon and a delta, or an epsilon per unit of distance.
+
+    Args:
+        text: Such as ``4``, ``1,1e-6`` or ``3*d``.
+
+    Raises:
+        SettingError: The text is none of these, or a number is out of range.
+
+    Example:
+        >>> str(parse_claim("1,1e-6")), str(parse_claim("3*d"))
+        ('epsilon 1, delta 1e-06', 'epsilon 3 per unit of distance')
+    """
+    number = r"(\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+    parts = re.fullmatch(rf"\s*(?P<epsilon>{number})\s*(?:(?P<metric>\*\s*d)|,\s*(?P<delta>{number}))?\s*", text)
+    if parts is None:
+        raise SettingError('--claims takes an epsilon such as 4, a pair such as "1,1e-6", or "3*d" per distance')
+    epsilon, delta = float(parts["epsilon"]), float(parts["delta"] or 0)
+    if not math.isfinite(epsilon) or not 0 <= delta < 1:
+        raise SettingError("--claims needs a finite epsilon, and a delta below 1")
+    return Claim(epsilon=epsilon, delta=delta, per_distance=parts["metric"] is not None)

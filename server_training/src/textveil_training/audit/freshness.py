@@ -1,0 +1,109 @@
+"""Check that draws have fresh randomness: the same input twice must be able to give two outputs.
+
+Bounds from samples hold for independent draws. A rewriter that is deterministic, that stores its outputs, or that has a
+fixed seed violates this, and a count of its outputs would accuse a mechanism that may be private.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from textveil_training.audit.events import Outputs
+from textveil_training.audit.inputs import InputPair
+
+_INPUTS = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Freshness:
+    """How draws of the same inputs differ.
+
+    Attributes:
+        inputs: Number of compared inputs.
+        constant: Whether all outputs are equal, of all inputs.
+        deterministic: Whether every input always gave the same output, in both runs.
+        stored: Whether every input gave the same output within a run, and other outputs in the other run.
+        seeded: Whether both runs gave the same outputs in the same order, though one input gave several.
+        unchanged: Whether every output was its input.
+    """
+
+    inputs: int
+    constant: bool
+    deterministic: bool
+    stored: bool
+    seeded: bool
+    unchanged: bool
+
+    @property
+    def repeats(self) -> bool:
+        """Return whether bounds from samples do not apply; outputs that are all equal are no reason."""
+        return (self.deterministic or self.stored or self.seeded) and not self.constant
+
+    def explain(self) -> str:
+        """Return one sentence about the randomness of the draws."""
+        if self.constant:
+            return "all texts gave the same output"
+        if self.unchanged:
+            return "every text came out unchanged: nothing is private"
+        if self.deterministic:
+            return (
+                "the same text always gave the same output. A mechanism without randomness has no epsilon; if it "
+                "stores outputs or has a fixed seed, turn that off and run the audit again"
+            )
+        if self.stored:
+            return "a process repeats its output for the same text: turn off its store, and run the audit again"
+        if self.seeded:
+            return "two runs gave the same outputs in the same order: remove the fixed seed, and run the audit again"
+        return "the same text gave different outputs"
+
+
+def check_freshness(
+    draw: Callable[[str, Sequence[Any]], Outputs],
+    pairs: Sequence[InputPair],
+    generator: np.random.Generator,
+    sizes: Sequence[int],
+) -> Freshness:
+    """Draw the same inputs repeatedly in two runs, in the same order, and compare the outputs.
+
+    Args:
+        draw: Draws an output for each input; takes a name for the progress and the inputs.
+        pairs: The pairs whose inputs are compared, 16 inputs at most.
+        generator: Source of the order.
+        sizes: Draws of a run. If they repeat, the next size decides: an honest mechanism may rarely change its input.
+    """
+    inputs: list[Any] = []
+    for one in (one for pair in pairs for one in pair.inputs):
+        if len(inputs) < _INPUTS and not any(np.array_equal(one, other) for other in inputs):
+            inputs.append(one)
+    found = _compare_runs(draw, inputs, generator, sizes[0])
+    for size in sizes[1:]:
+        if found.repeats:
+            found = _compare_runs(draw, inputs, generator, size)
+    return found
+
+
+def _compare_runs(
+    draw: Callable[[str, Sequence[Any]], Outputs], inputs: list[Any], generator: np.random.Generator, size: int
+) -> Freshness:
+    which = generator.permutation(np.repeat(np.arange(len(inputs)), max(2, size // len(inputs))))
+    runs, unchanged = [], True
+    for number in (1, 2):
+        outputs = draw(f"randomness, run {number} of 2", [inputs[place] for place in which])
+        unchanged &= all(np.array_equal(one, inputs[place]) for one, place in zip(outputs, which, strict=True))
+        runs.append([one.tobytes() if isinstance(one, np.ndarray) else one for one in outputs])
+    within: list[list[set[Any]]] = [[set() for _ in inputs] for _ in runs]
+    for run, seen in zip(runs, within, strict=True):
+        for one, place in zip(run, which, strict=True):
+            seen[place].add(one)
+    same_within = all(len(seen) == 1 for run in within for seen in run)
+    same_across = runs[0] == runs[1]
+    return Freshness(
+        inputs=len(inputs),
+        constant=len({one for run in runs for one in run}) == 1,
+        deterministic=same_within and same_across,
+        stored=same_within and not same_across,
+        seeded=same_across and not same_within,
+        unchanged=unchanged,
+    )

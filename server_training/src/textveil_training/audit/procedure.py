@@ -1,0 +1,428 @@
+"""The audit: choose inputs, learn an event, and count it in fresh draws.
+
+Stage 0 halves the candidate pairs until one is left, and chooses a set of inputs for identification. Stage 1 learns an
+event of the outputs. Stage 2 counts this one event. No stage uses draws of another one, so the reported bound exceeds
+the true epsilon with probability at most alpha, whatever the search does.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil_training.audit.betting import ClaimBets
+from textveil_training.audit.claims import Claim
+from textveil_training.audit.events import InputGuesser, Outputs, learn_event
+from textveil_training.audit.freshness import Freshness, check_freshness
+from textveil_training.audit.inputs import InputPair, InputSet
+from textveil_training.audit.statistics import (
+    bound_identification_epsilon,
+    compute_identification_ceiling,
+    compute_pair_ceiling,
+    find_half_power,
+)
+from textveil_training.audit.subjects import AuditedMechanism, parse_outputs
+from textveil_training.errors import RewriterError, SettingError
+from textveil_training.progress import ProgressCallback, ignore_progress
+
+DRAWS = 20_000
+CONFIDENCE = 0.999
+#: Numbers of outputs of k-ary randomized response for which a report has the power of the tests.
+_POWER_OUTPUTS = (10, 1000)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditSettings:
+    """Size and confidence of an audit.
+
+    Attributes:
+        draws: Draws of each of the two inputs of the pair test, half of them to learn the event. The identification
+            test has twice as many draws in all.
+        confidence: Probability that the reported bound does not exceed the true epsilon.
+        until: Minutes for the test by betting, which replaces the tests of fixed size; None for these.
+        seed: Seed of the choice and the order of inputs. The mechanism has its own randomness.
+
+    Raises:
+        SettingError: A value is out of range.
+    """
+
+    draws: int = DRAWS
+    confidence: float = CONFIDENCE
+    until: float | None = None
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.draws < 100:
+            raise SettingError("an audit needs at least 100 draws of each input: raise --draws")
+        if not 0.5 <= self.confidence < 1:
+            raise SettingError("the confidence must be at least .5 and below 1: lower --confidence")
+        if self.until is not None and not self.until > 0:
+            raise SettingError("the time of a test by betting must be positive: raise --until")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestResult:
+    """Result of one test, with what it could have found.
+
+    Attributes:
+        test: ``pair``, ``identification`` or ``betting``.
+        bound: Lower bound on epsilon, or on epsilon per unit of distance.
+        refutes: Whether this refutes the claim.
+        ceiling: Largest bound that this test could report at its number of draws; None without a limit.
+        half_power: The epsilon from which it reports half of it with probability 90 %, by the number of outputs of
+            k-ary randomized response; None where it never does. Per unit of distance, as the bound.
+        draws: Draws that entered the bound.
+        description: Pair or set of inputs, event and distance, without a text.
+    """
+
+    __test__ = False  # no test of pytest
+
+    test: str
+    bound: float
+    refutes: bool
+    ceiling: float | None
+    half_power: dict[str, float | None]
+    draws: int
+    description: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditReport:
+    """Report of an audit: a lower bound on epsilon, and what the audit could have found.
+
+    Attributes:
+        claim: The claim.
+        freshness: Whether draws of one input differ.
+        tests: The tests. If the draws repeat, at most an identification test with one draw of each input.
+        outputs: ``text`` or ``vector``.
+        unchanged: Share of texts that came out unchanged in the identification test; None for vectors.
+        total_draws: All draws, those of stage 0 included.
+        settings: The settings.
+    """
+
+    claim: Claim
+    freshness: Freshness
+    tests: tuple[TestResult, ...]
+    outputs: str
+    unchanged: float | None
+    total_draws: int
+    settings: AuditSettings
+
+    @property
+    def bound(self) -> float:
+        """Return the largest lower bound of all tests."""
+        return max((one.bound for one in self.tests), default=0.0)
+
+    @property
+    def verdict(self) -> str:
+        """Return ``refuted``, ``not refuted``, or ``not tested`` if draws repeat and one of each refutes nothing."""
+        if any(one.refutes for one in self.tests):
+            return "refuted"
+        return "not tested" if self.freshness.repeats else "not refuted"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as JSON values; it has no text and no output."""
+        return {
+            "claim": asdict(self.claim),
+            "verdict": self.verdict,
+            "bound": self.bound,
+            "freshness": asdict(self.freshness) | {"repeats": self.freshness.repeats},
+            "tests": [asdict(one) for one in self.tests],
+            "outputs": self.outputs,
+            "unchanged": self.unchanged,
+            "total_draws": self.total_draws,
+            "settings": asdict(self.settings),
+        }
+
+
+def audit_mechanism(
+    mechanism: AuditedMechanism,
+    claim: Claim,
+    pairs: Sequence[InputPair],
+    sets: Sequence[InputSet] = (),
+    settings: AuditSettings | None = None,
+    progress: ProgressCallback = ignore_progress,
+) -> AuditReport:
+    """Audit a mechanism: bound its epsilon from below by samples.
+
+    Args:
+        mechanism: The mechanism.
+        claim: Its claim.
+        pairs: Candidate pairs of neighbors under the claim.
+        sets: Candidate sets for identification; each has pairwise neighbors.
+        settings: Size and confidence; the defaults if left out.
+        progress: Called with a stage, its finished draws and their number.
+
+    Returns:
+        The report. A bound above the claim refutes it; a smaller one proves nothing about privacy.
+
+    Raises:
+        RewriterError: The mechanism fails, or its outputs are of several types.
+        SettingError: There is no pair.
+
+    Example:
+        >>> from textveil_training.audit import FunctionMechanism, InputPair, parse_claim
+        >>> fixed = AuditSettings(draws=400, confidence=0.99)
+        >>> coin = np.random.default_rng(1)
+        >>> leaky = FunctionMechanism(lambda text: text if coin.random() < 0.9 else "nothing")
+        >>> report = audit_mechanism(leaky, parse_claim("1"), [InputPair(("yes", "no"))], settings=fixed)
+        >>> report.verdict
+        'refuted'
+    """
+    return _Audit(mechanism, claim, settings or AuditSettings(), progress).run(pairs, sets)
+
+
+class _Audit:
+    """One run of the procedure: the mechanism, the claim and the counted draws."""
+
+    def __init__(
+        self, mechanism: AuditedMechanism, claim: Claim, settings: AuditSettings, progress: ProgressCallback
+    ) -> None:
+        self._mechanism, self._claim, self._settings, self._progress = mechanism, claim, settings, progress
+        self._generator = np.random.default_rng(settings.seed)
+        self._drawn = 0
+        self._dimension: int | None = None  # 0 for texts
+
+    def run(self, pairs: Sequence[InputPair], sets: Sequence[InputSet]) -> AuditReport:
+        if not pairs:
+            raise SettingError("an audit needs at least one pair of inputs: pass --texts or --pairs with more rows")
+        sizes = (160, min(2000, self._settings.draws), self._settings.draws)
+        sizes = sizes if self._settings.until is None else (64,)
+        draws = self._settings.draws
+        screening = max(5, min(500, draws // 40, 4 * draws // len(pairs))) if self._settings.until is None else 10
+        freshness, pair = check_freshness(self._draw, pairs, self._generator, sizes), pairs[0]
+        if not freshness.repeats and len(pairs) > 1:
+            pair = self._choose_pair(pairs, screening)
+            # A store for a few texts shows when only two of them alternate, as in the pair test.
+            freshness = check_freshness(self._draw, [pair], self._generator, sizes)
+        tests: list[TestResult] = []
+        unchanged = None
+        if freshness.repeats:
+            chosen = max(sets, key=lambda one: len(one.inputs), default=None)
+            if chosen is not None:
+                found = self._test_each_once(chosen, 1.0 - self._settings.confidence)
+                tests, unchanged = ([found[0]], found[1]) if found is not None else ([], None)
+        else:
+            chosen = self._choose_set(sets, 2 * screening)
+            alpha = 1.0 - self._settings.confidence
+            if self._settings.until is not None:
+                tests.append(self._test_by_betting(pair, chosen, alpha))
+            else:
+                share = alpha / (1 if chosen is None else 2)
+                tests.append(self._test_pair(pair, share))
+                if chosen is not None:
+                    result, unchanged = self._test_identification(chosen, share)
+                    tests.append(result)
+        return AuditReport(
+            claim=self._claim,
+            freshness=freshness,
+            tests=tuple(tests),
+            outputs="vector" if self._dimension else "text",
+            unchanged=unchanged,
+            total_draws=self._drawn,
+            settings=self._settings,
+        )
+
+    def _draw(self, stage: str, inputs: Sequence[Any]) -> Outputs:
+        """Draw an output for each input, in the given order."""
+        drawn = self._mechanism.draw_outputs(inputs, lambda done: self._progress(stage, done, len(inputs)))
+        outputs = parse_outputs(drawn, self._dimension)
+        if self._dimension is None:
+            self._dimension = outputs.shape[1] if isinstance(outputs, np.ndarray) else 0
+        self._drawn += len(inputs)
+        return outputs
+
+    def _draw_pair(self, stage: str, pair: InputPair, draws: int) -> tuple[Outputs, Outputs]:
+        """Draw from both inputs of a pair, in random order; return the outputs of each."""
+        order = self._generator.permutation(np.repeat([0, 1], draws))
+        outputs = self._draw(stage, [pair.inputs[side] for side in order])
+        return _select(outputs, order == 0), _select(outputs, order == 1)
+
+    def _choose_pair(self, pairs: Sequence[InputPair], draws: int) -> InputPair:
+        """Halve the pairs by what 500 draws of each seem to reveal, until one is left."""
+        left = list(pairs)
+        known: dict[int, tuple[Outputs, Outputs]] = {}
+        while len(left) > 1:
+            which = self._generator.permutation(np.repeat(np.arange(2 * len(left)), draws))
+            outputs = self._draw(f"choice of one of {len(left)} pairs", [left[n // 2].inputs[n % 2] for n in which])
+            scored = []
+            for number, pair in enumerate(left):
+                new = [_select(outputs, which == 2 * number + side) for side in (0, 1)]
+                old = known.get(id(pair))
+                both = (new[0], new[1]) if old is None else (_join(old[0], new[0]), _join(old[1], new[1]))
+                known[id(pair)] = both
+                scored.append((self._guess_bound(pair, *both), -number))
+            best = sorted(range(len(left)), key=lambda number: scored[number], reverse=True)
+            left = [left[number] for number in sorted(best[: len(left) // 2])]
+        return left[0]
+
+    def _guess_bound(self, pair: InputPair, first: Outputs, second: Outputs) -> float:
+        """Estimate how large a bound the pair may give: learned on half of the draws, counted in the others."""
+        half = max(1, len(first) // 2)
+        event = learn_event(first[:half], second[:half], pair.inputs, 0.1, self._claim.delta)
+        return event.bound_epsilon(first[half:], second[half:], 0.1, self._claim.delta) / pair.distance
+
+    def _choose_set(self, sets: Sequence[InputSet], draws: int) -> InputSet | None:
+        """Choose the set with the largest bound in few draws; None if inputs and outputs cannot be compared."""
+        scored = []
+        for one in sets:
+            inputs = _prepare_inputs(one)
+            if inputs is None or _get_dimension(inputs) != self._dimension:
+                continue
+            hits, _ = self._count_hits(f"choice among {len(one.inputs):,} inputs", one, inputs, draws)
+            bound = bound_identification_epsilon(hits, draws, len(one.inputs), 0.05, self._claim.delta)
+            scored.append((bound / one.distance, len(one.inputs), one))
+        return max(scored, key=lambda entry: entry[:2])[2] if scored else None
+
+    def _count_hits(self, stage: str, chosen: InputSet, inputs: Outputs, draws: int) -> tuple[int, float | None]:
+        """Draw from uniformly chosen inputs; return the right guesses, and the share of unchanged texts."""
+        which, outputs = self._draw_from_set(stage, chosen, draws)
+        hits = int((InputGuesser(inputs).guess(outputs) == which).sum())
+        return hits, _count_unchanged(inputs, which, outputs)
+
+    def _draw_from_set(self, stage: str, chosen: InputSet, draws: int) -> tuple[NDArray[np.intp], Outputs]:
+        """Choose inputs of a set uniformly, and draw an output for each; return both."""
+        which = self._generator.integers(len(chosen.inputs), size=draws)
+        return which, self._draw(stage, [chosen.inputs[number] for number in which])
+
+    def _test_pair(self, pair: InputPair, alpha: float) -> TestResult:
+        """Learn an event in half of the draws, and count it in the other half."""
+        half, delta = self._settings.draws // 2, self._claim.delta
+        first, second = self._draw_pair("pair test, learning", pair, half)
+        event = learn_event(first, second, pair.inputs, alpha, delta)
+        first, second = self._draw_pair("pair test, counting", pair, half)
+        bound = event.bound_epsilon(first, second, alpha, delta) / pair.distance
+        described = {"pair": pair.origin, "distance": pair.distance, "event": event.name}
+        return TestResult(
+            test="pair",
+            bound=bound,
+            refutes=bound > self._claim.epsilon,
+            ceiling=compute_pair_ceiling(half, alpha, delta) / pair.distance,
+            half_power=_find_half_powers(_POWER_OUTPUTS, half, alpha, pair.distance, identification=False),
+            draws=2 * half,
+            description=described,
+        )
+
+    def _test_identification(self, chosen: InputSet, alpha: float) -> tuple[TestResult, float | None]:
+        """Count the right guesses of the fixed rule in all draws: nothing is learned."""
+        draws, count, delta = 2 * self._settings.draws, len(chosen.inputs), self._claim.delta
+        inputs = _prepare_inputs(chosen)
+        assert inputs is not None  # checked when the set was chosen
+        hits, unchanged = self._count_hits("identification test", chosen, inputs, draws)
+        bound = bound_identification_epsilon(hits, draws, count, alpha, delta) / chosen.distance
+        result = TestResult(
+            test="identification",
+            bound=bound,
+            refutes=bound > self._claim.epsilon,
+            ceiling=compute_identification_ceiling(draws, count, alpha, delta) / chosen.distance,
+            half_power=_find_half_powers((count,), draws, alpha, chosen.distance, identification=True),
+            draws=draws,
+            description={"inputs": count, "distance": chosen.distance, "success": hits / draws},
+        )
+        return result, unchanged
+
+    def _test_each_once(self, chosen: InputSet, alpha: float) -> tuple[TestResult, float | None] | None:
+        """Count the right guesses in one draw of each input: valid also where a mechanism stores its outputs.
+
+        The draws of different inputs are independent, but have different probabilities of a right guess. Their number
+        varies less than a binomial one with the same mean (Hoeffding 1956), so the bound holds.
+        """
+        inputs = _prepare_inputs(chosen)
+        if inputs is None or _get_dimension(inputs) != self._dimension:
+            return None
+        which, count = self._generator.permutation(len(chosen.inputs)), len(chosen.inputs)
+        outputs = self._draw("each input once", [chosen.inputs[number] for number in which])
+        hits = int((InputGuesser(inputs).guess(outputs) == which).sum())
+        delta = self._claim.delta
+        bound = bound_identification_epsilon(hits, count, count, alpha, delta) / chosen.distance
+        result = TestResult(
+            test="identification",
+            bound=bound,
+            refutes=bound > self._claim.epsilon,
+            ceiling=compute_identification_ceiling(count, count, alpha, delta) / chosen.distance,
+            half_power=_find_half_powers((count,), count, alpha, chosen.distance, identification=True),
+            draws=count,
+            description={"inputs": count, "distance": chosen.distance, "success": hits / count},
+        )
+        return result, _count_unchanged(inputs, which, outputs)
+
+    def _test_by_betting(self, pair: InputPair, chosen: InputSet | None, alpha: float) -> TestResult:
+        """Bet against a row of claims until that of the mechanism is refuted, or the time or the draws are over."""
+        assert self._settings.until is not None
+        end = time.monotonic() + 60 * self._settings.until
+        claim, bets = self._claim, ClaimBets(self._claim, pair, chosen)
+        guesser = None if chosen is None else InputGuesser(_prepare_inputs(chosen) or [])
+        past = self._draw_pair("betting, first draws", pair, 10)
+        event = learn_event(*past, pair.inputs, 0.1, claim.delta)
+        learned, drawn = 10, 0
+        while drawn < self._settings.draws and time.monotonic() < end and not bets.refute_claim(alpha):
+            batch = max(10, learned // 5)
+            new = self._draw_pair("betting", pair, batch)  # the event is from earlier draws alone
+            a, b = event.contains(new[0]), event.contains(new[1])
+            bets.bet_on_pair(*((a, b) if event.of_first else (b, a)))
+            if chosen is not None and guesser is not None:
+                which, outputs = self._draw_from_set("betting", chosen, batch)
+                bets.bet_on_guesses(guesser.guess(outputs) == which)
+            past, drawn = (_join(past[0], new[0]), _join(past[1], new[1])), drawn + batch
+            if len(past[0]) >= 1.5 * learned:
+                event, learned = learn_event(*past, pair.inputs, 0.1, claim.delta), len(past[0])
+        return TestResult(
+            test="betting",
+            bound=bets.find_bound(alpha),
+            refutes=bets.refute_claim(alpha),
+            ceiling=None,
+            half_power={},
+            draws=2 * drawn + (drawn if chosen is not None else 0),
+            description={
+                "pair": pair.origin,
+                "distance": pair.distance,
+                "event": event.name,
+                "inputs": None if chosen is None else len(chosen.inputs),
+                "log_wealth": bets.log_wealths[claim.epsilon],
+            },
+        )
+
+
+def _find_half_powers(
+    outputs: Sequence[int], draws: int, alpha: float, distance: float, *, identification: bool
+) -> dict[str, float | None]:
+    """Return where half of epsilon is found, per unit of distance, by the number of outputs."""
+    found = {count: find_half_power(count, draws, alpha, identification=identification) for count in outputs}
+    return {str(count): None if value is None else value / distance for count, value in found.items()}
+
+
+def _count_unchanged(inputs: Outputs, which: NDArray[np.intp], outputs: Outputs) -> float | None:
+    """Return the share of texts that came out unchanged; None for vectors."""
+    if isinstance(inputs, np.ndarray):
+        return None
+    return float(np.mean([outputs[place] == inputs[number] for place, number in enumerate(which)]))
+
+
+def _get_dimension(outputs: Outputs) -> int:
+    return outputs.shape[1] if isinstance(outputs, np.ndarray) else 0
+
+
+def _prepare_inputs(chosen: InputSet) -> Outputs | None:
+    """Return the inputs as outputs are represented, or None if they are neither texts nor vectors."""
+    if all(isinstance(one, str) for one in chosen.inputs):
+        return list(chosen.inputs)
+    try:
+        found = parse_outputs(list(chosen.inputs))
+    except RewriterError:
+        return None
+    return found if isinstance(found, np.ndarray) else None
+
+
+def _select(outputs: Outputs, mask: NDArray[np.bool_]) -> Outputs:
+    if isinstance(outputs, np.ndarray):
+        return outputs[mask]
+    return [outputs[place] for place in np.flatnonzero(mask)]
+
+
+def _join(first: Outputs, second: Outputs) -> Outputs:
+    if isinstance(first, np.ndarray):
+        return np.concatenate([first, np.asarray(second)])
+    return [*first, *second]

@@ -1,0 +1,290 @@
+"""``textveil-train audit``: bound the epsilon of a mechanism from below by samples."""
+
+import importlib
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+import typer
+from textveil_cli.console import print_message, show_progress_bars
+from textveil_cli.options import ExpectedBundleOptions
+
+from textveil_training.cli.options import JsonOption
+from textveil_training.errors import ClaimRefuted, SamplerFault, SettingError
+
+if TYPE_CHECKING:
+    from textveil_training.audit import AuditReport, Claim, InputPair, InputSet
+    from textveil_training.audit.subjects import AuditedMechanism
+    from textveil_training.progress import ProgressCallback
+
+#: Seconds between two lines of progress in a pipe.
+_SECONDS_PER_LINE = 30.0
+#: Draws of the audit of a sampler against its exact probabilities.
+_SAMPLER_DRAWS = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubjectOptions:
+    """The mechanism under audit: one of these."""
+
+    heading: ClassVar[str] = "Mechanism"
+    command: Annotated[
+        str | None,
+        typer.Option("--command", help="A program: one text per line in, one output per line out. It has no shell."),
+    ] = None
+    python: Annotated[
+        str | None,
+        typer.Option("--python", metavar="MODULE:FUNCTION", help="A Python function of one text."),
+    ] = None
+    bundle: Annotated[
+        Path | None,
+        typer.Option("--bundle", "-b", metavar="FOLDER", help="A bundle of textveil, at all of its levels."),
+    ] = None
+    timeout_seconds: Annotated[
+        float, typer.Option("--timeout-seconds", min=0.1, help="Largest time without a line from the program.")
+    ] = 60.0
+    max_line_bytes: Annotated[int, typer.Option("--max-line-bytes", min=1, help="Largest line from the program.")] = (
+        65_536
+    )
+    expected: ExpectedBundleOptions
+
+    def make_mechanism(self) -> "AuditedMechanism | None":
+        """Return the mechanism; None for a bundle.
+
+        Raises:
+            SettingError: There is not exactly one mechanism, or the function does not exist.
+        """
+        from textveil_training.audit import CommandMechanism, FunctionMechanism
+
+        if sum(one is not None for one in (self.command, self.python, self.bundle)) != 1:
+            raise SettingError("pass one mechanism: --command, --python or --bundle")
+        if self.command is not None:
+            return CommandMechanism(self.command, timeout=self.timeout_seconds, max_line_bytes=self.max_line_bytes)
+        if self.python is not None:
+            return FunctionMechanism(_import_function(self.python))
+        return None
+
+
+def _import_function(name: str) -> Any:
+    """Import a function by ``MODULE:FUNCTION``, also from the current folder."""
+    module, _, function = name.partition(":")
+    sys.path.insert(0, "")
+    try:
+        found = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError, ValueError):
+        found = None
+    finally:
+        sys.path.remove("")
+    if not callable(found):
+        raise SettingError("--python needs MODULE:FUNCTION, with a module in this folder or installed")
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimOptions:
+    """The claim, and the inputs for which it must hold."""
+
+    heading: ClassVar[str] = "Claim and inputs"
+    claims: Annotated[
+        str | None,
+        typer.Option(
+            "--claims",
+            metavar="EPSILON",
+            help='Claim: an epsilon ("4"), with a delta ("1,1e-6"), or per unit of distance ("3*d").',
+        ),
+    ] = None
+    neighbors: Annotated[
+        Literal["text", "word"],
+        typer.Option("--neighbors", help="The claim holds for any two texts, or for texts that differ in one word."),
+    ] = "text"
+    texts: Annotated[
+        Path | None, typer.Option("--texts", metavar="FILE", help="Texts, one per line; default: a public sample.")
+    ] = None
+    pairs: Annotated[
+        Path | None, typer.Option("--pairs", metavar="FILE", help="Pairs of neighbors, separated by a tab.")
+    ] = None
+    distances: Annotated[
+        Path | None,
+        typer.Option("--distances", metavar="FILE", help="Pairs with their distance in a third column, for EPSILON*d."),
+    ] = None
+
+    def read_claim(self) -> "Claim":
+        """Return the claim.
+
+        Raises:
+            SettingError: There is none, or it needs distances that are missing.
+        """
+        from textveil_training.audit import parse_claim
+
+        if self.claims is None:
+            raise SettingError("pass the claim to test: --claims with an epsilon such as 4")
+        claim = parse_claim(self.claims)
+        if claim.per_distance != (self.distances is not None):
+            raise SettingError('--claims "3*d" and --distances FILE need each other: pass both, or an epsilon alone')
+        if self.distances is not None and self.pairs is not None:
+            raise SettingError("--distances has the pairs already: leave out --pairs")
+        return claim
+
+    def list_inputs(self, seed: int | None) -> "tuple[list[InputPair], list[InputSet]]":
+        """Return candidate pairs, and candidate sets for identification."""
+        import numpy as np
+
+        from textveil_training import audit
+
+        if self.distances is not None:
+            pairs = audit.read_pairs(self.distances, with_distances=True)
+            return _limit(pairs), audit.collect_metric_set(pairs)
+        generator = np.random.default_rng(seed)
+        texts = audit.list_sample_texts() if self.texts is None else audit.read_texts(self.texts)
+        pairs = audit.propose_pairs(texts, self.neighbors, generator)
+        if self.pairs is not None:
+            pairs = _limit(audit.read_pairs(self.pairs, with_distances=False))
+        if self.pairs is not None and self.texts is None:
+            return pairs, []
+        return pairs, audit.propose_sets(texts, self.neighbors, generator)
+
+
+def _limit(pairs: "list[InputPair]") -> "list[InputPair]":
+    if len(pairs) > 64:
+        print_message("textveil-train: only the first 64 pairs are candidates")
+    return pairs[:64]
+
+
+def audit(
+    subject: SubjectOptions,
+    claim: ClaimOptions,
+    draws: Annotated[
+        int | None,
+        typer.Option("--draws", min=100, help="Draws of each of two inputs; default: 20,000, of a bundle 1,000,000."),
+    ] = None,
+    confidence: Annotated[float, typer.Option("--confidence", help="Probability that the bound is right.")] = 0.999,
+    until: Annotated[
+        float | None,
+        typer.Option(
+            "--until",
+            metavar="MINUTES",
+            help="For slow rewriters: test by betting, until the claim is refuted or the time is over.",
+        ),
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed of the choice and order of inputs.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report as JSON.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Bound the epsilon of a mechanism from below by samples, and compare it with its claim.
+
+    The mechanism is a program, a Python function or a bundle. A bound above the claim refutes it: the command ends with
+    status 1. A smaller bound proves nothing; the report has the power of the audit, that is, what it could have found.
+    All draws are independent runs of the mechanism on public or given texts, in random order.
+
+    A bundle has its own claims. The samplers of a staircase or of class labels are also compared with their exact
+    probabilities.
+    """
+    from textveil_training.audit import AuditSettings, audit_mechanism, format_report
+
+    mechanism = subject.make_mechanism()
+    if mechanism is None:
+        _refuse_claims(claim)
+        result = _audit_bundle(subject, draws, confidence, until, seed, as_json)
+        _write(output, result["record"])
+        if result["faults"]:
+            raise SamplerFault("; ".join(result["faults"]))
+        return
+    stated = claim.read_claim()
+    pairs, sets = claim.list_inputs(seed)
+    settings = AuditSettings(draws=draws or 20_000, confidence=confidence, until=until, seed=seed)
+    with _show_progress() as progress:
+        report = audit_mechanism(mechanism, stated, pairs, sets, settings, progress)
+    _write(output, report.to_dict())
+    print(json.dumps(report.to_dict()) if as_json else format_report(report))
+    _raise_verdict(report)
+
+
+def _refuse_claims(claim: ClaimOptions) -> None:
+    if any(one is not None for one in (claim.claims, claim.texts, claim.pairs, claim.distances)):
+        raise SettingError(
+            "a bundle has its own claims and words: leave out --claims, --texts, --pairs and --distances"
+        )
+
+
+def _raise_verdict(report: "AuditReport") -> None:
+    if report.verdict == "refuted":
+        raise ClaimRefuted(f"the claim is refuted: epsilon is at least {report.bound:.2f}")
+    if report.verdict == "not tested":
+        raise ClaimRefuted("the claim cannot be tested, since draws repeat: see the line randomness")
+
+
+def _audit_bundle(
+    subject: SubjectOptions,
+    draws: int | None,
+    confidence: float,
+    until: float | None,
+    seed: int | None,
+    as_json: bool,
+) -> dict[str, Any]:
+    """Audit all levels of a bundle, print each result, and return the record and the faults."""
+    from textveil_training.audit import (
+        AuditSettings,
+        audit_bundle_samplers,
+        audit_mechanism,
+        format_report,
+        make_bundle_audits,
+    )
+
+    assert subject.bundle is not None
+    expected = subject.expected.expected_bundle
+    record: dict[str, Any] = {"samplers": [], "santext": []}
+    faults: list[str] = []
+    for found in audit_bundle_samplers(subject.bundle, draws or _SAMPLER_DRAWS, expected):
+        record["samplers"].append(asdict(found))
+        faults += [f"level {found.level}: {fault}" for fault in found.faults]
+        if not as_json:
+            print(found, flush=True)
+    settings = AuditSettings(draws=min(draws or 20_000, 20_000), confidence=confidence, until=until, seed=seed)
+    for mechanism, stated, pairs in make_bundle_audits(subject.bundle, settings.draws, expected, seed):
+        with _show_progress() as progress:
+            report = audit_mechanism(mechanism, stated, pairs, (), settings, progress)
+        record["santext"].append(report.to_dict())
+        if report.verdict != "not refuted":
+            faults.append(f"SanText, {stated}: {report.verdict}")
+        if not as_json:
+            print(f"SanText\n{format_report(report)}", flush=True)
+    if not record["samplers"] and not record["santext"]:
+        raise SettingError("this bundle has nothing to sample: pass one with a staircase, SanText or class labels")
+    if as_json:
+        print(json.dumps(record))
+    elif not faults:
+        print("no fault found")
+    return {"record": record, "faults": faults}
+
+
+def _write(path: Path | None, record: dict[str, Any]) -> None:
+    if path is not None:
+        from textveil.storage import open_atomic_text
+
+        with open_atomic_text(path) as write:
+            write(json.dumps(record, indent=1) + "\n")
+
+
+@contextmanager
+def _show_progress() -> "Iterator[ProgressCallback]":
+    """Show bars on a terminal, and in a pipe a line at each new stage and every 30 seconds."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        with show_progress_bars() as report:
+            yield report
+        return
+    last: dict[str, Any] = {"stage": None, "time": 0.0}
+
+    def report_line(stage: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if stage != last["stage"] or now - last["time"] >= _SECONDS_PER_LINE:
+            print_message(f"textveil-train: {stage}: {done:,} of {total:,} draws")
+            last.update(stage=stage, time=now)
+
+    yield report_line
