@@ -94,7 +94,10 @@ class WordEncoder:
                 f"no encoder at {spec!r}: it must be a model folder or the id of a reachable model"
             ) from error
         if not getattr(self.tokenizer, "do_lower_case", False) or "##s" not in self.tokenizer.get_vocab():
-            raise SourceError("the encoder must have an uncased WordPiece tokenizer")
+            raise SourceError(
+                f"no uncased WordPiece tokenizer at {spec!r}, which has a {type(self.tokenizer).__name__}: supported are "
+                "BERT, MiniLM and other encoders with one, or a file of vectors with --vectors"
+            )
         weights = Path(location) / "model.safetensors"
         self.provenance = {
             "encoder": "sentence-transformers/all-MiniLM-L6-v2" if spec == DEFAULT_ENCODER else Path(spec).name,
