@@ -34,17 +34,19 @@ from textveil.mechanisms.baselines import (
     count_required,
     measure_neighbor_distances,
 )
-from textveil_export.text.quantize import measure_vector_step, quantize_vectors
+from textveil_export.text import measure_vector_step, quantize_vectors
 
 from fbdd.glove import read_glove
 
 EPSILONS = (5, 12, 8, 3, 10, 6, 16)
-#: Words, samples and epsilons by size of the vocabulary.
-PLAN = {
-    30_000: (150, 1000, EPSILONS),
-    3_000: (150, 1000, (5, 8, 12)),
-    400_000: (30, 100, (5, 8, 12)),
-}
+#: Size of the vocabulary, words, samples of each word, epsilons.
+PLAN: tuple[tuple[int, int, int, tuple[int, ...]], ...] = (
+    (30_000, 150, 1000, EPSILONS),
+    (3_000, 150, 1000, (5, 8, 12)),
+    (400_000, 30, 100, (5, 8, 12)),
+    (3_000, 150, 250, (5, 8, 12)),
+    (30_000, 150, 250, (5, 8, 12)),
+)
 ETAS = (0.0, 0.05)
 QUANTILES = (0, 0.05, 0.25, 0.5, 0.75, 0.95, 1)
 _SAMPLED_PAIRS = 400_000
@@ -99,18 +101,19 @@ def main() -> None:
     options = parser.parse_args()
     output: Path = options.output
     lines = output.read_text("utf-8").splitlines() if output.is_file() else []
-    done = {(record["vocabulary"], record["epsilon_vectors"]) for record in map(json.loads, lines)}
+    done = {
+        tuple(record[key] for key in ("vocabulary", "draws", "epsilon_vectors")) for record in map(json.loads, lines)
+    }
     _, vectors = read_glove(options.glove)
-    plan = {30_000: (10, 100, EPSILONS)} if options.quick else PLAN
-    for size, (count, draws, epsilons) in plan.items():
-        if all((size, epsilon) in done for epsilon in epsilons):
+    for size, count, draws, epsilons in ((30_000, 10, 100, EPSILONS),) if options.quick else PLAN:
+        if all((size, draws, epsilon) in done for epsilon in epsilons):
             continue
         table, metric, unit = make_metric(vectors[:size])
         first = Fbdd.from_table(table, metric, Decimal(1))
         words = choose_output_words(first, count)
         distances = measure_neighbor_distances(first, words)
         for epsilon in epsilons:
-            if (size, epsilon) in done:
+            if (size, draws, epsilon) in done:
                 continue
             fbdd = Fbdd.from_table(table, metric, Decimal(epsilon * unit))
             record = {
@@ -126,7 +129,9 @@ def main() -> None:
             }
             with output.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(record) + "\n")
-            print(size, epsilon, record["unchanged"]["mean"], record["likely_outputs"]["0.0"]["mean"], flush=True)
+            print(
+                size, draws, epsilon, record["unchanged"]["mean"], record["likely_outputs"]["0.0"]["mean"], flush=True
+            )
 
 
 if __name__ == "__main__":

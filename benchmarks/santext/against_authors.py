@@ -56,10 +56,7 @@ def read_words(path: Path) -> list[str]:
 def build_bundle(words: list[str], vectors: NDArray[np.float32], share: float, folder: Path) -> Any:
     """Return a sanitizer whose bundle has SanText and SanText+ over these words, at the paper's epsilons."""
     from textveil import Sanitizer
-    from textveil_export.text.build import TextBundleRecipe, build_text_bundle
-    from textveil_export.text.word_roles import WordPolicy
-    from textveil_export.text.word_vectors import WordVectors
-    from textveil_export.text.write import write_bundle
+    from textveil_export.text import TextBundleRecipe, WordPolicy, WordVectors, build_text_bundle, write_bundle
 
     policy = WordPolicy(share=share, sensitive=frozenset(), allow=frozenset(), never_output=frozenset())
     recipe = TextBundleRecipe(name="comparison", policy=policy, vector_epsilons=tuple(map(Decimal, EPSILONS)))
@@ -87,7 +84,7 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path)
     options = parser.parse_args()
     published = load_published_function(options.santext)
-    from textveil_export.text.word_vectors import read_vectors
+    from textveil_export.text import read_vectors
 
     found = read_vectors(options.vectors, 400_000)
     position = {word: number for number, word in enumerate(found.words)}

@@ -95,8 +95,8 @@ class WordEncoder:
             ) from error
         if not getattr(self.tokenizer, "do_lower_case", False) or "##s" not in self.tokenizer.get_vocab():
             raise SourceError(
-                f"no uncased WordPiece tokenizer at {spec!r}, which has a {type(self.tokenizer).__name__}: supported are "
-                "BERT, MiniLM and other encoders with one, or a file of vectors with --vectors"
+                f"no uncased WordPiece tokenizer at {spec!r}, which has a {type(self.tokenizer).__name__}: supported "
+                "are BERT, MiniLM and other encoders with one, or a file of vectors with --vectors"
             )
         weights = Path(location) / "model.safetensors"
         self.provenance = {
