@@ -79,7 +79,7 @@ def pictures(records: Path) -> dict[str, Figure]:
     half = next(epsilon for epsilon, record in zip(epsilons, found, strict=True) if record["unchanged"]["mean"] >= 0.5)
     with rc_context(STYLE):
         figure = make_figure(
-            f"FBDD on GloVe, 50 dimensions: at epsilon {half:g} half of the words stay, and {_describe(found, half)}",
+            f"FBDD on GloVe, 50 dimensions: at epsilon {half:g} half of the samples are the word, and {_describe(found, half)}",
             (10, 4.4),
         )
         one, other = figure.subplots(1, 2)
@@ -90,7 +90,7 @@ def pictures(records: Path) -> dict[str, Figure]:
         other.plot(
             epsilons, [record["likely_outputs"]["0.05"]["mean"] for record in found], color=GRAY, marker="s", ls="--"
         )
-        other.annotate("S_w, eta .05", (epsilons[1], found[1]["likely_outputs"]["0.05"]["mean"]), (-8, -14),
+        other.annotate("S_w, eta .05", (epsilons[3], found[3]["likely_outputs"]["0.05"]["mean"]), (-8, -12),
                        textcoords="offset points", color=GRAY, fontsize=SMALL, ha="right")  # fmt: skip
         other.set_title("S_w: distinct words in 1,000 samples")
         for axes in (one, other):
@@ -102,7 +102,7 @@ def pictures(records: Path) -> dict[str, Figure]:
 def _describe(found: list[Record], epsilon: float) -> str:
     """Return a phrase with the number of distinct outputs at an epsilon."""
     (record,) = (record for record in found if record["epsilon_vectors"] == epsilon)
-    return f"{record['likely_outputs']['0.0']['mean']:.0f} words come out of 1,000 samples"
+    return f"{record['likely_outputs']['0.0']['mean']:.0f} words are in 1,000 samples"
 
 
 def _draw_spread(axes: Axes, epsilons: list[float], entries: list[Record], label: str, color: str) -> None:

@@ -51,9 +51,14 @@ def _list_accuracies(records: Path) -> str:
                 row,
                 spread(of[ONE_TOKEN]["accuracy"]),
                 spread(of[TORN]["accuracy"]),
-                points(of[ONE_TOKEN]["unchanged"].mean()) if row != "majority" else "",
-                points(of[TORN]["unchanged"].mean()) if len(of[TORN]) and row != "majority" else "",
+                _format_unchanged(of[ONE_TOKEN]["unchanged"].tolist(), row),
+                _format_unchanged(of[TORN]["unchanged"].tolist(), row),
                 str(len(of[ONE_TOKEN])),
             ]
         )
     return table(["row", "accuracy", "before", "chunks unchanged", "before", "seeds"], rows)
+
+
+def _format_unchanged(shares: list[float], row: str) -> str:
+    """Return a mean share in percent; empty without measurements, and for the row of the majority class."""
+    return "" if not shares or row == "majority" else points(sum(shares) / len(shares))

@@ -35,7 +35,9 @@ def load_published_function(clone: Path) -> Any:
         tree = ast.parse(source.read_text(encoding="utf-8"))
     except OSError:
         raise SystemExit(f"{source} is missing: clone https://github.com/xiangyue9607/SanText first") from None
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "cal_probability"]
+    functions: list[ast.stmt] = [
+        node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "cal_probability"
+    ]
     if len(functions) != 1:
         raise SystemExit(f"{source} has no function cal_probability")
     names: dict[str, Any] = {"softmax": softmax, "euclidean_distances": euclidean_distances}
