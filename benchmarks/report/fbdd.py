@@ -78,10 +78,8 @@ def pictures(records: Path) -> dict[str, Figure]:
     epsilons = [record["epsilon_vectors"] for record in found]
     half = next(epsilon for epsilon, record in zip(epsilons, found, strict=True) if record["unchanged"]["mean"] >= 0.5)
     with rc_context(STYLE):
-        figure = make_figure(
-            f"FBDD on GloVe, 50 dimensions: at epsilon {half:g} half of the samples are the word, and {_describe(found, half)}",
-            (10, 4.4),
-        )
+        title = f"FBDD on GloVe, 50 dimensions: at epsilon {half:g} half of the samples are the word"
+        figure = make_figure(f"{title}, and {_describe(found, half)}", (10, 4.4))
         one, other = figure.subplots(1, 2)
         _draw_spread(one, epsilons, [record["unchanged"] for record in found], "N_w", BLUE)
         percent(one.yaxis)
