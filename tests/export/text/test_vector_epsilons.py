@@ -180,6 +180,12 @@ def test_wrong_epsilons_are_refused(
     assert not (tmp_path / "b").exists()
 
 
+def test_a_staircase_has_no_epsilon_of_a_paper(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["table", "--mechanisms", "staircase", "--epsilon", "1", "-o", str(tmp_path / "b")]
+    assert run(cli.app, "textveil-export", arguments) == 1
+    assert "--epsilon needs --mechanisms santext" in capsys.readouterr().err
+
+
 def test_the_largest_epsilon_of_the_message_fits(
     vector_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -285,6 +285,8 @@ class TableArguments:
         source, mechanisms = self.source, self.chosen_mechanisms
         if "staircase" not in mechanisms and self.staircase.has_lists:
             raise ExportError("--function-words, --entity-type and --word-frequencies need --mechanisms staircase")
+        if "santext" not in mechanisms and self.santext.epsilon is not None:
+            raise ExportError("--epsilon needs --mechanisms santext: a staircase has its own epsilons")
         if source.vectors is not None and (
             source.encoder != word_vectors.DEFAULT_ENCODER or source.vocabulary != "english"
         ):
