@@ -2,7 +2,7 @@
 
     python benchmarks/report/write.py
 
-Pages of finished studies (certified.md, fbdd.md, nlp.md) and sanitize.md have no part that is generated.
+Pages of finished studies (certified.md, nlp.md) and sanitize.md have no part that is generated.
 """
 
 import sys
@@ -12,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from matplotlib.figure import Figure
-from report import audit, dpnr, fairness, frontier, names, prompts, vectors
+from report import audit, dpnr, fairness, fbdd, frontier, names, prompts, santext, vectors
 from report.charts import save
 from report.pages import fill_page
 
@@ -23,8 +23,10 @@ PAGES: dict[str, Callable[[Path], dict[str, str]]] = {
     "audit.md": audit.tables,
     "dpnr.md": dpnr.tables,
     "fairness.md": fairness.tables,
+    "fbdd.md": fbdd.tables,
     "names.md": names.tables,
     "prompts.md": prompts.tables,
+    "santext.md": santext.tables,
     "text.md": frontier.tables,
     "vectors.md": vectors.tables,
     "vectors_tables.md": vectors.all_tables,
@@ -33,6 +35,7 @@ PAGES: dict[str, Callable[[Path], dict[str, str]]] = {
 PICTURES: tuple[Callable[[Path], dict[str, Figure]], ...] = (
     audit.pictures,
     dpnr.pictures,
+    fbdd.pictures,
     frontier.pictures,
     names.pictures,
     prompts.pictures,

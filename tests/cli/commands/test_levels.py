@@ -104,16 +104,18 @@ class TestCommands:
         assert heads == ["santext+ (the default)", "santext"]
         rows = [line.split() for line in lines if " certified " in line]
         bundle = open_bundle(measured_path, TextBundle)
+        assert bundle.median_distance is not None
         levels = [level for law in ("santext+", "santext") for level in summarize_levels(bundle, law)]
         for row, level in zip(rows, levels, strict=True):
             assert row[:2] == [format_epsilon(level.epsilon), "certified"]
             assert level.epsilon_pure_ldp is not None
-            assert 0 <= float(row[3]) - level.epsilon_pure_ldp <= 0.01  # a bound is rounded up
+            assert float(row[3]) == pytest.approx(level.epsilon_textbook / bundle.median_distance, rel=1e-3)
+            assert 0 <= float(row[4]) - level.epsilon_pure_ldp <= 0.01  # a bound is rounded up
             does = level.measures
             kept = (does.unchanged_low, does.unchanged, does.unchanged_high, does.unchanged_most)
-            assert row[4:8] == [f"{quantile:.1%}" for quantile in kept]
-            assert row[9] == format_rate(level.measures.recovery[1].rate)
-            assert row[10] == format_rate(level.measures.recovery[10].rate)
+            assert row[5:9] == [f"{quantile:.1%}" for quantile in kept]
+            assert row[10] == format_rate(level.measures.recovery[1].rate)
+            assert row[11] == format_rate(level.measures.recovery[10].rate)
         assert done.text.count("default") == 1 + 2
 
     def test_levels_as_json(self, here, measured_path):

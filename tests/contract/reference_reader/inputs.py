@@ -63,7 +63,7 @@ def read_word(bundle: Bundle, kind: str, word: str) -> list[Unit]:
 def read_text(bundle: Bundle, text: str, strict: bool) -> list[str | Unit]:
     """Return a text as gaps (plain strings) and units."""
     items: list[str | Unit] = []
-    for kind, part in find_segments(text):
+    for kind, part in find_segments(text, lone_clitics=not strict):
         if kind == "gap" and strict:
             visible = [character for character in part if not is_blank(character)]
             items += [Unit([bundle.look_up(character)], False, "lower") for character in visible]

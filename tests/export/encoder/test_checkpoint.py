@@ -149,7 +149,27 @@ def test_another_kind_of_model_is_refused(folder: Path) -> None:
     path = folder / "extractor" / "config.json"
     path.write_text(path.read_text("utf-8").replace('"bert"', '"roberta"'), "utf-8")
     resign(folder)
-    assert refused(folder) == "extractor/config.json: model_type must be bert"
+    assert refused(folder) == (
+        "extractor/config.json: a model of type roberta cannot be exported; supported: bert "
+        "(BERT and MiniLM with a WordPiece vocabulary)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("entry", "complaint"),
+    [
+        ({"model_type": None}, "a model without a known type cannot be exported; supported: bert"),
+        ({"model_type": "x\n" * 99}, "a model without a known type cannot be exported; supported: bert"),
+        ({"position_embedding_type": "relative_key"}, "a BERT with relative positions cannot be exported"),
+        ({"is_decoder": True}, "a decoder cannot be exported; supported: encoders with absolute positions"),
+    ],
+)
+def test_a_model_that_cannot_be_exported_is_named(folder: Path, entry: dict[str, object], complaint: str) -> None:
+    path = folder / "extractor" / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **entry}), "utf-8")
+    resign(folder)
+    assert complaint in refused(folder)
+    assert "\n" not in refused(folder)
 
 
 def test_a_checkpoint_in_the_middle_of_training_is_refused(folder: Path) -> None:

@@ -1,5 +1,6 @@
 """The graph computes the same as torch for every length, and contains nothing that a device refuses."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from small_checkpoints import MAX_TOKENS, VOCABULARY, write_checkpoint
 from textveil.bundle.onnx.model_check import check_model
 from textveil_export.encoder import onnx_graph
 from textveil_export.encoder.checkpoint import Checkpoint, load_checkpoint
+from textveil_export.encoder.int8_recipes import RECIPES, list_available_recipes
 from textveil_export.encoder.onnx_graph import (
     TOLERANCE,
     DeviceSession,
@@ -49,6 +51,38 @@ def test_every_mode_exports(tmp_path: Path, mode: str, dimension: int, head_hidd
         assert found.max() == 1
     else:
         assert np.linalg.norm(found, 1 if mode == "l1" else 2, axis=1).max() <= 1 + 1e-6
+
+
+@pytest.fixture
+def no_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide Optimum, as where only the extra ``encoder`` is installed."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "optimum"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "optimum", None)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("no_optimum")
+@pytest.mark.parametrize(("mode", "dimension", "head_hidden"), SETTINGS)
+def test_every_mode_exports_without_optimum(tmp_path: Path, mode: str, dimension: int, head_hidden: int | None) -> None:
+    test_every_mode_exports(tmp_path, mode, dimension, head_hidden)
+
+
+@pytest.mark.usefixtures("no_optimum")
+def test_without_optimum_the_graph_is_the_same(checkpoint: Checkpoint, graph: Path, tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    assert export_graph(checkpoint, path) <= TOLERANCE
+    one, other = (check_model(file.read_bytes(), checkpoint.dimension) for file in (graph, path))
+    assert one.operators == other.operators
+    first, second = DeviceSession(graph), DeviceSession(path)
+    for tokens in (1, 2, 5, MAX_TOKENS):
+        assert np.array_equal(first(ids(tokens)), second(ids(tokens)))
+
+
+def test_recipes_of_optimum_need_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert list_available_recipes() == RECIPES
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert list_available_recipes() == tuple(recipe for recipe in RECIPES if recipe.tool != "optimum")
 
 
 def test_the_graph_has_the_signature_and_the_operators_of_a_device(graph: Path, checkpoint: Checkpoint) -> None:

@@ -70,7 +70,7 @@ def test_levels_that_a_small_vocabulary_cannot_tell_apart():
 
 
 def test_an_exponent_too_large_for_integers_is_refused(source):
-    with pytest.raises(ExportError, match="too large for this vocabulary: use a smaller one"):
+    with pytest.raises(ExportError, match="too large for this vocabulary: the largest that fits is"):
         build_text_bundle(source, TextBundleRecipe(name="made up", policy=POLICY, k=16, levels={"1000": Decimal(500)}))
 
 

@@ -83,6 +83,9 @@ def test_reading_stops_at_max_words_and_keeps_the_most_frequent_of_equal_keys(tm
     ("text", "message"),
     [
         ("the 1 2\nof 1\n", "line 2: expected a word and 2 numbers"),
+        ("the 0.1 0.2\nof 0.1 0.2 0.3 -.4e-1\n", "line 2: expected a word and 2 numbers.*must have one dimension"),
+        ("2 3\nthe 0.1 0.2\nof 0.1 0.2\n", "line 2: expected a word and 3 numbers"),
+        ("2 2\nthe 0.1 0.2 0.3\nof 0.1 0.2 0.3\n", "line 2: expected a word and 2 numbers"),
         ("the 1 2\nof 1 nan\n", "line 2: a number is infinite or NaN"),
         ("the 1 2\nof inf 1\n", "line 2: a number is infinite or NaN"),
         ("the 1 2\nof 1 x\n", "not a number"),

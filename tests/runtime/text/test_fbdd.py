@@ -118,9 +118,17 @@ def test_named_errors(tiny_path: Path, here: Callable, arguments: list[str], exp
     assert ran.message == f"textveil: option: {expected} (see textveil sanitize --help)\n"
 
 
-def test_inspect_ends_in_a_named_error(tiny_path: Path, here: Callable) -> None:
-    ran = here("inspect", "-b", tiny_path, "-m", "fbdd", "-e", "3", "doctor")
-    assert (ran.code, ran.out) == (1, b"")
-    assert (
-        "option: fbdd has no table of probabilities: estimate its output distribution from samples (see" in ran.message
-    )
+def test_inspect_lists_shares_of_samples(tiny_path: Path, here: Callable) -> None:
+    ran = here("inspect", "-b", tiny_path, "-m", "fbdd", "-e", "100000", "doctor")
+    assert (ran.code, ran.err) == (0, b"")
+    assert "1,000 samples, so the shares are estimates: N_w 100.0%, S_w 1 distinct words" in ran.text
+    assert "floating point" in ran.text
+    found = json.loads(here("inspect", "-b", tiny_path, "-m", "fbdd", "-e", "3", "doctor", "-n", "99", "--json").text)
+    assert (found["token"], found["draws"]) == ("doctor", 1000)
+    shares = {row["word"]: row["share"] for row in found["sampled_replacements"]}
+    assert sum(shares.values()) == pytest.approx(1)
+    assert shares.get("doctor", 0) == found["unchanged"]
+    assert found["likely_outputs"] == len(shares)
+    unknown = here("inspect", "-b", tiny_path, "-m", "fbdd", "-e", "3", "zzz")
+    assert unknown.text.startswith("<unk> (this word is not in the vocabulary)")
+    assert here("inspect", "-b", tiny_path, "-m", "fbdd", "-e", "3", "two words").code == 1

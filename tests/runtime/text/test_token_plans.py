@@ -101,11 +101,20 @@ def test_a_certified_level_goes_by_its_certificate(tiny_path: Path, tmp_path: Pa
     promise = terms.promise
     assert (terms.level, promise.epsilon, promise.epsilon_kind, promise.rounding_slack) == ("2.5", 2.5, CERTIFIED, 0)
     with pytest.raises(UnknownLevel, match=r"has the levels 2\.5, 16$"):
-        plan(sanitizer, epsilon=4)
+        plan(sanitizer, epsilon=5)
+    assert plan(sanitizer, epsilon=4).terms == terms  # the textbook epsilon, which selected it before
     other = plan(sanitizer, epsilon=16).terms
     assert (other.level, other.promise.epsilon_kind) == ("16", TEXTBOOK)
     assert other.promise.rounding_slack > 0
     assert find_level(sanitizer.bundle, "santext", None).name == sanitizer.bundle.default_level
+
+
+def test_a_listed_epsilon_comes_before_an_alias(tiny_path: Path, tmp_path: Path) -> None:
+    """The certified epsilon of the weak level is the textbook epsilon of the strong one."""
+    sanitizer = certified(tiny_path, tmp_path / "bundle", {"low": 2.5, "high": 4})
+    assert plan(sanitizer, epsilon=4).terms.level == "4"
+    chosen = [find_level(sanitizer.bundle, "santext", epsilon).name for epsilon in (2.5, 4, 16)]
+    assert chosen == ["low", "high", "high"]
 
 
 def test_levels_are_laws_of_their_own(tiny: Sanitizer) -> None:

@@ -16,6 +16,14 @@ def inspect(
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="Number of replacements to list.")] = 15,
     as_json: JsonOption = False,
 ) -> None:
-    """List the possible replacements of a word with exact probabilities."""
+    """List the possible replacements of a word with exact probabilities.
+
+    FBDD has no exact probabilities: with --mechanism fbdd the shares of 1,000 samples are listed.
+    """
     options = combine_options(mechanism, protection)
+    if mechanism.mechanism == "fbdd":
+        from textveil_cli.reports.fbdd import describe_fbdd_word
+
+        print(describe_fbdd_word(bundle.load_sanitizer(), word, options, count, as_json=as_json))
+        return
     print(describe_word(bundle.load_sanitizer(), word, options, count, as_json=as_json))

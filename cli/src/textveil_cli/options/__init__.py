@@ -6,6 +6,7 @@ from textveil.lazy import make_lazy_getattr
 
 if TYPE_CHECKING:
     from textveil_cli.options.address import AddressOptions
+    from textveil_cli.options.fbdd import FbddOptions
     from textveil_cli.options.files import (
         FileRunOptions,
         InputOptions,
@@ -36,6 +37,7 @@ __all__ = [
     "BundleOptions",
     "EncoderOptions",
     "ExpectedBundleOptions",
+    "FbddOptions",
     "FileRunOptions",
     "InputOptions",
     "JsonOption",
@@ -57,4 +59,4 @@ __all__ = [
     "refuse_overwriting",
 ]
 
-__getattr__ = make_lazy_getattr(__name__, __all__, "text", "ledger", "files", "address", "restoring")
+__getattr__ = make_lazy_getattr(__name__, __all__, "text", "ledger", "files", "address", "restoring", "fbdd")

@@ -13,6 +13,7 @@ from textveil_cli.reports.names import describe_names_lists, format_names_table
 from textveil_cli.reports.staircase import describe_staircase, format_staircase_table
 
 _BAR_CELLS = 24
+_VECTORS_WIDTH = 9
 _COLUMN_EXPLANATION = (
     "same: probability that a word is replaced by itself: 5 % quantile over words, median, 95 % quantile, maximum.",
     "entropy: median min-entropy in nats of the output of a word. 1 release, 10 releases: probability that a sensitive",
@@ -42,6 +43,7 @@ def describe_text_bundle(bundle: TextBundle, *, as_json: bool = False) -> str:
         "default_mechanism": bundle.default_mechanism or None,
         "staircase": None if bundle.staircase_table is None else describe_staircase(bundle),
         "names": None if bundle.names_files is None else describe_names_lists(bundle),
+        "median_distance": bundle.median_distance,
         "neighbors_per_word": bundle.table.neighbors.shape[1] if bundle.santext_levels else None,
         "default_table_mechanism": bundle.default_table_mechanism,
         "replacement_probability": bundle.default_replacement_probability,
@@ -65,7 +67,8 @@ def describe_text_bundle(bundle: TextBundle, *, as_json: bool = False) -> str:
     lines += [
         "",
         "SanText: for two sensitive words at distance d the probability of any output differs by a factor of at most",
-        "exp(epsilon d), and at most exp(pure LDP) for any distance. Distance 1 is the median over pairs of words.",
+        "exp(epsilon d), and at most exp(pure LDP) for any distance. Distance 1 is the median over pairs of words"
+        + ("." if bundle.median_distance is None else f":\n{bundle.median_distance:.6g} in units of the vectors."),
         f"With santext+ a common word is kept with probability {1 - probability:g} and is then revealed: no bound.",
         f"Against a common word the factor is {round_up(1 / probability, 2):g} times larger.",
         "Not protected: number and order of words, punctuation, case patterns. Names in the vocabulary are randomized",
@@ -85,17 +88,26 @@ def format_levels_table(bundle: TextBundle, *, as_json: bool = False) -> str:
     if as_json:
         return json.dumps([asdict(level) for levels in tables for level in levels], ensure_ascii=False)
     lines: list[str] = [] if bundle.staircase_table is None else [*format_staircase_table(bundle), ""]
+    width = 0 if bundle.median_distance is None else _VECTORS_WIDTH
     for levels in tables:
         measures = levels[0].measures
         prior_guess = (
             "" if measures is None else f"; guessed without a release: {measures.recovery_without_release:.1%}"
         )
         default_mark = " (the default)" if levels[0].mechanism == bundle.default_mechanism else ""
+        vectors = "" if levels[0].epsilon_vectors is None else "vectors"
         lines += [
             f"{levels[0].mechanism}{default_mark}{prior_guess}",
-            f"{'epsilon':<9}{'notion':<9}{'nominal':>9}{'pure LDP':>9}{'same 5 %':>10}{'median':>8}"
+            f"{'epsilon':<9}{'notion':<9}{'nominal':>9}{vectors:>{width}}"
+            f"{'pure LDP':>9}{'same 5 %':>10}{'median':>8}"
             f"{'95 %':>7}{'max':>7}{'entropy':>9}{'1 release':>11}{'10 releases':>12}",
             *map(_format_level, levels),
+            "",
+        ]
+    if bundle.median_distance is not None:
+        lines += [
+            "vectors: nominal epsilon per unit of distance of the original vectors, in which the median distance of",
+            f"two words is {bundle.median_distance:.6g}. It selects a level that has it as its name.",
             "",
         ]
     if bundle.statistics is None:
@@ -180,15 +192,17 @@ def _describe_level(summary: LevelSummary) -> dict[str, Any]:
         "epsilon": summary.epsilon,
         "epsilon_kind": summary.epsilon_kind,
         "epsilon_textbook": summary.epsilon_textbook,
+        "epsilon_vectors": summary.epsilon_vectors,
         "epsilon_pure_ldp": summary.epsilon_pure_ldp,
         "unchanged_median": None if summary.measures is None else summary.measures.unchanged,
     }
 
 
 def _format_level(summary: LevelSummary) -> str:
+    vectors = "" if summary.epsilon_vectors is None else f"{summary.epsilon_vectors:>{_VECTORS_WIDTH}.4g}"
     line = (
         f"{format_epsilon(summary.epsilon):<9}{summary.epsilon_kind.split()[0]:<9}"
-        f"{summary.epsilon_textbook:>9.4g}{format_bound(summary.epsilon_pure_ldp):>9}"
+        f"{summary.epsilon_textbook:>9.4g}{vectors}{format_bound(summary.epsilon_pure_ldp):>9}"
     )
     measures = summary.measures
     if measures is None:

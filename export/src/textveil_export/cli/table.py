@@ -104,6 +104,13 @@ class SanTextOptions:
         list[str] | None,
         typer.Option(help="Exponent of a level; repeatable, strictest first. Default: six levels fitted to the words."),
     ] = None
+    epsilon: Annotated[
+        str | None,
+        typer.Option(
+            help="Comma-separated epsilons of levels, strictest first, as papers state them: SanText's own bound per "
+            "unit of distance of the vectors. Instead of --exponent."
+        ),
+    ] = None
     certified_epsilon: Annotated[
         str | None,
         typer.Option(
@@ -135,18 +142,31 @@ class SanTextOptions:
         Raises:
             ExportError: The options conflict.
         """
-        if self.exponent and self.certified_epsilon is not None:
-            raise ExportError("pass either --exponent or --certified-epsilon, not both")
+        if sum(map(bool, (self.exponent, self.certified_epsilon is not None, self.epsilon is not None))) > 1:
+            raise ExportError("pass only one of --epsilon, --exponent and --certified-epsilon")
         exponents = (
-            {_format_epsilon(2 * one): one for one in _parse_ascending(self.exponent)} if self.exponent else None
+            {_format_epsilon(2 * one): one for one in _parse_ascending("--exponent", self.exponent)}
+            if self.exponent
+            else None
         )
         targets = self.certified_epsilon
-        default = None if self.default_epsilon is None else _format_epsilon(*_parse_ascending([self.default_epsilon]))
         return (
             exponents,
-            None if targets is None else {_format_epsilon(t): t for t in _parse_ascending(targets.split(","))},
-            default,
+            None
+            if targets is None
+            else {_format_epsilon(t): t for t in _parse_ascending("--certified-epsilon", targets.split(","))},
+            None
+            if self.default_epsilon is None
+            else _format_epsilon(*_parse_ascending("--default-epsilon", [self.default_epsilon])),
         )
+
+    def parse_vector_epsilons(self) -> tuple[Decimal, ...] | None:
+        """Return the epsilons of ``--epsilon``, or ``None`` without the option.
+
+        Raises:
+            ExportError: One is not a number above 0, or they do not ascend.
+        """
+        return None if self.epsilon is None else tuple(_parse_ascending("--epsilon", self.epsilon.split(",")))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,16 +232,21 @@ def _format_epsilon(epsilon: Decimal) -> str:
     return f"{epsilon.normalize():f}"
 
 
-def _parse_ascending(options: list[str]) -> list[Decimal]:
-    """Parse positive numbers, each larger than the one before."""
+def _parse_ascending(option: str, values: list[str]) -> list[Decimal]:
+    """Parse positive numbers, each larger than the one before.
+
+    Args:
+        option: The option, for messages.
+        values: Its values.
+    """
     try:
-        numbers = [Decimal(option.strip()) for option in options]
+        numbers = [Decimal(value.strip()) for value in values]
     except InvalidOperation:
         numbers = [Decimal("NaN")]
     if not all(number.is_finite() and number > 0 for number in numbers):
-        raise ExportError("the number of a level must be above 0")
+        raise ExportError(f"{option}: the number of a level must be above 0")
     if sorted(set(numbers)) != numbers:
-        raise ExportError("list levels strictest first: numbers must ascend")
+        raise ExportError(f"{option}: list levels strictest first, so numbers must ascend")
     return numbers
 
 
@@ -260,6 +285,8 @@ class TableArguments:
         source, mechanisms = self.source, self.chosen_mechanisms
         if "staircase" not in mechanisms and self.staircase.has_lists:
             raise ExportError("--function-words, --entity-type and --word-frequencies need --mechanisms staircase")
+        if "santext" not in mechanisms and self.santext.epsilon is not None:
+            raise ExportError("--epsilon needs --mechanisms santext: a staircase has its own epsilons")
         if source.vectors is not None and (
             source.encoder != word_vectors.DEFAULT_ENCODER or source.vocabulary != "english"
         ):
@@ -285,6 +312,7 @@ class TableArguments:
             policy=policy,
             k=self.santext.neighbors,
             levels=levels,
+            vector_epsilons=self.santext.parse_vector_epsilons(),
             certified_epsilons=targets,
             flatten_to=self.santext.flatten_to,
             default_level=default_level,

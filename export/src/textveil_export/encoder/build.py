@@ -4,7 +4,8 @@ import importlib.metadata
 import json
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ from textveil_export.encoder.evaluation import compute_vectors, encode_texts, re
 from textveil_export.encoder.gates import check_ceiling, check_gates
 from textveil_export.encoder.int8_recipes import (
     MIN_SAMPLE,
-    RECIPES,
     Int8Recipe,
+    list_available_recipes,
     make_graph_name,
     measure_recipes,
     select_candidates,
@@ -37,7 +38,7 @@ CEILING_COLUMN = "ceiling"
 RECIPES_FILE = "int8_recipes.json"
 #: Bytes reserved for the manifest and the card.
 RESERVED_BYTES = 40_000
-_PACKAGES = ("torch", "transformers", "onnx", "onnxruntime", "optimum-onnx")
+_PACKAGES, _OPTIONAL_PACKAGES = ("torch", "transformers", "onnx", "onnxruntime"), ("optimum-onnx",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +73,7 @@ class EncoderBuildSettings:
     measured: Path | None = None
     license: str = "not stated"
     attribution: str = ""
-    recipes: tuple[Int8Recipe, ...] = RECIPES
+    recipes: tuple[Int8Recipe, ...] = field(default_factory=list_available_recipes)
 
 
 @dataclass(frozen=True)
@@ -269,6 +270,9 @@ def _describe_provenance(original: Checkpoint, shipped: Checkpoint, settings: En
     recipe = original.record.get("recipe")
     recipe = recipe if isinstance(recipe, dict) else {}
     packages = {name: importlib.metadata.version(name) for name in _PACKAGES}
+    for name in _OPTIONAL_PACKAGES:
+        with suppress(importlib.metadata.PackageNotFoundError):
+            packages[name] = importlib.metadata.version(name)
     return {
         "attribution": settings.attribution,
         f"{CHECKPOINT}_sha256": original.content_hash,

@@ -51,6 +51,10 @@ _KEYS = {
 _REQUIRED = {CONFIG, WEIGHTS, VOCABULARY, HEAD, CLASSIFIER}
 _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?|[0-9]+e-[0-9]+")
 
+#: Values of ``model_type`` in a configuration that can be exported.
+SUPPORTED_MODELS = ("bert",)
+_MODEL_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+
 Arrays = dict[str, NDArray[np.float32]]
 
 
@@ -213,8 +217,16 @@ def _check_files(folder: Path, files: dict[str, str]) -> None:
 def _load_extractor(folder: Path, content: dict[str, Any]) -> BertModel:
     """Load the BERT model from configuration and weights."""
     config = _read_json(folder, CONFIG)
-    if config.get("model_type") != "bert":
-        raise EncoderCheckpointError(f"{CONFIG}: model_type must be bert")
+    if (model_type := config.get("model_type")) not in SUPPORTED_MODELS:
+        raise EncoderCheckpointError(
+            f"{CONFIG}: {_describe_model_type(model_type)} cannot be exported; supported: "
+            f"{', '.join(SUPPORTED_MODELS)} (BERT and MiniLM with a WordPiece vocabulary)"
+        )
+    if (positions := config.get("position_embedding_type", "absolute")) != "absolute" or config.get("is_decoder"):
+        kind = "a decoder" if positions == "absolute" else "a BERT with relative positions"
+        raise EncoderCheckpointError(
+            f"{CONFIG}: {kind} cannot be exported; supported: encoders with absolute positions"
+        )
     try:
         configuration = BertConfig.from_dict(config)
         configuration._attn_implementation = "eager"
@@ -235,6 +247,13 @@ def _load_extractor(folder: Path, content: dict[str, Any]) -> BertModel:
     if content["max_tokens"] > configuration.max_position_embeddings:
         raise EncoderCheckpointError(f"{CHECKPOINT}: max_tokens exceeds the number of positions of the model")
     return model.eval()
+
+
+def _describe_model_type(model_type: object) -> str:
+    """Return a model type of a configuration for a message; a long or unusual one is not repeated."""
+    if isinstance(model_type, str) and _MODEL_TYPE.fullmatch(model_type):
+        return f"a model of type {model_type}"
+    return "a model without a known type"
 
 
 def _read_vocabulary(folder: Path, size: int) -> tuple[str, ...]:

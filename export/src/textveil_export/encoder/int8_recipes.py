@@ -79,6 +79,14 @@ RECIPES: tuple[Int8Recipe, ...] = (
 )
 
 
+def list_available_recipes() -> tuple[Int8Recipe, ...]:
+    """Return the recipes of ``RECIPES`` whose tools are installed: without Optimum, all others."""
+    from importlib.util import find_spec
+
+    has_optimum = find_spec("optimum") is not None and find_spec("optimum.onnxruntime") is not None
+    return tuple(recipe for recipe in RECIPES if has_optimum or recipe.tool != "optimum")
+
+
 def quantize_graph(source: Path, recipe: Int8Recipe, target: Path) -> None:
     """Write the int8 graph of a recipe.
 
@@ -88,7 +96,7 @@ def quantize_graph(source: Path, recipe: Int8Recipe, target: Path) -> None:
         target: File to write.
 
     Raises:
-        ExportError: The packages of the extra ``encoder`` are missing.
+        ExportError: The recipe needs Optimum, which is missing.
     """
     with _silence_quantizers():
         (_quantize_with_optimum if recipe.tool == "optimum" else _quantize_with_onnxruntime)(source, recipe, target)
@@ -128,7 +136,7 @@ def _quantize_with_optimum(source: Path, recipe: Int8Recipe, target: Path) -> No
     except ImportError as error:
         raise ExportError(
             "the package optimum-onnx is missing: "
-            "install textveil-export with the extra encoder (in a clone: pip install './export[encoder]')"
+            "install textveil-export with the extra optimum (in a clone: pip install './export[optimum]')"
         ) from error
     configuration = AutoQuantizationConfig.avx512_vnni(
         is_static=False,

@@ -281,15 +281,13 @@ def _build_linear(arrays: dict[str, Any], name: str) -> torch.nn.Linear:
 
 
 def _run_exporter(model: Representation, path: Path) -> None:
-    """Export a network with Optimum."""
+    """Export a network with Optimum if it is installed, else with PyTorch alone."""
     try:
         from optimum.exporters.onnx.convert import export
         from optimum.exporters.onnx.model_configs import BertOnnxConfig
-    except ImportError as error:
-        raise ExportError(
-            "the packages for encoders are missing: "
-            "install textveil-export with the extra encoder (in a clone: pip install './export[encoder]')"
-        ) from error
+    except ImportError:
+        _run_torch_exporter(model, path)
+        return
 
     class RepresentationConfig(BertOnnxConfig):
         """Inputs and output of the graph: one text of any number of tokens, one vector."""
@@ -312,3 +310,26 @@ def _run_exporter(model: Representation, path: Path) -> None:
             export(model, configuration, path, OPSET, input_shapes={"batch_size": 1, "sequence_length": 16})
     except (RuntimeError, ValueError, TypeError, torch.onnx.errors.OnnxExporterError) as error:
         raise ExportError(f"Optimum refuses the model ({type(error).__name__}): check its version") from error
+
+
+def _run_torch_exporter(model: Representation, path: Path) -> None:
+    """Export a network with PyTorch's TorchScript exporter, the one that Optimum calls.
+
+    Optimum limits the version of transformers; this path does not.
+    """
+    example = torch.zeros((1, 16), dtype=torch.int64), torch.ones((1, 16), dtype=torch.int64)
+    try:
+        with warnings.catch_warnings(), torch.no_grad():
+            warnings.simplefilter("ignore")
+            torch.onnx.export(
+                model,
+                example,
+                str(path),
+                input_names=list(INPUTS),
+                output_names=[OUTPUT],
+                dynamic_axes={name: {1: "tokens"} for name in INPUTS},
+                opset_version=OPSET,
+                dynamo=False,
+            )
+    except (RuntimeError, ValueError, TypeError, torch.onnx.errors.OnnxExporterError) as error:
+        raise ExportError(f"PyTorch refuses the model ({type(error).__name__}): check its version") from error

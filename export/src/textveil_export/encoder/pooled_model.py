@@ -19,7 +19,12 @@ from textveil_export.encoder.build import MAX_BYTES, RESERVED_BYTES
 from textveil_export.encoder.checkpoint import Arrays
 from textveil_export.encoder.evaluation import LabeledTexts, compute_vectors, encode_texts
 from textveil_export.encoder.gates import is_allowed_loss
-from textveil_export.encoder.int8_recipes import RECIPES, Int8Recipe, make_graph_name, quantize_graph
+from textveil_export.encoder.int8_recipes import (
+    Int8Recipe,
+    list_available_recipes,
+    make_graph_name,
+    quantize_graph,
+)
 from textveil_export.encoder.onnx_graph import NO_BOUND, DeviceSession, export_graph
 from textveil_export.errors import AccuracyError, SizeError
 from textveil_export.progress import Progress, ignore_progress
@@ -68,7 +73,7 @@ def export_onnx_parts(
     decide: DecisionFunction,
     scratch: Path,
     *,
-    recipes: Sequence[Int8Recipe] = RECIPES,
+    recipes: Sequence[Int8Recipe] | None = None,
     max_changed: float | None = None,
     progress: Progress = ignore_progress,
 ) -> tuple[OnnxExtractorData, dict[str, Any]]:
@@ -79,7 +84,7 @@ def export_onnx_parts(
         texts: The sample: class and text of each. Use ``MIN_SAMPLE`` texts or more.
         decide: The classifier of the vectors.
         scratch: An empty folder for graphs, which the caller removes.
-        recipes: Recipes in order of preference.
+        recipes: Recipes in order of preference; ``None`` for all whose tools are installed.
         max_changed: Largest share of decisions that int8 may change, from 0 to 1, for texts without classes; classes of
             the sample are then ignored. ``None`` compares accuracies.
         progress: Called as stages advance.
@@ -105,7 +110,7 @@ def export_onnx_parts(
     expected = decide(compute_vectors(DeviceSession(source), sample, "float32 vectors", progress))
     room = MAX_BYTES - sum(len(piece.encode()) + 1 for piece in model.vocabulary) - RESERVED_BYTES
     refusals: list[str] = []
-    for recipe in recipes:
+    for recipe in list_available_recipes() if recipes is None else recipes:
         if recipe.attention:  # measured for comparison only
             continue
         path = scratch / make_graph_name(recipe)

@@ -1,5 +1,30 @@
 """Build text bundles, which ``textveil.Sanitizer`` loads, from words and their vectors."""
 
-from textveil_export.text.level_weights import LevelSetting, make_level_parameters
+from typing import TYPE_CHECKING
 
-__all__ = ["LevelSetting", "make_level_parameters"]
+from textveil.lazy import AttributeGetter, make_lazy_getattr
+
+if TYPE_CHECKING:
+    from textveil_export.text.build import TextBundleRecipe, build_text_bundle
+    from textveil_export.text.level_weights import LevelSetting, make_level_parameters
+    from textveil_export.text.quantize import measure_vector_step, quantize_vectors
+    from textveil_export.text.word_roles import WordPolicy
+    from textveil_export.text.word_vectors import WordVectors, read_vectors
+    from textveil_export.text.write import write_bundle
+
+__all__ = [
+    "LevelSetting",
+    "TextBundleRecipe",
+    "WordPolicy",
+    "WordVectors",
+    "build_text_bundle",
+    "make_level_parameters",
+    "measure_vector_step",
+    "quantize_vectors",
+    "read_vectors",
+    "write_bundle",
+]
+
+__getattr__: AttributeGetter = make_lazy_getattr(
+    __name__, __all__, "build", "level_weights", "quantize", "word_roles", "word_vectors", "write"
+)

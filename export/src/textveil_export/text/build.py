@@ -1,7 +1,8 @@
 """Build a text bundle: turn a vocabulary with vectors into all numbers that ship."""
 
-from dataclasses import dataclass, field
-from decimal import Decimal
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from decimal import ROUND_DOWN, Decimal, localcontext
 from typing import Any
 
 import numpy as np
@@ -16,16 +17,24 @@ from textveil_export.parallel import BlockRunner, run_blocks
 from textveil_export.progress import Progress, ignore_progress
 from textveil_export.text.calibration import LevelKey, calibrate_certified_epsilon, calibrate_unchanged_share
 from textveil_export.text.contents import TextContents, format_character_classes, make_manifest_head
-from textveil_export.text.level_weights import GRID, LevelSetting, make_level_parameters
+from textveil_export.text.level_weights import (
+    GRID,
+    LevelSetting,
+    find_largest_exponent,
+    fits_integers,
+    make_level_parameters,
+)
 from textveil_export.text.near_duplicates import merge_near_duplicates
 from textveil_export.text.neighbors import find_nearest_outputs, find_smallest
-from textveil_export.text.quantize import place_unknown, quantize_vectors
+from textveil_export.text.quantize import measure_vector_step, place_unknown, quantize_vectors
 from textveil_export.text.staircase_bundle import StaircaseRecipe, build_staircase
 from textveil_export.text.word_roles import WordPolicy, assign_roles
 from textveil_export.text.word_vectors import WordVectors
 
 DEFAULT_REPLACEMENT_PROBABILITY = "0.3"
 DEFAULT_K = 64
+#: Smallest exponent of ``vector_epsilons``: below it probabilities of all words are equal to four digits.
+_SMALLEST_EXPONENT = Decimal("0.0001")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +46,8 @@ class TextBundleRecipe:
         policy: Public choices which words are sensitive and which are outputs.
         k: Stored neighbors per input.
         levels: Exponent ``alpha`` by level name, strictest first; ``None`` chooses the default levels.
+        vector_epsilons: Textbook epsilons per unit of distance of the vectors, as papers state them, strictest first;
+            instead of ``levels``. They name the levels, and ``default_level`` is one of them.
         certified_epsilons: Target epsilon by level name, strictest first, instead of exponents.
         flatten_to: With ``certified_epsilons``: target of flattening (``calibration.compute_flat_base``); None for
             no flattening.
@@ -52,6 +63,7 @@ class TextBundleRecipe:
     policy: WordPolicy
     k: int = DEFAULT_K
     levels: dict[str, Decimal] | None = None
+    vector_epsilons: tuple[Decimal, ...] | None = None
     certified_epsilons: dict[str, Decimal] | None = None
     flatten_to: float = 1.0
     default_level: str | None = None
@@ -102,12 +114,14 @@ def build_text_bundle(
         "dimension": rows.shape[1],
     }
     if recipe.santext:
-        files, constants, labels, roles = _build_santext(rows, spellings, recipe, progress)
+        files, constants, labels, roles, default = _build_santext(
+            rows, spellings, recipe, measure_vector_step(source.vectors), progress
+        )
         tensors |= files
         definition["santext"] = constants
         definition["defaults"]["santext"] = {
             "mechanism": "santext+",
-            "level": recipe.default_level or list(labels)[len(labels) // 2],
+            "level": default,
             "replacement_probability": DEFAULT_REPLACEMENT_PROBABILITY,
         }
         statistics |= {
@@ -115,6 +129,9 @@ def build_text_bundle(
             "santext_plus_outputs": int(np.count_nonzero(roles & SANTEXT_PLUS_OUTPUT_ROLE)),
             "never_output": int(np.count_nonzero(roles & SANTEXT_OUTPUT_ROLE == 0)),
             "k": recipe.k,
+            "median_distance": compute_median_distance(
+                constants["median_squared_distance"], measure_vector_step(source.vectors)
+            ),
         }
     if recipe.staircase is not None:
         part = build_staircase(source.select_entries(representatives), recipe.staircase, progress, run=run)
@@ -129,6 +146,7 @@ def build_text_bundle(
         "levels": labels,
         "provenance": {
             **source.provenance,
+            **({layout.MEDIAN_DISTANCE: statistics["median_distance"]} if recipe.santext else {}),
             "exporter": f"textveil-export {__version__}",
             "sensitive_share": recipe.policy.share,
             "lists": recipe.lists,
@@ -138,11 +156,20 @@ def build_text_bundle(
 
 
 def _build_santext(
-    rows: NDArray[np.int8], spellings: list[list[str]], recipe: TextBundleRecipe, progress: Progress
-) -> tuple[dict[str, dict[str, NDArray[Any]]], dict[str, Any], dict[str, Any], NDArray[np.uint8]]:
+    rows: NDArray[np.int8], spellings: list[list[str]], recipe: TextBundleRecipe, step: float, progress: Progress
+) -> tuple[dict[str, dict[str, NDArray[Any]]], dict[str, Any], dict[str, Any], NDArray[np.uint8], str]:
     """Build SanText's part of a bundle.
 
-    Returns its arrays by file, its entry in ``mechanism.json``, the labels of its levels, and the roles of words.
+    Args:
+        rows: int8 rows of the words.
+        spellings: Spellings of each word.
+        recipe: Settings of the bundle.
+        step: The int8 step in units of the vectors.
+        progress: Called as stages advance.
+
+    Returns:
+        Its arrays by file, its entry in ``mechanism.json``, the labels of its levels, the roles of words, and the name
+        of the default level.
     """
     roles = assign_roles(spellings, recipe.policy)
     outputs = np.flatnonzero(roles & SANTEXT_OUTPUT_ROLE)
@@ -172,13 +199,17 @@ def _build_santext(
         "unknown_extra_squared_distance": extra,
     }
     table = SanTextTable.from_tensors(tensors, {**constants, "vocabulary_size": symbols})
+    largest = _find_largest_score(distances, outputs)
+    if recipe.vector_epsilons is not None:
+        unit = compute_median_distance(median, step)
+        levels = _convert_vector_epsilons(recipe.vector_epsilons, unit, table)
+        recipe = replace(recipe, levels=levels, default_level=_rename_level(recipe, levels))
     settings = _choose_level_settings(table, distances, recipe, progress)
     names = list(dict.fromkeys(name for name, _ in settings))
     if recipe.default_level not in (None, *names):
         raise ExportError("the default level is not one of the levels: correct --default-epsilon")
     law_levels: list[dict[str, Any]] = []
     labels: dict[str, dict[str, Any]] = {}
-    largest = _find_largest_score(distances, outputs)
     for number, name in enumerate(names):
         laws: dict[str, Any] = {}
         labels[name] = {}
@@ -191,7 +222,65 @@ def _build_santext(
         law_levels.append({"name": name, "parameters": laws})
         progress("computing weights of levels", number + 1, len(names))
     files = {layout.TABLE: tensors, layout.EMBEDDINGS: {"rows": all_rows}}
-    return files, {**constants, "levels": law_levels}, labels, roles
+    default_level = recipe.default_level or names[len(names) // 2]
+    return files, {**constants, "levels": law_levels}, labels, roles, default_level
+
+
+def compute_median_distance(median_squared: int, step: float) -> float:
+    """Return the median distance of two words in units of the vectors, to eight significant digits.
+
+    Args:
+        median_squared: Median squared distance in int8 steps.
+        step: The int8 step in units of the vectors.
+
+    Example:
+        >>> compute_median_distance(9, 0.5)
+        1.5
+    """
+    return float(f"{median_squared**0.5 * step:.8g}")
+
+
+def _convert_vector_epsilons(epsilons: Sequence[Decimal], unit: float, table: SanTextTable) -> dict[str, Decimal]:
+    """Return the exponent of each level by its name, rounded down to five significant digits.
+
+    A level has the name of its epsilon, unless that is the scaled textbook epsilon of another level: then all levels
+    have the names of their scaled epsilons.
+
+    Args:
+        epsilons: Textbook epsilons per unit of distance of the vectors.
+        unit: Median distance of two words, in that unit.
+        table: Neighbors and scores.
+
+    Raises:
+        ExportError: An epsilon is too large or too small for these vectors.
+    """
+    scale = Decimal(unit)
+    with localcontext(prec=5, rounding=ROUND_DOWN):
+        exponents = [epsilon * scale / 2 for epsilon in epsilons]
+    if exponents[0] < _SMALLEST_EXPONENT:
+        raise ExportError(
+            f"--epsilon {epsilons[0]} is too small: the median distance of two words is {unit:g}, so all words would "
+            "be equally likely"
+        )
+    if not fits_integers(table, LevelSetting(exponents[-1])):
+        with localcontext(prec=5, rounding=ROUND_DOWN):
+            largest = 2 * find_largest_exponent(table) / scale
+        raise ExportError(
+            f"--epsilon {epsilons[-1]} is too large for these vectors: the largest that fits is "
+            f"{largest.normalize():f}; fewer --neighbors allow a larger one"
+        )
+    names = [f"{epsilon.normalize():f}" for epsilon in epsilons]
+    scaled = [f"{(2 * exponent).normalize():f}" for exponent in exponents]
+    ambiguous = any(name in {*scaled[:number], *scaled[number + 1 :]} for number, name in enumerate(names))
+    return dict(zip(scaled if ambiguous else names, exponents, strict=True))
+
+
+def _rename_level(recipe: TextBundleRecipe, levels: dict[str, Decimal]) -> str | None:
+    """Return the name of the recipe's default level among ``levels``, which are in the order of its epsilons."""
+    if recipe.default_level is None or recipe.vector_epsilons is None:
+        return recipe.default_level
+    requested = {f"{epsilon.normalize():f}": name for epsilon, name in zip(recipe.vector_epsilons, levels, strict=True)}
+    return requested.get(recipe.default_level, recipe.default_level)
 
 
 def _choose_level_settings(

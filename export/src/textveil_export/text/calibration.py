@@ -301,9 +301,7 @@ def _flatten_bases(
         coarsest, *finer = _BYTE_STEPS if flatten_to == 1 else _FINER_STEPS
         base = round_base(q, outputs, table.symbol_count, coarsest)
         for largest in finer:
-            if fits_integers(
-                table, LevelSetting(_round_exponent(search.guess * _EXPONENT_MARGIN), base), pair_scores.max_score
-            ):
+            if fits_integers(table, LevelSetting(_round_exponent(search.guess * _EXPONENT_MARGIN), base)):
                 break
             base = round_base(q, outputs, table.symbol_count, largest)
         flattened.append(replace(search, base=base))

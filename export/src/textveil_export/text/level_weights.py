@@ -1,4 +1,9 @@
-"""Compute the integer weights of a level from its exponent and base measure."""
+"""Compute the integer weights of a level from its exponent and base measure.
+
+Weights of distant words that integers cannot hold are raised to the smallest weight that they can. This replaces the
+distance ``d`` by ``min(d, c)`` with a constant ``c``, which is also 1-Lipschitz, so the bound of SanText holds
+(docs/proofs/santext.md). Together these words have a negligible probability.
+"""
 
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
@@ -59,7 +64,8 @@ def compute_score_weights(exponent: Decimal, largest_score: int, shift: int, gri
 def make_level_parameters(table: SanTextTable, setting: LevelSetting, largest_score: int) -> LevelParameters:
     """Return the integer weights of a level at the largest possible scale.
 
-    The scale keeps all totals below ``MAX_TOTAL``.
+    The scale keeps all totals below ``MAX_TOTAL``. All scores from the first one with a weight below ``MIN_WEIGHT``
+    have the weight before it.
 
     Args:
         table: Neighbors and scores.
@@ -67,7 +73,8 @@ def make_level_parameters(table: SanTextTable, setting: LevelSetting, largest_sc
         largest_score: Largest score of any input and output.
 
     Raises:
-        ExportError: The exponent is so large that the weights of far outputs would round to zero.
+        ExportError: The exponent is so large that integers cannot hold the weights of stored neighbors. The message
+            has the largest exponent that fits.
 
     Example:
         >>> from decimal import Decimal
@@ -83,28 +90,53 @@ def make_level_parameters(table: SanTextTable, setting: LevelSetting, largest_sc
         >>> round(float(parameters.weights[0] / parameters.weights[6000]), 6)
         2.718282
     """
-    shift = _find_largest_shift(table, setting, largest_score)
-    if shift is None:
-        raise ExportError(f"exponent {setting.exponent} is too large for this vocabulary: use a smaller one")
-    weights = compute_score_weights(setting.exponent, largest_score, shift, table.grid)
+    scale = _find_largest_scale(table, setting)
+    if scale is None:
+        largest = find_largest_exponent(table, setting.base)
+        raise ExportError(
+            f"exponent {setting.exponent} is too large for this vocabulary: the largest that fits is {largest}; fewer "
+            "--neighbors allow a larger one"
+        )
+    shift, last_score = scale
+    weights = compute_score_weights(setting.exponent, min(largest_score, last_score), shift, table.grid)
     return LevelParameters(setting.exponent, weights, setting.base)
 
 
-def fits_integers(table: SanTextTable, setting: LevelSetting, largest_score: int) -> bool:
+def fits_integers(table: SanTextTable, setting: LevelSetting) -> bool:
     """Return whether ``make_level_parameters`` succeeds for a setting."""
-    return _find_largest_shift(table, setting, largest_score) is not None
+    return _find_largest_scale(table, setting) is not None
 
 
-def _find_largest_shift(table: SanTextTable, setting: LevelSetting, largest_score: int) -> int | None:
-    """Return the exponent of the largest scale ``2**shift`` that fits integers, or ``None``."""
+def find_largest_exponent(table: SanTextTable, base: NDArray[Any] | None = None) -> Decimal:
+    """Return the largest exponent whose weights fit integers, rounded down to four decimals.
+
+    Args:
+        table: Neighbors and scores.
+        base: Base measure, shape ``(symbols,)``, or ``None`` if it is uniform.
+    """
+    step = Decimal("0.0001")
+    low, high = 0, 1 << 40  # in steps
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits_integers(table, LevelSetting(middle * step, base)) else (low, middle)
+    return low * step
+
+
+def _find_largest_scale(table: SanTextTable, setting: LevelSetting) -> tuple[int, int] | None:
+    """Return the exponent of the largest scale ``2**shift`` that fits integers, and the last score with a weight.
+
+    The result is ``None`` if the weight of a stored neighbor would be below ``MIN_WEIGHT``.
+    """
     base = setting.base
     base_sum, largest_base = (
         (table.symbol_count, 1) if base is None else (int(base.sum(dtype=np.int64)), int(base.max()))
     )
     step = -float(setting.exponent) / table.grid
+    nearest, farthest = int(table.scores[:, -1].min()), int(table.scores.max())
     for shift in range(_LARGEST_SHIFT, 15, -1):
         one = np.float64(2.0**shift)
-        first = np.ceil(one * np.exp(step * int(table.scores[:, -1].min())) * (1 + 1e-9)) + 1
+        first = np.ceil(one * np.exp(step * nearest) * (1 + 1e-9)) + 1
         if first * base_sum + one * largest_base * table.scores.shape[1] < MAX_TOTAL:
-            return shift if one * np.exp(step * largest_score) * (1 - 1e-9) >= MIN_WEIGHT else None
+            last_score = int(np.log(MIN_WEIGHT * (1 + 1e-9) / one) / step)
+            return (shift, last_score) if last_score >= farthest else None
     return None

@@ -9,6 +9,22 @@ _MAX_DIMENSIONS = 1 << 16  # squared distances times the squared grid fit 64-bit
 _ROWS_AT_ONCE = 1 << 14  # limits the memory of intermediate float64 arrays
 
 
+def measure_vector_step(vectors: NDArray[np.float32]) -> float:
+    """Return the int8 step of ``quantize_vectors``, in units of the vectors.
+
+    Args:
+        vectors: Finite vectors, shape ``(symbols, dimension)``.
+
+    Raises:
+        SourceError: All vectors are zero, or the dimension is too large for exact arithmetic.
+
+    Example:
+        >>> measure_vector_step(np.array([[254.0, -2.0]], dtype=np.float32))
+        2.0
+    """
+    return _find_largest_component(vectors) / 127
+
+
 def quantize_vectors(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
     """Round vectors to int8 with one step for all, so that the largest component becomes 127.
 
@@ -23,14 +39,20 @@ def quantize_vectors(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
     Raises:
         SourceError: All vectors are zero, or the dimension is too large for exact arithmetic.
     """
-    largest = max(float(vectors.max()), -float(vectors.min()))
-    if largest < 1e-300 or vectors.shape[1] > _MAX_DIMENSIONS:
-        raise SourceError(f"the vectors are all zero, or have more than {_MAX_DIMENSIONS:,} dimensions")
+    largest = _find_largest_component(vectors)
     rows = np.empty(vectors.shape, dtype=np.int8)
     for start in range(0, len(vectors), _ROWS_AT_ONCE):
         part = slice(start, start + _ROWS_AT_ONCE)
         rows[part] = np.rint(vectors[part].astype(np.float64) * (127 / largest))
     return rows
+
+
+def _find_largest_component(vectors: NDArray[np.float32]) -> float:
+    """Return the largest absolute component of vectors, or raise an error for vectors that int8 cannot hold."""
+    largest = max(float(vectors.max()), -float(vectors.min()))
+    if largest < 1e-300 or vectors.shape[1] > _MAX_DIMENSIONS:
+        raise SourceError(f"the vectors are all zero, or have more than {_MAX_DIMENSIONS:,} dimensions")
+    return largest
 
 
 def quantize_rows(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:

@@ -5,6 +5,7 @@ The source is a list of words that an encoder embeds, or a text file of vectors.
 
 import gzip
 import hashlib
+import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -23,6 +24,8 @@ from textveil.text.segmentation import CLITICS
 from textveil_export.errors import SourceError
 from textveil_export.progress import Progress, ignore_progress
 
+#: A number of a vector. Words with blanks in published files have no parts with a decimal point.
+_DECIMAL = re.compile(r"[-+]?[0-9]*\.[0-9]+(?:[eE][-+]?[0-9]+)?")
 #: The default encoder, sentence-transformers/all-MiniLM-L6-v2, from a Python package: no folder, no network.
 DEFAULT_ENCODER = "minilm"
 
@@ -94,7 +97,10 @@ class WordEncoder:
                 f"no encoder at {spec!r}: it must be a model folder or the id of a reachable model"
             ) from error
         if not getattr(self.tokenizer, "do_lower_case", False) or "##s" not in self.tokenizer.get_vocab():
-            raise SourceError("the encoder must have an uncased WordPiece tokenizer")
+            raise SourceError(
+                f"no uncased WordPiece tokenizer at {spec!r}, which has a {type(self.tokenizer).__name__}: supported "
+                "are BERT, MiniLM and other encoders with one, or a file of vectors with --vectors"
+            )
         weights = Path(location) / "model.safetensors"
         self.provenance = {
             "encoder": "sentence-transformers/all-MiniLM-L6-v2" if spec == DEFAULT_ENCODER else Path(spec).name,
@@ -130,9 +136,9 @@ class WordEncoder:
 def read_vectors(path: Path, max_words: int, progress: Progress = ignore_progress) -> WordVectors:
     """Read word vectors in the text format of GloVe, word2vec and fastText: ``word v1 v2 ...``.
 
-    A first line of two integers (number of words and dimension) is skipped. Entries that no text can look up are
-    omitted: entries with the look-up key of an earlier entry in another spelling (such as another case), entries
-    that the tokenizer would split, and tokens with digits.
+    A first line of two integers is the number of words, which is ignored, and the dimension. Entries that no text can
+    look up are omitted: entries with the look-up key of an earlier entry in another spelling (such as another case),
+    entries that the tokenizer would split, and tokens with digits.
 
     Args:
         path: UTF-8 file, compressed with gzip if its name ends in ``.gz``.
@@ -157,10 +163,15 @@ def read_vectors(path: Path, max_words: int, progress: Progress = ignore_progres
                     progress("reading vectors", file.tell(), size)
                 fields = raw.decode("utf-8").rstrip("\n\r ").split(" ")
                 if number == 1 and len(fields) == 2 and all(field.isdigit() for field in fields):
+                    dimension = int(fields[1])
                     continue
                 dimension = dimension or len(fields) - 1
-                if dimension < 1 or len(fields) <= dimension:
-                    raise SourceError(f"{path.name} line {number}: expected a word and {dimension} numbers")
+                surplus = fields[1 : len(fields) - dimension]
+                if dimension < 1 or len(fields) <= dimension or (surplus and all(map(_DECIMAL.fullmatch, surplus))):
+                    raise SourceError(
+                        f"{path.name} line {number}: expected a word and {dimension} numbers, as in the first line; "
+                        "all vectors must have one dimension"
+                    )
                 # Words contain spaces in some published files, so the numbers are counted from the right.
                 word = " ".join(fields[: len(fields) - dimension])
                 vector = np.array(fields[-dimension:], dtype=np.float32)

@@ -1,5 +1,7 @@
 """File names, keys and constants of bundle formats for readers and writers (docs/format.md)."""
 
+#: Entry of ``provenance`` in the manifest: median distance of two words in units of the original vectors.
+MEDIAN_DISTANCE = "median_distance"
 FORMAT, FORMAT_VERSION = "textveil-bundle", 5
 #: Most bytes of a line of a word list.
 MAX_LINE_BYTES = 1 << 12

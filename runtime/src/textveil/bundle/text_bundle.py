@@ -28,6 +28,7 @@ from textveil.bundle.layout import (
     EMBEDDINGS,
     MANIFEST,
     MECHANISM_FILE,
+    MEDIAN_DISTANCE,
     RULES,
     STAIRCASE,
     STATISTICS,
@@ -91,6 +92,17 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
     def symbol_count(self) -> int:
         """Return the number of symbols, which is also the id of ``<unk>`` as an input."""
         return len(self.vocabulary)
+
+    @property
+    def median_distance(self) -> float | None:
+        """Return the median distance of two words in units of the original vectors.
+
+        It is the unit of SanText's and FBDD's epsilons. Its only source is the manifest, so it converts epsilons for
+        people and affects no guarantee. ``None`` if the bundle does not state it.
+        """
+        provenance: Any = self.manifest.get("provenance")
+        value: Any = provenance.get(MEDIAN_DISTANCE) if isinstance(provenance, dict) else None
+        return float(value) if type(value) in (int, float) and 0 < value < 1e300 else None
 
     @property
     def mechanisms(self) -> tuple[str, ...]:

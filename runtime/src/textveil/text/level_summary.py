@@ -27,12 +27,14 @@ class LevelSummary:
         epsilon: Epsilon that selects the level: privacy loss per token and per unit of scaled distance.
         epsilon_kind: ``CERTIFIED`` or ``TEXTBOOK`` of ``textveil.text.statement``.
         epsilon_textbook: Epsilon by the published formula: twice the exponent ``alpha`` of the mechanism.
+        epsilon_vectors: ``epsilon_textbook`` per unit of distance of the original vectors, as papers state it; ``None``
+            if the bundle does not state the median distance.
         epsilon_pure_ldp: Largest loss per token at any distance; ``None`` without a certificate.
         measures: Measured effect on words; ``None`` for a bundle without statistics.
 
     >>> level = LevelSummary(
     ...     mechanism="santext", default=True, epsilon=20.0, epsilon_kind="textbook metric DP",
-    ...     epsilon_textbook=20.0, epsilon_pure_ldp=None, measures=None,
+    ...     epsilon_textbook=20.0, epsilon_vectors=None, epsilon_pure_ldp=None, measures=None,
     ... )
     >>> level.epsilon_textbook
     20.0
@@ -43,6 +45,7 @@ class LevelSummary:
     epsilon: float
     epsilon_kind: str
     epsilon_textbook: float
+    epsilon_vectors: float | None
     epsilon_pure_ldp: float | None
     measures: MeasuredEffects | None
 
@@ -59,6 +62,7 @@ def summary(bundle: TextBundle, level: SanTextLevel, mechanism: str) -> LevelSum
         BundleDamaged: The statistics of the bundle lack a number.
     """
     epsilon, kind = find_epsilon_and_kind(bundle, level, mechanism)
+    textbook = float(2 * level.parameters[mechanism].exponent)
     pure_epsilon: Any = (bundle.certificate or {}).get("levels")
     for key in (level.name, mechanism, "epsilon_pure_ldp"):
         pure_epsilon = pure_epsilon.get(key) if isinstance(pure_epsilon, dict) else None
@@ -67,7 +71,8 @@ def summary(bundle: TextBundle, level: SanTextLevel, mechanism: str) -> LevelSum
         default=level.name == bundle.default_level,
         epsilon=epsilon,
         epsilon_kind=kind,
-        epsilon_textbook=float(2 * level.parameters[mechanism].exponent),
+        epsilon_textbook=textbook,
+        epsilon_vectors=None if bundle.median_distance is None else textbook / bundle.median_distance,
         epsilon_pure_ldp=float(pure_epsilon) if type(pure_epsilon) in (int, float) else None,
         measures=None
         if bundle.statistics is None

@@ -255,7 +255,7 @@ class SegmentReader:
         chunks_before_join = array("q")  # number of chunks up to the end of each part
         find_number = self._chunk_numbers.__getitem__
         for text in texts:
-            for start, end, is_one in split_at_strings(text, lone_clitics=self._plan.keeps_lone_clitics):
+            for start, end, is_one in split_at_strings(text, lone_clitics=self._plan.joins_lone_clitics):
                 part = text[start:end]
                 if is_one:
                     chunks.append(find_number(part + " "))

@@ -88,12 +88,12 @@ class SanitizingPlan:
         return self.bundle.symbol_count
 
     @cached_property
-    def keeps_lone_clitics(self) -> bool:
-        """Whether a clitic after a blank (``'re`` in ``they 're``) is kept.
+    def joins_lone_clitics(self) -> bool:
+        """Whether a clitic after a blank (``'re`` in ``they 're``) is one token with its apostrophe.
 
-        It never is where punctuation is sanitized, because a kept clitic would reveal its apostrophe.
+        It never is where punctuation is sanitized: there each mark is a token, whatever is beside it.
         """
-        return self.rule.keeps_clitics and not self.terms.sanitize_punctuation
+        return self.rule.joins_lone_clitics and not self.terms.sanitize_punctuation
 
     def find_symbol_id(self, token: ClassifiedToken) -> int:
         """Return the id under which the mechanism looks up a randomized token."""
@@ -133,7 +133,7 @@ class SanitizingPlan:
         """Return each token and gap of a text with its treatment (see ``Sanitizer.preview``)."""
         treated_parts: list[tuple[str, str]] = []
         gap: str | None = None
-        for segment in segmentation.split_text(text, lone_clitics=self.keeps_lone_clitics):
+        for segment in segmentation.split_text(text, lone_clitics=self.joins_lone_clitics):
             if is_gap(segment):
                 is_mark = self.terms.sanitize_punctuation and not segment.isspace()
                 treated_parts.append((segment, "punctuation mark" if is_mark else "gap"))

@@ -350,7 +350,7 @@ def _iterate_blocks(plan: SanitizingPlan, text: str) -> Iterator[tuple[list[str]
     The state is ``None`` before the first word of the text, else see ``_find_gap_state``.
     """
     segments = segmentation.iterate_split_text(
-        text, marks_apart=plan.terms.sanitize_punctuation, lone_clitics=plan.keeps_lone_clitics
+        text, marks_apart=plan.terms.sanitize_punctuation, lone_clitics=plan.joins_lone_clitics
     )
     before: str | None = None
     while block := [*islice(segments, BLOCK_SEGMENTS)]:

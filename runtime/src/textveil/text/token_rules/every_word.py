@@ -45,6 +45,11 @@ class EveryWordRule:
         """Always ``False`` (``TokenRule.keeps_clitics``): clitics are randomized."""
         return False
 
+    @property
+    def joins_lone_clitics(self) -> bool:
+        """Always ``True`` (``TokenRule.joins_lone_clitics``): clitics are words of the vocabulary."""
+        return True
+
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
         """Return ``RANDOMIZED_BY_KEY`` for each word (``TokenRule.classify_plain``)."""
         return [RANDOMIZED_BY_KEY] * len(keys)
@@ -108,7 +113,8 @@ class EveryWordRule:
         for spelling in (entry, segmentation.fold_word(entry)):
             if spelling in self.ids:
                 return [spelling]
-        return [token.key for token in self._classify_all(filter_words(segmentation.split_text(entry)))]
+        segments = segmentation.split_text(entry, lone_clitics=True)
+        return [token.key for token in self._classify_all(filter_words(segments))]
 
     def _classify_all(self, segments: Sequence[str]) -> list[ClassifiedToken]:
         tokens: list[ClassifiedToken] = []

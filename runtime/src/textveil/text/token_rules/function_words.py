@@ -90,6 +90,11 @@ class TemplateRule:
         """Whether clitics are kept (``TokenRule.keeps_clitics``)."""
         return self.keeps_function_words
 
+    @property
+    def joins_lone_clitics(self) -> bool:
+        """Whether a clitic after a blank is one token (``TokenRule.joins_lone_clitics``): where it is kept."""
+        return self.keeps_clitics
+
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
         """Return the decision for each plain word (``TokenRule.classify_plain``).
 

@@ -75,6 +75,11 @@ class TokenRule(Protocol):
         """Whether clitics are always kept, also after a word that is not."""
         ...
 
+    @property
+    def joins_lone_clitics(self) -> bool:
+        """Whether a clitic after a blank (``'re`` in ``they 're``) is one token with its apostrophe."""
+        ...
+
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
         """Return the decisions for plain words, which are most words: a fast path.
 

@@ -1,0 +1,1 @@
+"""Measure FBDD on the vectors of its paper."""

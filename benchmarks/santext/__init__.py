@@ -1,0 +1,1 @@
+"""Measure SanText and SanText+ on the task of their paper, and compare them with the paper's code."""

@@ -1,0 +1,164 @@
+"""Calibration of FBDD by samples: how often words stay, and over how many words outputs spread.
+
+Source: Feyisetan, Balle, Diethe, Drake 2020. FBDD has no table of probabilities, so for a word ``w`` these figures are
+estimated from independent outputs:
+
+* ``N_w``: probability that the output is ``w``, estimated by the share of outputs that are ``w``;
+* ``S_w``: smallest number of words with a total probability of at least ``1 - eta``, estimated by the smallest number
+  of words that make up ``1 - eta`` of the outputs. With ``eta = 0`` it is the number of distinct outputs.
+
+Privacy:
+    The words are public entries of a vocabulary, never words of a text. Outputs are sampled as in production.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from textveil.errors import OptionError
+from textveil.mechanisms.arrays import Floats, Integers
+from textveil.mechanisms.baselines.fbdd import Fbdd
+from textveil.mechanisms.entropy import RandomUint64
+
+#: Bounds of one measurement: words, outputs of a word.
+MAX_WORDS, MAX_DRAWS = 1_000_000, 1_000_000
+#: Rank of a neighbor of a word, the word itself not counted, whose distance is measured.
+NEIGHBOR_RANKS = (1, 10, 100, 1000)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FbddStatistics:
+    """Figures of FBDD for some words at one epsilon.
+
+    Attributes:
+        epsilon: Loss per unit of scaled distance.
+        draws: Number of outputs of each word.
+        eta: Share of the outputs that ``likely_outputs`` leaves out.
+        words: Ids of the words, shape ``(n,)``.
+        unchanged: ``N_w`` of each word, shape ``(n,)``.
+        likely_outputs: ``S_w`` of each word, shape ``(n,)``.
+    """
+
+    epsilon: float
+    draws: int
+    eta: float
+    words: Integers
+    unchanged: Floats
+    likely_outputs: Integers
+
+
+def measure_fbdd(
+    fbdd: Fbdd, words: Integers, draws: int, random_uint64: RandomUint64, *, eta: float = 0.0
+) -> FbddStatistics:
+    """Estimate ``N_w`` and ``S_w`` of words from samples.
+
+    Args:
+        fbdd: The mechanism at one epsilon.
+        words: Ids of words, shape ``(n,)``.
+        draws: Number of outputs of each word.
+        random_uint64: Returns a given number of independent uniform 64-bit words.
+        eta: Share of the outputs that ``S_w`` leaves out, in [0, 1).
+
+    Raises:
+        OptionError: A number is out of range.
+
+    Example:
+        >>> from decimal import Decimal
+        >>> from textveil.bundle import TextBundle, find_artifact, open_bundle
+        >>> from textveil.mechanisms import random_uint64
+        >>> bundle = open_bundle(find_artifact("english-santext"), TextBundle)
+        >>> fbdd = Fbdd.from_table(bundle.table, bundle.metric, Decimal(100_000))
+        >>> found = measure_fbdd(fbdd, np.array([0, 1]), 5, random_uint64)
+        >>> found.unchanged.tolist(), found.likely_outputs.tolist()
+        ([1.0, 1.0], [1, 1])
+    """
+    check_calibration(len(words), draws, eta)
+    required = count_required(draws, eta)
+    unchanged, likely = np.empty(len(words)), np.empty(len(words), dtype=np.int64)
+    for number, word in enumerate(words.tolist()):
+        outputs = fbdd.draw_symbols(np.full(draws, word), random_uint64)
+        unchanged[number] = np.count_nonzero(outputs == word) / draws
+        likely[number] = count_likely_outputs(outputs, required)
+    return FbddStatistics(
+        epsilon=fbdd.epsilon, draws=draws, eta=eta, words=words, unchanged=unchanged, likely_outputs=likely
+    )
+
+
+def check_calibration(words: int, draws: int, eta: float) -> None:
+    """Raise ``OptionError`` for a number of words or draws, or an eta, that is out of range."""
+    if not 1 <= words <= MAX_WORDS:
+        raise OptionError(f"the number of words must be between 1 and {MAX_WORDS}")
+    if not 1 <= draws <= MAX_DRAWS:
+        raise OptionError(f"the number of draws must be between 1 and {MAX_DRAWS}")
+    if not 0 <= eta < 1:
+        raise OptionError("eta must be at least 0 and below 1")
+
+
+def count_required(draws: int, eta: float) -> int:
+    """Return the smallest number of outputs that is at least ``1 - eta`` of them, by the decimal digits of ``eta``.
+
+    >>> count_required(1000, 0.05), count_required(10, 0.3), count_required(3, 0.0)
+    (950, 7, 3)
+    """
+    share = (1 - Fraction(repr(eta))) * draws
+    return -(-share.numerator // share.denominator)
+
+
+def count_likely_outputs(outputs: Integers, required: int) -> int:
+    """Return the smallest number of distinct outputs that occur at least ``required`` times together.
+
+    >>> count_likely_outputs(np.array([4, 4, 7, 9]), 3)
+    2
+    """
+    counts = np.sort(np.unique(outputs, return_counts=True)[1])[::-1]
+    return int(np.searchsorted(np.cumsum(counts), required)) + 1
+
+
+def measure_neighbor_distances(fbdd: Fbdd, words: Integers) -> dict[int, Floats]:
+    """Return the scaled distance of each word to its nearest, 10th, 100th and 1000th nearest other output.
+
+    Ranks beyond the number of outputs are left out.
+
+    Args:
+        fbdd: The mechanism; its epsilon does not matter.
+        words: Ids of words, shape ``(n,)``.
+
+    Returns:
+        By rank, shape ``(n,)``.
+    """
+    ids, metric = fbdd.outputs.ids, fbdd.metric
+    ranks = [rank for rank in NEIGHBOR_RANKS if rank < len(ids)]
+    found = {rank: np.empty(len(words)) for rank in ranks}
+    for number, word in enumerate(words.tolist()):
+        others = ids[ids != word]
+        squared = metric.compute_squared(np.full(len(others), word), others)
+        ordered = np.partition(squared, [rank - 1 for rank in ranks])
+        for rank in ranks:
+            found[rank][number] = float(metric.compute_scaled(ordered[rank - 1 : rank])[0])
+    return found
+
+
+def choose_output_words(fbdd: Fbdd, count: int) -> Integers:
+    """Return ``count`` outputs, evenly spaced in the order of their frequency; all of them if there are fewer.
+
+    Raises:
+        OptionError: The number is out of range.
+    """
+    check_calibration(count, 1, 0.0)
+    ids = fbdd.outputs.ids
+    return ids[np.unique(np.linspace(0, len(ids) - 1, min(count, len(ids))).astype(np.int64))]
+
+
+def suggest_fbdd_epsilons(dimension: int) -> tuple[float, ...]:
+    """Return epsilons from nearly no unchanged words to nearly all: multiples of the root of the dimension.
+
+    The share of the noise along one direction is about ``sqrt(dimension) / epsilon``.
+
+    Args:
+        dimension: Dimension of the vectors.
+
+    >>> suggest_fbdd_epsilons(50)
+    (14.0, 25.0, 35.0, 46.0, 57.0, 78.0)
+    """
+    return tuple(float(f"{factor * dimension**0.5:.2g}") for factor in (2, 3.5, 5, 6.5, 8, 11))
