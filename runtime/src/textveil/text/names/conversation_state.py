@@ -21,6 +21,7 @@ from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.restore import escape_tags
 from textveil.text.segmentation import LOWER, fold_word
 from textveil.work_limits import check_work
+from textveil.work_steps import sort_strings
 
 #: Types whose surrogates are never common words, although equal strings of these types do not get equal surrogates. The
 #: pools of other types without consistent surrogates have common words anyway.
@@ -235,7 +236,7 @@ class ConversationDraws(DocumentDraws):
             "draw_numbers": [[*equal, member] for equal, member in self._draw_numbers.items()],
             "tags": [[called, equal, tag] for (called, equal), tag in self._tags.items()],
             "counts": self._counts,
-            "used_spellings": sorted(self._used_spellings),
+            "used_spellings": sort_strings(self._used_spellings),
         }
 
     def restore_state(self, state: Mapping[str, Any]) -> None:
