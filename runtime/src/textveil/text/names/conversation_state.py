@@ -234,15 +234,26 @@ class ConversationDraws(DocumentDraws):
         """
         return {
             "draw_numbers": [[*equal, member] for equal, member in self._draw_numbers.items()],
-            "tags": [[called, equal, tag] for (called, equal), tag in self._tags.items()],
+            "tags": [*self._iterate_tags()],
             "counts": self._counts,
             "used_spellings": sort_strings(self._used_spellings),
         }
 
+    def _iterate_tags(self) -> Iterator[list[Any]]:
+        """Yield each tag with its public type and its equality key."""
+        for (public_type, *parts), tags in self._tags.items():
+            for strings, tag in tags.items():
+                folded = (strings,) if isinstance(strings, str) else strings
+                yield [public_type, [[*part, string] for part, string in zip(parts, folded, strict=True)], tag]
+
     def restore_state(self, state: Mapping[str, Any]) -> None:
         """Restore a state that ``export_state`` returned."""
         self._draw_numbers = {(kind, layout, folded): member for kind, layout, folded, member in state["draw_numbers"]}
-        self._tags = {(called, tuple(map(tuple, equal))): tag for called, equal, tag in state["tags"]}
+        self._tags = {}
+        for public_type, equality_key, tag in state["tags"]:
+            group = public_type, *[tuple(part[:-1]) for part in equality_key]
+            strings = tuple(part[-1] for part in equality_key)
+            self._tags.setdefault(group, {})[strings if len(strings) > 1 else strings[0]] = tag
         self._counts = dict(state["counts"])
         self._used_spellings = set(state["used_spellings"])
         self._unused_indices.clear()
