@@ -1,6 +1,6 @@
 """Measure the gateway under load: latency beside large bodies, refusals, and speed beside a bare proxy.
 
-    python benchmarks/gateway/load.py [health] [crowd] [speed] [--seconds 60] [--text FILE] [--lenient]
+    python benchmarks/gateway/load.py [health] [crowd] [speed] [--only BODY...] [--text FILE] [--lenient]
 
 health: request /health every 20 ms while two clients send bodies of 4 MiB of every shape. crowd: let --clients clients
 send requests for --seconds; each reply must have status 200, or 429 or 503 with Retry-After. speed: compare with a
@@ -118,7 +118,8 @@ def measure_health(options: argparse.Namespace) -> list[str]:
     """Measure /health beside bodies of every shape; return the missed floors."""
     missed: list[str] = []
     with peer("textveil") as (port, _):
-        for name, make in BODIES.items():
+        for name in options.only or BODIES:
+            make = BODIES[name]
             found = asyncio.run(watch_health(port, make(_LARGE * 9 // 10), options.health_seconds))
             print(json.dumps({"health beside": name, **_round_figures(found)}), flush=True)
             if found["p99"] > _HEALTH_99 or found["most"] > _HEALTH_MOST or 0 in found["statuses"]:
@@ -200,6 +201,7 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=300)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--health-seconds", type=float, default=10)
+    parser.add_argument("--only", nargs="*", help="bodies of health")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--round-seconds", type=float, default=3)
     parser.add_argument("--lenient", action="store_true")

@@ -34,9 +34,14 @@ def _names(size: int) -> str:
     return " ".join("Q" + "".join(chance.choices("abcdefghij", k=6)) for _ in range(size // 8))
 
 
-def _short_words(size: int) -> str:
-    letters = "abcdefghijklmnopqrstuvwxyz\u00e9\u00fc\u00f6\u00e4\u00f1\u00e7\u00df\u00f8\u00e5\u00e6"
-    return " ".join(map("".join, itertools.islice(itertools.product(letters, repeat=4), size // 5)))
+_LETTERS = "abcdefghijklmnopqrstuvwxyz\u00e9\u00fc\u00f6\u00e4\u00f1\u00e7\u00df\u00f8\u00e5\u00e6"
+
+
+def _short_words(letters: str, length: int) -> Callable[[int], str]:
+    def words(size: int) -> str:
+        return " ".join(map("".join, itertools.islice(itertools.product(letters, repeat=length), size // (length + 1))))
+
+    return words
 
 
 #: What texts consist of.
@@ -53,7 +58,9 @@ SHAPES: Mapping[str, Callable[[int], str]] = {
     "capitals": _repeat("Anna "),
     "acronyms": _repeat("ABC DEF "),
     "names, all different": _names,
-    "short words, all different": _short_words,
+    "short words, all different": _short_words(_LETTERS, 4),
+    "words of three letters, all different": _short_words(_LETTERS, 3),
+    "words of four ASCII letters, all different": _short_words(_LETTERS[:26], 4),
     "brackets": _repeat("["),
     "tags": _repeat("[a 1] "),
     "quotation marks": _repeat('"'),

@@ -7,6 +7,8 @@ import copy
 import json
 import math
 import random
+import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -92,23 +94,33 @@ def converse(gate: Server, up: Upstream, conversations: int) -> None:
         assert up.found == []
         field = "input" if path == RESPONSES else "messages"
         requested = [sent[field] for _, _, sent in up.asked if field in sent and sent["model"] != "m"]
-        through += count(requested[0])
-        mentions += count(first[field])
-        alone += count(Conversation(sanitizer).outgoing(first[field]))
+        before = count(first[field])
+        mentions += before.total()
+        through += (count(requested[0]) & before).total()
+        alone += (count(Conversation(sanitizer).outgoing(first[field])) & before).total()
         up.asked.clear()
     print(
         f"{conversations:,} conversations: of {mentions:,} listed names {through} through, {alone} by the library alone"
     )
-    # One name in some hundreds becomes itself or another listed one. By chance two such counts differ by no more.
+    # One name in some hundreds becomes itself or another name of its request. By chance two such counts differ by no
+    # more.
     assert mentions > conversations
     assert through <= alone + 4 * math.sqrt(alone + through) + 4
-    assert max(through, alone) <= 10 + mentions // 50
+    assert max(through, alone) <= 10 + mentions // 100
 
 
-def count(messages: list[Any]) -> int:
-    """Return the number of listed names in a request."""
-    text = json.dumps(messages)
-    return sum(text.count(name) for name in LISTED)
+def count(messages: list[Any]) -> Counter[str]:
+    """Return how often each listed name is in a request, as a whole word.
+
+    A listed name that only the rewritten request has is a surrogate of another name.
+    """
+    return Counter(re.findall(rf"\b(?:{'|'.join(LISTED)})\b", json.dumps(messages)))
+
+
+def test_a_name_that_stays_is_counted() -> None:
+    """Planted fault: the message of one listed name goes out unchanged, the other gets another listed name."""
+    before, sent = count([{"content": "Anna, Novak."}]), count([{"content": "Anna, Juan."}])
+    assert (sent & before).total() == 1
 
 
 @pytest.fixture

@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from textveil_cli.serve.access import AccessRule
 
 _HOUR_SECONDS = 3600
-#: Thresholds of Python's garbage collector. The first counts new objects: those of some ten requests. The second
-#: collects the survivors of three such collections together, which blocks the interpreter for some 30 ms; with Python's
-#: ten, /health waited three times as long.
-_GC_THRESHOLDS = 20_000, 2, 33
+#: Thresholds of Python's garbage collector. The first counts new objects: those of some five requests. The second
+#: collects the survivors of three such collections together. The third is out of reach: a collection of all objects
+#: would look at those of large requests, for tenths of a second. The gateway starts it when no such request is active.
+_GC_THRESHOLDS = 10_000, 2, 1 << 30
 #: Switch interval of threads: the event loop waits at most this long for a rewriting thread after each sleep. Python's
 #: default is ten times that.
 _SWITCH_SECONDS = 0.0005

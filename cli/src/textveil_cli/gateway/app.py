@@ -56,6 +56,7 @@ def make_app(gateway: Gateway, access: AccessRule) -> Starlette:
         while True:
             await asyncio.sleep(_SWEEP_SECONDS)
             await clean_up()
+            handler.collect_garbage()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

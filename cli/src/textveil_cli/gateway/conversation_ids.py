@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from textveil.work_limits import check_work
+from textveil.work_steps import SteppedJSONEncoder, join_words
 
 #: Fields of a message that differ between clients.
 _IGNORED_FIELDS = frozenset(
     "id status annotations logprobs cache_control index phase audio citations reasoning reasoning_content".split()
 )
 _IGNORED_TYPES = frozenset(("message", "text", "input_text", "output_text"))
+_encode_sorted_json = SteppedJSONEncoder(sort_keys=True).encode
 _SIGNED_TYPES = ("thinking", "redacted_thinking", "reasoning")
 
 
@@ -45,7 +47,7 @@ class ConversationHasher:
             check_work()
             shape = normalize_message(message)
             if shape is not None:
-                last = self._hash(last, json.dumps(shape, sort_keys=True).encode())
+                last = self._hash(last, _encode_sorted_json(shape).encode())
             hashes.append(last)
         return hashes
 
@@ -83,7 +85,7 @@ def normalize_message(value: Any) -> Any:
     The result is ``None`` for a message that only some clients send again.
     """
     if isinstance(value, str):
-        return " ".join(value.split())
+        return join_words(value)
     if isinstance(value, list):
         parts = [part for part in map(normalize_message, value) if part is not None]
         texts = [part.get("text") if isinstance(part, dict) and set(part) == {"text"} else None for part in parts]

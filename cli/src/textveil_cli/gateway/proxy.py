@@ -6,7 +6,7 @@ quoted in an error: log lines have an id of the request, its path and counts.
 
 import asyncio
 import contextlib
-import json
+import gc
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -19,23 +19,23 @@ from textveil import Conversation
 from textveil.conversation import ExchangeHistory
 from textveil.errors import ConversationChanged, InputError, KeyFileError, TextveilError
 from textveil.formatting import format_count
-from textveil.text import KeptWords
+from textveil.work_steps import SteppedJSONEncoder
 
 from textveil_cli.gateway.anthropic_replies import AnthropicReplyRestorer
 from textveil_cli.gateway.api_replies import ApiReplyRestorer
 from textveil_cli.gateway.call_audit import CallAudit
 from textveil_cli.gateway.chat_replies import ChatReplyRestorer
+from textveil_cli.gateway.client_request import ClientRequest
 from textveil_cli.gateway.conversation_store import MAX_LOOKED_UP, ConversationStore, StoredConversation
 from textveil_cli.gateway.differences import iterate_differences, list_system_texts
 from textveil_cli.gateway.headers import (
     build_target,
     get_conversation_name,
     hash_client,
-    select_reply_headers,
     select_request_headers,
 )
 from textveil_cli.gateway.memory_estimates import refuse_heavy_body
-from textveil_cli.gateway.request_fields import FIELDS_BY_PATH, CheckedRequest, check_request, rewrite_request
+from textveil_cli.gateway.request_fields import CheckedRequest, check_request, rewrite_request
 from textveil_cli.gateway.responses_replies import ResponsesReplyRestorer
 from textveil_cli.gateway.sse import DONE, EventReader, ServerSentEvent
 from textveil_cli.gateway.upstream import Headers, ReplyLimits, UpstreamClient, UpstreamReply, make_upstream_refusal
@@ -70,6 +70,10 @@ _MAX_LARGE_REQUESTS = 2
 #: Size of a body that is parsed on the event loop, within some tens of microseconds; and the estimated number of
 #: characters per byte of a packed conversation.
 _EVENT_LOOP_BYTES, _CHARACTERS_PER_PACKED_BYTE = 1 << 12, 8
+#: Number of full garbage collections that active large requests may delay.
+_MAX_DELAYED_COLLECTIONS = 10
+_encode_request = SteppedJSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_encode_reply = SteppedJSONEncoder(ensure_ascii=False).encode
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,68 +111,18 @@ class Gateway:
     count_replaced: Callable[[str], int] = lambda text: 0
 
 
-@dataclass(eq=False, kw_only=True)
-class _ClientRequest:
-    """One request of a client: ensures a single response, and has the counts for the log line."""
-
-    request: Request
-    send: Any
-    request_id: str = field(default_factory=lambda: secrets.token_hex(8))
-    status: int = 0
-    restorer: ApiReplyRestorer | None = None
-    restored_bytes: int = 0
-    is_complete: bool = False
-    kept_words: KeptWords = field(default_factory=KeptWords)
-
-    @property
-    def path(self) -> str:
-        """Path of the route, which contains no text of the client."""
-        path = self.request.scope["path"]
-        return path if path in FIELDS_BY_PATH else "/v1/models"
-
-    async def begin_response(self, reply: UpstreamReply, **own: str) -> None:
-        headers = select_reply_headers(reply.headers, x_textveil_request=self.request_id, **own)
-        self.status = reply.status
-        await self.send({"type": "http.response.start", "status": reply.status, "headers": headers})
-
-    async def send_part(self, body: bytes, more: bool = True) -> None:
-        if body or not more:
-            self.is_complete = not more
-            await self.send({"type": "http.response.body", "body": body, "more_body": more})
-
-    @property
-    def formatted_reasons(self) -> str:
-        """Number of surrogates not restored, for each reason, in the format of the log line."""
-        counts = {} if self.restorer is None else self.restorer.reason_counts
-        return "".join(f" {reason}={count}" for reason, count in sorted(counts.items()))
-
-    @property
-    def formatted_counts(self) -> str:
-        counts = {} if self.restorer is None else self.restorer.counts
-        return " ".join(f"{name}={count}" for name, count in counts.items())
-
-    @property
-    def language_hint(self) -> str:
-        """Addition to the log line if the share of kept words is low.
-
-        The share is part of the template, which the output reveals anyway, so it may be logged.
-        """
-        share = self.kept_words.share
-        return f" kept_share={share} (it may not be English)" if self.kept_words.may_be_foreign else ""
-
-
 class GatewayRequestHandler:
     """Handler of requests by path. It cancels the upstream request if the client disconnects."""
 
     def __init__(self, gateway: Gateway, workers: WorkerPool) -> None:
         self._gateway, self._workers = gateway, workers
-        self._has_reported_system_prompt = False
+        self._has_reported_system_prompt, self._delayed_collections = False, 0
         self._admission, self._large = RequestAdmission(), asyncio.Semaphore(_MAX_LARGE_REQUESTS)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer a request, also after an error."""
         request = Request(scope, receive)
-        call, limits = _ClientRequest(request=request, send=send), self._gateway.limits
+        call, limits = ClientRequest(request=request, send=send), self._gateway.limits
         try:
             body = None
             if scope["method"] == "POST":
@@ -187,6 +141,21 @@ class GatewayRequestHandler:
             self._gateway.report(
                 f"request {call.request_id}: {call.path} {call.status} {counted}".rstrip() + call.language_hint
             )
+        if call.work_size > MAX_SHORT_CHARACTERS:  # freeing a large mapping takes long
+            self._workers.clear_in_thread(call.release_state())
+
+    def collect_garbage(self) -> None:
+        """Free unreachable reference cycles.
+
+        This takes long while a large request is active, so that the collection waits for its end, but not forever.
+        """
+        self._delayed_collections += 1
+        if (
+            self._admission.active_bytes <= MAX_MEDIUM_CHARACTERS
+            or self._delayed_collections > _MAX_DELAYED_COLLECTIONS
+        ):
+            self._delayed_collections = 0
+            gc.collect()
 
     @asynccontextmanager
     async def _admit_request(self, request: Request) -> AsyncIterator[Callable[[int], None]]:
@@ -209,7 +178,7 @@ class GatewayRequestHandler:
         finally:
             self._admission.release_request(size)
 
-    async def _answer_while_connected(self, call: _ClientRequest, body: bytes | None, receive: Any) -> None:
+    async def _answer_while_connected(self, call: ClientRequest, body: bytes | None, receive: Any) -> None:
         """Answer a request, or stop when its client disconnects."""
         work, disconnect = (
             asyncio.ensure_future(self._answer(call, body)),
@@ -227,7 +196,7 @@ class GatewayRequestHandler:
             raise ClientDisconnect
         work.result()
 
-    async def _send_error(self, call: _ClientRequest, scope: Any, receive: Any, refusal: Refusal) -> None:
+    async def _send_error(self, call: ClientRequest, scope: Any, receive: Any, refusal: Refusal) -> None:
         """Send an error to the client; within a stream as an event that client libraries handle."""
         self._gateway.report(f"request {call.request_id}: {call.path} {refusal.code} {refusal.status.value}")
         if not call.status:
@@ -239,7 +208,7 @@ class GatewayRequestHandler:
         )
         await call.send_part(event.encode(), more=False)
 
-    async def _answer(self, call: _ClientRequest, body: bytes | None) -> None:
+    async def _answer(self, call: ClientRequest, body: bytes | None) -> None:
         request, path, conversations = call.request, call.request.scope["path"], self._gateway.conversations
         headers, target = select_request_headers(request), build_target(request)
         if body is None:
@@ -262,7 +231,8 @@ class GatewayRequestHandler:
                 finally:
                     if requests:  # the request was not rewritten
                         self._workers.clear_in_thread(requests)
-                call.kept_words = exchange.kept_words
+                call.exchange, call.kept_words = exchange, exchange.kept_words
+                call.work_size = _estimate_work(len(body), stored)
             del body  # a reply may take minutes
             if self._gateway.show_request is not None:
                 self._gateway.show_request(f"{path} {content.decode()}")
@@ -395,7 +365,7 @@ class GatewayRequestHandler:
             self._gateway.conversations.save_conversation(stored)
             self._report_system_prompt(request.body, sent, request_id)
             changes = [*iterate_differences(request.body, sent)] if self._gateway.shows_changes else []
-            return exchange, json.dumps(sent, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace"), changes
+            return exchange, _encode_request(sent).encode("utf-8", "replace"), changes
 
         try:
             async with asyncio.timeout(self._gateway.limits.seconds):
@@ -403,7 +373,7 @@ class GatewayRequestHandler:
         except TimeoutError:
             raise make_busy_refusal("other requests of this conversation are waiting: retry later") from None
         try:
-            return await self._workers.run_job(rewrite, size=size + _CHARACTERS_PER_PACKED_BYTE * len(stored.packed))
+            return await self._workers.run_job(rewrite, size=_estimate_work(size, stored))
         except Exception as error:
             # The file is unreadable or was replaced: the next request loads it again.
             is_unloaded = stored.conversation is None and stored.path is not None
@@ -415,7 +385,7 @@ class GatewayRequestHandler:
         finally:
             stored.lock.release()
 
-    async def _pass_reply(self, call: _ClientRequest, reply: UpstreamReply) -> None:
+    async def _pass_reply(self, call: ClientRequest, reply: UpstreamReply) -> None:
         """Pass on a reply without restoring: a list of models, vectors, or an error.
 
         Surrogates in an error stay.
@@ -426,7 +396,7 @@ class GatewayRequestHandler:
 
     async def _restore_whole_reply(
         self,
-        call: _ClientRequest,
+        call: ClientRequest,
         reply: UpstreamReply,
         restorer: ApiReplyRestorer,
         hash_replies: _HashReplies,
@@ -443,9 +413,8 @@ class GatewayRequestHandler:
                 raise make_upstream_refusal("sent a reply that is not a JSON object")
             audit = CallAudit(restorer.exchange)
             audit.observe(parsed)
-            written = json.dumps(restorer.restore_whole(restorer.claim_reply(parsed)), ensure_ascii=False).encode(
-                "utf-8", "backslashreplace"
-            )
+            restored = restorer.restore_whole(restorer.claim_reply(parsed))
+            written = _encode_reply(restored).encode("utf-8", "backslashreplace")
             audit.count_unrecorded(is_end=True)
             restorer.note_unclear(audit.unclear_count)
             return written, hash_replies()
@@ -457,7 +426,7 @@ class GatewayRequestHandler:
 
     async def _restore_event_stream(
         self,
-        call: _ClientRequest,
+        call: ClientRequest,
         reply: UpstreamReply,
         restorer: ApiReplyRestorer,
         hash_replies: _HashReplies,
@@ -515,6 +484,11 @@ class GatewayRequestHandler:
                 await call.send_part(rest)
         await store_reply_ids(reply_hashes)
         await call.send_part(f": textveil {call.formatted_counts}\n\n".encode(), more=False)
+
+
+def _estimate_work(size: int, stored: StoredConversation) -> int:
+    """Estimate the characters that a request of a size and its packed conversation have."""
+    return size + _CHARACTERS_PER_PACKED_BYTE * len(stored.packed)
 
 
 async def _wait_for_disconnect(receive: Any) -> None:

@@ -200,6 +200,11 @@ class RequestAdmission:
         self._max_requests, self._max_bytes = max_requests, max_bytes
         self._requests = self._bytes = 0
 
+    @property
+    def active_bytes(self) -> int:
+        """Total size of the bodies of active requests."""
+        return self._bytes
+
     def admit_request(self, size: int) -> None:
         """Admit a request with a body of a size.
 

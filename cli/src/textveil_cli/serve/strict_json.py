@@ -1,8 +1,9 @@
 """Strict JSON, which every parser reads as the same value: finite numbers, limited nesting."""
 
-import json
 from collections.abc import Callable
 from typing import Any, NoReturn
+
+from textveil.work_steps import decode_json
 
 #: Deeper values would cause a ``RecursionError`` in recursive functions.
 MAX_DEPTH = 100
@@ -28,7 +29,7 @@ def parse_finite_json(text: str, build_object: _ObjectBuilder | None = None, *, 
         ValueError: The text is not JSON.
     """
     try:
-        value = json.loads(
+        value = decode_json(
             text,
             object_pairs_hook=build_object,
             parse_float=_parse_float,

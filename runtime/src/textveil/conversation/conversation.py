@@ -1,6 +1,5 @@
 """``Conversation``: rewrite messages to a model under one mapping, and restore its replies."""
 
-import json
 import os
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -24,6 +23,7 @@ from textveil.text.inflections import SurrogatePair
 from textveil.text.restore_policy import RestorePolicy
 from textveil.text.sanitizer import Sanitizer
 from textveil.text.statement import KeptWords
+from textveil.work_steps import decode_json
 
 _OPTIONS = frozenset("protect consistent consistent_cap style facts keep tag drop allow deny".split())
 
@@ -477,7 +477,7 @@ class Conversation:
 
     @classmethod
     def _from_content(cls, encoded: bytes, sanitizer: Sanitizer | None, options: Mapping[str, Any]) -> "Conversation":
-        content = json.loads(encoded)
+        content = decode_json(encoded.decode("ascii"))
         stored = content["options"]
         if options.get("facts") not in (None, stored["facts"]):
             value = stored["facts"]

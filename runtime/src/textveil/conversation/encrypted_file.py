@@ -16,6 +16,7 @@ from textveil.storage.atomic_writes import open_atomic_bytes
 from textveil.storage.cryptography import NONCE_BYTES, check_cryptography, decrypt_bytes, encrypt_bytes
 from textveil.storage.keys import read_key
 from textveil.storage.protected_paths import is_inside
+from textveil.work_steps import SteppedJSONEncoder
 
 try:
     import fcntl
@@ -27,8 +28,9 @@ HEADER = b"textveil-conversation 5\n"
 _OLD_HEADERS = tuple(f"textveil-conversation {version}\n".encode() for version in (1, 2, 3, 4))
 #: Maximum size of a file.
 _MAX_BYTES = 1 << 28
-#: Number of list entries encoded in one step; size of a conversation that is encoded in one step, in characters.
-_STEP_ENTRIES, _STEP_CHARACTERS = 1 << 10, 1 << 16
+#: Size of a conversation that is encoded in one step, in characters.
+_STEP_CHARACTERS = 1 << 16
+_encode_stepped = SteppedJSONEncoder().encode
 _STAMP_BYTES = len(HEADER) + NONCE_BYTES
 #: The flags keep a pipe in place of the file from blocking the process.
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -36,43 +38,16 @@ _KEY_NAME = "the key of the conversation"
 
 
 def encode_content(content: Mapping[str, Any], size: int | None = None) -> bytes:
-    """Encode the content of a conversation as JSON, in many small steps.
+    """Encode the content of a conversation as JSON.
 
-    Other threads can run between the steps. One call of the encoder would hold the interpreter lock for seconds if a
-    conversation has millions of words.
+    Other threads can run while a long content is encoded.
 
     Args:
         content: The content.
         size: Approximate number of characters, if the caller knows it. A short content is encoded in one step.
     """
     is_short = size is not None and size <= _STEP_CHARACTERS
-    return (json.dumps(content) if is_short else "".join(_iterate_json_parts(content))).encode()
-
-
-def _iterate_json_parts(value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping) and value:
-        separator = "{"
-        for name, entry in value.items():
-            yield f"{separator}{json.dumps(name)}: "
-            yield from _iterate_json_parts(entry)
-            separator = ", "
-        yield "}"
-    elif isinstance(value, list | tuple) and len(value) > _STEP_ENTRIES:
-        separator = "["
-        for start in range(0, len(value), _STEP_ENTRIES):
-            yield f"{separator}{json.dumps(value[start : start + _STEP_ENTRIES])[1:-1]}"
-            separator = ", "
-        yield "]"
-    elif isinstance(value, list | tuple) and any(
-        isinstance(entry, list | tuple) and len(entry) > _STEP_ENTRIES for entry in value
-    ):
-        yield "["
-        for number, entry in enumerate(value):
-            yield ", " if number else ""
-            yield from _iterate_json_parts(entry)
-        yield "]"
-    else:
-        yield json.dumps(value)
+    return (json.dumps(content) if is_short else _encode_stepped(content)).encode()
 
 
 def write_conversation(path: Path, key_file: str | Path, content: bytes, stamp: bytes | None) -> bytes:

@@ -4,7 +4,6 @@ A message that was sent before is sent again unchanged. Text under the model's n
 was recorded at its position, and unlinked otherwise. A tool result is linked only if its call has few guesses.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -23,6 +22,7 @@ from textveil.conversation.tool_call_counter import ToolCallCounter
 from textveil.errors import InputError, OptionError
 from textveil.text.names.entity_types import ASSIGNABLE_TYPES
 from textveil.text.names.read import NamesReader
+from textveil.work_steps import decode_json
 
 
 class MessagePreparer:
@@ -86,12 +86,12 @@ class MessagePreparer:
         number = 0 if shared.plan.style.consistent else len(shared.sent_messages) + 1
         if entity_type is None or not text.strip():
             message_tag = shared.hash_value("message", [number, text] if number else text)
-            return json.loads(self._rewrite_once(message_tag, text, self._texts.make_linked_function()))
+            return decode_json(self._rewrite_once(message_tag, text, self._texts.make_linked_function()))
         if entity_type not in ASSIGNABLE_TYPES:
             raise OptionError(f"entity_type must be one of {', '.join(sorted(ASSIGNABLE_TYPES))}")
         message_tag = shared.hash_value("message", [entity_type, text, *([number] * bool(number))])
         written = self._rewrite_once(message_tag, text, lambda text: self._texts.rewrite_entity(entity_type, text))
-        return json.loads(written)
+        return decode_json(written)
 
     def _check_messages(self, messages: list[Any]) -> list[str]:
         """Check all messages, and return a tag (keyed hash) for each. Nothing is sampled."""
@@ -158,7 +158,7 @@ class MessagePreparer:
 
     def _prepare_other_message(self, message: Any, message_tag: str, reader: NamesReader) -> Any:
         rewriter = self._texts.make_linked_rewriter(reader, model_rewriter=self._texts.make_unlinked_rewriter(reader))
-        return json.loads(self._rewrite_once(message_tag, message, rewriter.rewrite_item))
+        return decode_json(self._rewrite_once(message_tag, message, rewriter.rewrite_item))
 
     def _prepare_model_message(
         self, message: Any, place: ConversationPlace, message_tag: str, reader: NamesReader, *, is_compared: bool
@@ -184,16 +184,16 @@ class MessagePreparer:
         if self._exchange.tags is not None and record.model_values:
             self._exchange.tags[record.key] = None
         if record.is_whole and not (isinstance(message, Mapping) and message.get("name")):
-            return json.loads(encode_json(rewriter.rewrite_item(message)))
+            return decode_json(encode_json(rewriter.rewrite_item(message)))
         if shared.custom_rewrite:
-            return json.loads(self._rewrite_once(message_tag, message, rewriter.rewrite_item))
+            return decode_json(self._rewrite_once(message_tag, message, rewriter.rewrite_item))
         resend_tag = shared.hash_value("own", [record.key, sorted(record.model_values), message])
         if not record.is_open or resend_tag not in shared.unlinked_messages:
             written = encode_json(rewriter.rewrite_item(message))
             if not record.is_open:
-                return json.loads(written)
+                return decode_json(written)
             shared.store_unlinked(resend_tag, written)
-        return json.loads(shared.unlinked_messages[resend_tag])
+        return decode_json(shared.unlinked_messages[resend_tag])
 
     def _prepare_tool_results(
         self, message: Any, place: ConversationPlace, message_tag: str, reader: NamesReader
@@ -211,7 +211,7 @@ class MessagePreparer:
         if not is_shared:
             exchange.unshared_results += 1
             if result_tag in shared.unlinked_messages:
-                return json.loads(shared.unlinked_messages[result_tag])
+                return decode_json(shared.unlinked_messages[result_tag])
 
         def make_result_rewriter(call_id: str) -> MessageRewriter:
             call = shared.hash_strings("call", call_id)
@@ -230,15 +230,15 @@ class MessagePreparer:
         if is_shared:
             restored = OriginalMasks(guesses.list_restored_pairs(calls), shared.plan).originals
             message_tag = shared.hash_strings("masked", message_tag, *restored) if restored else message_tag
-            return json.loads(self._rewrite_once(message_tag, message, rewriter.rewrite_item))
+            return decode_json(self._rewrite_once(message_tag, message, rewriter.rewrite_item))
         if result_tag not in shared.sent_messages:
             self._begin_message()
             written = encode_json(rewriter.rewrite_item(message))
             if not exchange.message_pairs:
                 shared.store_unlinked(result_tag, written)
-                return json.loads(written)
+                return decode_json(written)
             shared.sent_messages[result_tag] = written, exchange.message_pairs
-        return json.loads(self._rewrite_once(result_tag, message, rewriter.rewrite_item))
+        return decode_json(self._rewrite_once(result_tag, message, rewriter.rewrite_item))
 
     def _rewrite_once(self, message_tag: str, message: Any, rewrite: Callable[[Any], Any]) -> str:
         """Return the stored JSON of the message with a tag. The first call rewrites and stores it."""

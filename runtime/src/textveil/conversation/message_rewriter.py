@@ -3,7 +3,6 @@
 The message shapes are those of OpenAI's chat and responses APIs and of Anthropic's messages API.
 """
 
-import json
 import re
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
@@ -12,6 +11,7 @@ from typing import Any
 
 from textveil.errors import InputError
 from textveil.work_limits import check_work
+from textveil.work_steps import SteppedJSONEncoder, decode_json
 
 #: Contents of fields, in this order: an identifier or a flag; a text; a text or parts; JSON in a text; a JSON value;
 #: the output of a tool; calls of tools; the name of a person; no content; the fields of a call.
@@ -62,9 +62,9 @@ _IDENTIFIER = re.compile(r"[\w.:+/=|-]{0,512}", re.ASCII)
 _KEY_PATTERN = re.compile(r"[A-Za-z_$][\w.$-]{0,63}", re.ASCII)
 _INVALID_NAME_CHARACTERS = re.compile(r"[^a-zA-Z0-9_-]+")
 _MAX_DIGITS, _MAX_INTEGER = 300, 1 << 64
-_encode_plain_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_encode_plain_json = SteppedJSONEncoder(ensure_ascii=False, allow_nan=False).encode
 #: The same with sorted keys and in ASCII, for hashing.
-encode_sorted_json = json.JSONEncoder(sort_keys=True, allow_nan=False).encode
+encode_sorted_json = SteppedJSONEncoder(sort_keys=True, allow_nan=False).encode
 
 
 class MessageRewriter:
@@ -129,7 +129,7 @@ class MessageRewriter:
             raise InputError("it has neither a role nor a type")
         item_type = item_type if isinstance(item_type, str) else ""
         if item_type in self._pass_through or role in self._pass_through:
-            return self._pass_item(json.loads(encode_json(item)))
+            return self._pass_item(decode_json(encode_json(item)))
         if item_type in SIGNED_TYPES and (written := self._find_signed_item(drop_null_fields(item))) is not None:
             return written
         if item_type in _NON_TEXT_TYPES:
@@ -310,9 +310,10 @@ def drop_null_fields(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _build_unique_object(entries: list[tuple[str, Any]]) -> Mapping[str, Any]:
-    if len(dict(entries)) < len(entries):
+    unique = dict(entries)
+    if len(unique) < len(entries):
         raise InputError("its JSON has a duplicate key")
-    return dict(entries)
+    return unique
 
 
 def parse_json_container(text: str, build_object: Callable[[list[tuple[str, Any]]], Any] = _build_unique_object) -> Any:
@@ -325,7 +326,7 @@ def parse_json_container(text: str, build_object: Callable[[list[tuple[str, Any]
     if text.lstrip()[:1] not in ("{", "["):
         return None
     try:
-        return json.loads(text, object_pairs_hook=build_object, parse_constant=_refuse_constant)
+        return decode_json(text, object_pairs_hook=build_object, parse_constant=_refuse_constant)
     except InputError:
         raise
     except (ValueError, RecursionError):

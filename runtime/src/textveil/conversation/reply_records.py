@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from textveil.conversation.message_rewriter import encode_json, encode_sorted_json, is_signed
 from textveil.text.inflections import SurrogatePair
+from textveil.work_steps import SteppedJSONEncoder, decode_json, join_words
 
 #: Maximum number of different texts at one place. Maximum number in a conversation of texts that are not the first at
 #: their place, and of texts that differ from the restored form of their reply. The upstream learns the result of each
@@ -29,6 +30,7 @@ _OPTIONAL_CLASSES = frozenset(("reasoning", "reasoning_content"))
 _TRAILING_PUNCTUATION = ".,;:!?\u2026"
 #: Fields of messages that clients change from request to request.
 _IGNORED_FIELDS = frozenset("id status annotations logprobs cache_control index phase audio citations".split())
+_encode_sorted_json = SteppedJSONEncoder(sort_keys=True).encode
 RecordedFields = dict[str, list[tuple[str, str]]]
 
 
@@ -189,7 +191,7 @@ class ReplyRecords:
         record = self._records.get(key) if may_compare else None
         fields = {} if record is None else record.fields
         model_values = {
-            field_class: [json.loads(text) for _, text in fields[field_class]]
+            field_class: [decode_json(text) for _, text in fields[field_class]]
             for field_class, hashes in values.items()
             if [tag for tag, _ in fields.get(field_class, ())] == hashes
         }
@@ -222,13 +224,13 @@ class ReplyRecords:
         inside the text count as one blank.
         """
         if field_class != "call" and isinstance(value, str):
-            value = " ".join(value.split()).rstrip(_TRAILING_PUNCTUATION)
+            value = join_words(value).rstrip(_TRAILING_PUNCTUATION)
         elif isinstance(value, str):
             try:
-                value = json.loads(value)
+                value = decode_json(value)
             except (ValueError, RecursionError):
                 value = ["", value]
-        return self._make_tag("restored", field_class, encode_json(value, json.JSONEncoder(sort_keys=True).encode))
+        return self._make_tag("restored", field_class, encode_json(value, _encode_sorted_json))
 
     def export_state(self) -> dict[str, Any]:
         """Return the whole state as plain values for JSON.

@@ -8,9 +8,11 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from copy import copy
 from functools import cached_property
+from typing import Any
 
 from textveil.text.inflections import LOOKBEHIND_CHARACTERS, SurrogateForm, SurrogatePair, fold_text
 from textveil.text.quotations import LOOKAHEAD_CHARACTERS, QuotationIndex, cut_before, is_separate_word
+from textveil.work_steps import sort_strings
 
 #: Largest number of blanks between two words of a form. Line ends and quotation marks (``>``) of Markdown count as
 #: blanks.
@@ -42,8 +44,16 @@ class FormIndex:
         self.quotations = QuotationIndex(quoted_pairs)
         pairs = {id(form[0]): form[0] for form in forms.values() if form is not None}.values()
         self.has_numbers = any(map(_replaces_number, pairs))
-        self.forms, self._sorted_forms = forms, sorted(forms)
-        prefixes = shorter = {text[:_PREFIX_LENGTH] for text in forms}
+        self.forms = forms
+        #: Forms by their first characters; sorted, as a tuple, when the first reply has these characters.
+        self._forms_by_prefix = grouped = dict[str, Any]()
+        for text in forms:
+            prefix = text[:_PREFIX_LENGTH]
+            if prefix in grouped:
+                grouped[prefix].append(text)
+            else:
+                grouped[prefix] = [text]
+        prefixes = shorter = set(grouped)
         for end in reversed(range(1, _PREFIX_LENGTH)):  # fast: few forms differ in their first characters
             shorter = {text[:end] for text in shorter}
             prefixes = prefixes | shorter
@@ -68,8 +78,11 @@ class FormIndex:
         """Return whether some form begins with ``text``."""
         if len(text) <= _PREFIX_LENGTH:  # most calls; a set of longer prefixes costs more than it saves
             return text in self._prefixes
-        at = bisect_left(self._sorted_forms, text)
-        return at < len(self._sorted_forms) and self._sorted_forms[at].startswith(text)
+        candidates = self._forms_by_prefix.get(text[:_PREFIX_LENGTH], ())
+        if not isinstance(candidates, tuple):
+            self._forms_by_prefix[text[:_PREFIX_LENGTH]] = candidates = tuple(sort_strings(candidates))
+        at = bisect_left(candidates, text)
+        return at < len(candidates) and candidates[at].startswith(text)
 
     def find_longest_form(self, text: str, index: int, *, is_final: bool, is_cut: bool) -> FormMatch | None:
         """Return the longest form that begins at ``index`` and ends at the end of a word.

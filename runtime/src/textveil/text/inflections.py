@@ -121,9 +121,10 @@ def iterate_forms(pair: SurrogatePair) -> Iterator[tuple[str, str]]:
     if pair.lead or pair.weak:
         return
     if output[:1] == "[" and (tag := _TAG.fullmatch(output)) is not None:
-        for written in _TAG_NOTATIONS:
-            yield fold_text(written.format(*tag.groups())), TAG
-        yield fold_text(" ".join(tag.groups())), BARE_TAG
+        public_type, number = fold_text(tag[1]), fold_text(tag[2])
+        for notation in _TAG_NOTATIONS:
+            yield notation.format(public_type, number), TAG
+        yield f"{public_type} {number}", BARE_TAG
         return
     if " " in output:
         for way, written in _find_initials(output).items():

@@ -172,7 +172,8 @@ class Restorer:
                 else:
                     is_same = other is not None and _are_alike(other[0].original, pair.original)
                     same_text[text] = min(other, form, key=_preference) if other is not None and is_same else None
-        forms_by_text.update(unchanged)
+        for text, form in unchanged.items():  # one call for all would keep other threads waiting
+            forms_by_text[text] = form
         forms_by_text.update(
             (text, None) for pair in self._sorted_pairs[1].values() for text, way in iterate_forms(pair) if not way
         )

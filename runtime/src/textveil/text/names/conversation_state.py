@@ -21,6 +21,7 @@ from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.restore import escape_tags
 from textveil.text.segmentation import LOWER, fold_word
 from textveil.work_limits import check_work
+from textveil.work_steps import sort_strings
 
 #: Types whose surrogates are never common words, although equal strings of these types do not get equal surrogates. The
 #: pools of other types without consistent surrogates have common words anyway.
@@ -233,15 +234,26 @@ class ConversationDraws(DocumentDraws):
         """
         return {
             "draw_numbers": [[*equal, member] for equal, member in self._draw_numbers.items()],
-            "tags": [[called, equal, tag] for (called, equal), tag in self._tags.items()],
+            "tags": [*self._iterate_tags()],
             "counts": self._counts,
-            "used_spellings": sorted(self._used_spellings),
+            "used_spellings": sort_strings(self._used_spellings),
         }
+
+    def _iterate_tags(self) -> Iterator[list[Any]]:
+        """Yield each tag with its public type and its equality key."""
+        for (public_type, *parts), tags in self._tags.items():
+            for strings, tag in tags.items():
+                folded = (strings,) if isinstance(strings, str) else strings
+                yield [public_type, [[*part, string] for part, string in zip(parts, folded, strict=True)], tag]
 
     def restore_state(self, state: Mapping[str, Any]) -> None:
         """Restore a state that ``export_state`` returned."""
         self._draw_numbers = {(kind, layout, folded): member for kind, layout, folded, member in state["draw_numbers"]}
-        self._tags = {(called, tuple(map(tuple, equal))): tag for called, equal, tag in state["tags"]}
+        self._tags = {}
+        for public_type, equality_key, tag in state["tags"]:
+            group = public_type, *[tuple(part[:-1]) for part in equality_key]
+            strings = tuple(part[-1] for part in equality_key)
+            self._tags.setdefault(group, {})[strings if len(strings) > 1 else strings[0]] = tag
         self._counts = dict(state["counts"])
         self._used_spellings = set(state["used_spellings"])
         self._unused_indices.clear()

@@ -232,6 +232,7 @@ class Lexicon:
         if word.islower() and (plain_token := self.find_plain_token(word)) is not None:
             return (plain_token,)
         folded = word.lower() if word.isascii() else fold_word(word)
+        folded = word if folded == word else folded  # one string in memory, not two
         if "'" in folded and not self._is_denied_word(folded):
             parts = split_clitic(folded, self._clitic)
             is_kept = folded in self._common or folded in self._allowed
@@ -376,7 +377,8 @@ def pack_tokens(lead: str, tokens: Sequence[NamesToken], tail: str) -> ChunkToke
         tail: Marks after the tokens. A blank is added to them.
     """
     if len(tokens) == 1 and tokens[0].token_class != GAP:
-        return tokens[0], lead, (tokens[0].text,), () if is_plainly_kept(tokens[0]) else (0,), f"{tail} "
+        blank_after = f"{tail} " if tail else " "  # the usual blank is one string in memory for all chunks
+        return tokens[0], lead, (tokens[0].text,), () if is_plainly_kept(tokens[0]) else (0,), blank_after
     words, spellings, parts = list[NamesToken](), list[str](), [lead]
     for token in tokens:
         parts.append(token.text)  # joined once: appending to a string would copy it each time

@@ -61,6 +61,9 @@ _WINDOW, _ELEMENTS_BEFORE, _ELEMENTS_AFTER = 1 << 8, 24, 16
 _MAX_QUOTED_PAIRS, _MAX_SPELLINGS = 1 << 9, 1 << 10
 
 
+_TagGroup = tuple[str | tuple[str, ...], ...]
+
+
 class _SurrogateDeck:
     """The surrogates of one pool that a document has not used: a partial Fisher-Yates shuffle.
 
@@ -98,7 +101,9 @@ class DocumentDraws:
         self._texts, self._style, self._surrogates, self._key = texts, style, surrogates, key
         self._decks: dict[tuple[str, str], _SurrogateDeck] = {}
         self._draw_numbers: dict[tuple[str, str, str], int] = {}
-        self._tags: dict[tuple[str, tuple[tuple[str, ...], ...]], str] = {}
+        #: Tags by the public type and by type and layout of each part, then by the folded string of the only part, or
+        #: by those of all parts. One dictionary with the whole keys would take twice the memory.
+        self._tags: dict[_TagGroup, dict[str | tuple[str, ...], str]] = {}
         self._counts: dict[str, int] = {}
         #: For each draw, how many surrogates it chooses from; ``_decks_by_draw`` has its deck, or ``None``.
         self.bounds: list[int] = []
@@ -131,10 +136,15 @@ class DocumentDraws:
         return self._get_tag(public_type, _make_tag_key(mention)) if None in draws else cast("list[int]", draws)
 
     def _get_tag(self, public_type: str, equality_key: tuple[tuple[str, ...], ...]) -> str:
-        tag = self._tags.get((public_type, equality_key))
+        group = public_type, *[part[:-1] for part in equality_key]
+        strings = equality_key[0][-1] if len(equality_key) == 1 else tuple([part[-1] for part in equality_key])
+        tags = self._tags.get(group)
+        if tags is None:
+            tags = self._tags[group] = {}
+        tag = tags.get(strings)
         if tag is None:
             self._counts[public_type] = self._counts.get(public_type, 0) + 1
-            tag = self._tags[public_type, equality_key] = f"[{public_type} {self._counts[public_type]}]"
+            tag = tags[strings] = f"[{public_type} {self._counts[public_type]}]"
         return tag
 
     def _draw_part(self, part: MentionPart) -> int | None:

@@ -51,9 +51,10 @@ def fold_word(word: str) -> str:
     """
     if len(word) > MAX_WORD_LENGTH:
         return word
-    if word.isascii():
-        return word.lower()
-    return unicodedata.normalize("NFKC", word).lower().translate(_ASCII_APOSTROPHE)
+    folded = word.lower()
+    if not word.isascii():
+        folded = unicodedata.normalize("NFKC", word).lower().translate(_ASCII_APOSTROPHE)
+    return word if folded == word else folded  # one string in memory, not two
 
 
 def is_folded(text: str) -> bool:

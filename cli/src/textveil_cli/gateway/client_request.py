@@ -1,0 +1,88 @@
+"""One request of a client: its single response, and what the log line and the end of the request need."""
+
+import secrets
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.requests import Request
+from textveil import Conversation
+from textveil.text import KeptWords
+
+from textveil_cli.gateway.api_replies import ApiReplyRestorer
+from textveil_cli.gateway.headers import select_reply_headers
+from textveil_cli.gateway.request_fields import FIELDS_BY_PATH
+from textveil_cli.gateway.upstream import UpstreamReply
+
+
+@dataclass(eq=False, kw_only=True)
+class ClientRequest:
+    """One request of a client: ensures a single response, and has the counts for the log line.
+
+    Attributes:
+        request: The request.
+        send: Function of the server that sends a message to the client.
+        request_id: Identifier in the log.
+        status: Status of the response; 0 before it begins.
+        exchange: State of the conversation for this request; ``None`` before it was rewritten.
+        work_size: Estimated characters of the request and of its conversation.
+        restorer: Restorer of the reply; ``None`` before the reply.
+        restored_bytes: Bytes of a streamed reply so far.
+        is_complete: Whether the whole response was sent.
+        kept_words: Number of kept and of replaced words.
+    """
+
+    request: Request
+    send: Any
+    request_id: str = field(default_factory=lambda: secrets.token_hex(8))
+    status: int = 0
+    exchange: Conversation | None = None
+    work_size: int = 0
+    restorer: ApiReplyRestorer | None = None
+    restored_bytes: int = 0
+    is_complete: bool = False
+    kept_words: KeptWords = field(default_factory=KeptWords)
+
+    @property
+    def path(self) -> str:
+        """Path of the route, which contains no text of the client."""
+        path = self.request.scope["path"]
+        return path if path in FIELDS_BY_PATH else "/v1/models"
+
+    async def begin_response(self, reply: UpstreamReply, **own: str) -> None:
+        """Send the status and the headers of a reply, with headers of the gateway."""
+        headers = select_reply_headers(reply.headers, x_textveil_request=self.request_id, **own)
+        self.status = reply.status
+        await self.send({"type": "http.response.start", "status": reply.status, "headers": headers})
+
+    async def send_part(self, body: bytes, more: bool = True) -> None:
+        """Send a part of the response; an empty part only if it is the last."""
+        if body or not more:
+            self.is_complete = not more
+            await self.send({"type": "http.response.body", "body": body, "more_body": more})
+
+    def release_state(self) -> list[Any]:
+        """Return the objects that may have millions of parts, and drop them here."""
+        owned = [self.exchange, self.restorer]
+        self.exchange = self.restorer = None
+        return owned
+
+    @property
+    def formatted_reasons(self) -> str:
+        """Number of surrogates not restored, for each reason, in the format of the log line."""
+        counts = {} if self.restorer is None else self.restorer.reason_counts
+        return "".join(f" {reason}={count}" for reason, count in sorted(counts.items()))
+
+    @property
+    def formatted_counts(self) -> str:
+        """Counts of the restored reply, in the format of the log line."""
+        counts = {} if self.restorer is None else self.restorer.counts
+        return " ".join(f"{name}={count}" for name, count in counts.items())
+
+    @property
+    def language_hint(self) -> str:
+        """Addition to the log line if the share of kept words is low.
+
+        The share is part of the template, which the output reveals anyway, so it may be logged.
+        """
+        share = self.kept_words.share
+        return f" kept_share={share} (it may not be English)" if self.kept_words.may_be_foreign else ""
