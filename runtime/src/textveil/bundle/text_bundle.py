@@ -28,6 +28,7 @@ from textveil.bundle.layout import (
     EMBEDDINGS,
     MANIFEST,
     MECHANISM_FILE,
+    NAMES_MODE,
     RULES,
     STAIRCASE,
     STATISTICS,
@@ -71,7 +72,7 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
         >>> from textveil.bundle import DEFAULT_BUNDLE, open_bundle
         >>> bundle = open_bundle(DEFAULT_BUNDLE, TextBundle)
         >>> bundle.mechanisms, bundle.default_mode
-        (('staircase',), 'words')
+        (('staircase',), 'names')
         >>> bundle.vocabulary[bundle.symbol_ids["film"]]
         'film'
     """
@@ -91,6 +92,17 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
     def symbol_count(self) -> int:
         """Return the number of symbols, which is also the id of ``<unk>`` as an input."""
         return len(self.vocabulary)
+
+    @property
+    def default_mode(self) -> str:
+        """Return the protection mode of a call that names neither a mode nor a mechanism.
+
+        It is ``names`` if the bundle has the lists of this mode, otherwise the mode of its staircase mechanism. It is
+        empty if the default mechanism has no modes.
+        """
+        if self.names_files is not None:
+            return NAMES_MODE
+        return self.default_staircase_mode if self.default_mechanism == "staircase" else ""
 
     @property
     def mechanisms(self) -> tuple[str, ...]:
