@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import typer
-from textveil.bundle import MAX_BUNDLE_BYTES, ExpectedBundle
+from textveil.bundle import MAX_BUNDLE_BYTES, ExpectedBundle, TextBundle
 from textveil.errors import OptionError
 from textveil.formatting import format_count
 from textveil.text import DEFAULT_FACTS
@@ -317,13 +317,11 @@ class TextOptions:
         """Return whether the options select the mode ``names``; only after ``resolve_mode``."""
         return self.protection.protect == "names"
 
-    def resolve_mode(self, sanitizer: "Sanitizer", options: "Options") -> Self:
-        """Return the options with the mode that the bundle of a sanitizer implies, unless one is selected.
-
-        Raises:
-            OptionError: The bundle or the mechanism does not support the value of an option.
-        """
-        mode: Any = sanitizer.terms(**options).protect
+    def resolve_mode(self, bundle: TextBundle) -> Self:
+        """Return the options with the default mode of a bundle, unless they select a mode or a mechanism."""
+        if self.protection.protect is not None or self.mechanism.mechanism is not None:
+            return self
+        mode: Any = bundle.default_mode or None
         return replace(self, protection=replace(self.protection, protect=mode))
 
     def report_list_entries(self, sanitizer: "Sanitizer", options: "Options", quiet: bool) -> None:

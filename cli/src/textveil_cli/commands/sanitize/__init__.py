@@ -140,10 +140,11 @@ def sanitize(arguments: SanitizeArguments) -> None:
     reader who knows all others; the text as a whole is not protected. Each further release of the same text weakens
     this guarantee.
     """
-    options, sanitizer = arguments.text_options.make_options(), arguments.bundle.load_sanitizer()
-    text_options = arguments.text_options.resolve_mode(sanitizer, options)
-    arguments = replace(arguments, text_options=text_options).resolve_format()
+    sanitizer, given = arguments.bundle.load_sanitizer(), arguments.text_options
+    arguments = replace(arguments, text_options=given.resolve_mode(sanitizer.bundle)).resolve_format()
     arguments.check_options()
+    options = given.make_options()
+    sanitizer.terms(**options)  # checks the options before the first access to a file
     arguments.ledger.check_text_options(sanitizer, options)
     arguments.text_options.report_list_entries(sanitizer, options, arguments.output.quiet)
     if arguments.is_over_files:
