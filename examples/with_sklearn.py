@@ -59,7 +59,7 @@ def main() -> None:
     ]
     labels = ["sport", "sport", "money", "money"]
 
-    sanitized = TextSanitizer(epsilon=12).fit_transform(texts * 5)
+    sanitized = TextSanitizer(epsilon=12, protect="words").fit_transform(texts * 5)
     classifier = make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(sanitized, labels * 5)
 
     print(sanitized[:2])

@@ -94,7 +94,12 @@ def test_documents_that_are_too_long(here: Callable, tmp_path: Path) -> None:
     """They cause an error, or go to the rejected rows; the others are rewritten."""
     path, out, kept = tmp_path / "t.csv", tmp_path / "out.csv", tmp_path / "kept"
     path.write_bytes(b'id,a,b\n1,the invoice,"x"\n2,doctor nurse invoice,"y"\n3,nurse,z\n')
-    arguments = [*"sanitize --protect words --csv -c a --consistent --document cell --consistent-cap 2".split(), path, "-o", out]
+    arguments = [
+        *"sanitize --protect words --csv -c a --consistent --document cell --consistent-cap 2".split(),
+        path,
+        "-o",
+        out,
+    ]
     ran = here(*arguments)
     assert ran.message.endswith(
         "t.csv, row 2 (line 3): its document has more randomized words, names and numbers than --consistent-cap "

@@ -150,7 +150,9 @@ def test_nothing_depends_on_words_that_are_on_no_list(entity: str, monkeypatch: 
     monkeypatch.setattr(entropy, "random_uint64", lambda count: words[:count])
     spans = ["Zorblaxia Quuxling", "Frobnitz Table", "Invoice Doctor", "The Hungry"]
     assert len({anonymize(f"ask {span}", [(entity, span)], protect="all") for span in spans}) == 1
-    assert len({anonymize(f"ask {span}", [("DATE_TIME", span)], protect="all") for span in spans}) > 1  # by words, the draw follows
+    assert (
+        len({anonymize(f"ask {span}", [("DATE_TIME", span)], protect="all") for span in spans}) > 1
+    )  # by words, the draw follows
 
 
 def test_words_that_are_on_a_list_stay_of_its_kind() -> None:

@@ -169,7 +169,9 @@ def call(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_arguments_are_restored_for_named_tools_alone(sanitizer: Sanitizer) -> None:
-    conversation, out = sent(sanitizer, "Anna Novak ordered 4711 and 2 more.", restore_tools=["find"], style="surrogate", facts="none")
+    conversation, out = sent(
+        sanitizer, "Anna Novak ordered 4711 and 2 more.", restore_tools=["find"], style="surrogate", facts="none"
+    )
     person, numbers = out.split(" ordered ")  # a drawn name may itself end in "and"
     number, few = map(int, numbers.removesuffix(" more.").split(" and "))
     arguments = {"who": person, "text": f"to {person}", "n": number, "few": few, "yes": True, "f": 0.5}

@@ -106,7 +106,11 @@ def test_texts_are_compared_in_nfc_and_nothing_looser(small: Sanitizer, memo: Le
 
 OTHERS: dict[str, list[dict[str, Any]]] = {
     "mechanism": [{"mechanism": "santext"}, {"mechanism": "santext+"}, {"mechanism": "krr", "epsilon": 1}],
-    "epsilon": [{"protect": "words", "epsilon": 8}, {"mechanism": "krr", "epsilon": 2}, {"mechanism": "fbdd", "epsilon": 2}],
+    "epsilon": [
+        {"protect": "words", "epsilon": 8},
+        {"mechanism": "krr", "epsilon": 2},
+        {"mechanism": "fbdd", "epsilon": 2},
+    ],
     "replacement_probability": [{"mechanism": "santext+", "replacement_probability": "0.5"}],
     "protect": [{"protect": "all"}, {"protect": "words"}],
     "style": [{"protect": "names", "style": "tag"}],
@@ -119,7 +123,12 @@ OTHERS: dict[str, list[dict[str, Any]]] = {
     "consistent": [{"protect": "words", "consistent": True}, {"consistent": False}],
     "key": [{"protect": "names", "consistent": "corpus", "key": bytes(16)}],
     "consistent_cap": [{"protect": "words", "consistent": True, "consistent_cap": 5}, {"consistent_cap": 5}],
-    "deny": [{"protect": "words", "deny": ["doctor"]}, {"deny": ["doctor"]}, {"deny": ["doctor", "nurse"]}, {"mechanism": "santext+", "deny": ["doctor"]}],
+    "deny": [
+        {"protect": "words", "deny": ["doctor"]},
+        {"deny": ["doctor"]},
+        {"deny": ["doctor", "nurse"]},
+        {"mechanism": "santext+", "deny": ["doctor"]},
+    ],
     "sanitize_punctuation": [{"protect": "words", "sanitize_punctuation": True}],
 }
 
