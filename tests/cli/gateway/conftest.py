@@ -13,7 +13,6 @@ from serving import Server
 from textveil import Sanitizer
 from upstreams import Upstream, upstream
 
-
 #: Most tests compare surrogates and restored texts, which kept facts and numbered tags would leave equal.
 _OPTIONS = ("--style", "surrogate", "--facts", "none")
 
