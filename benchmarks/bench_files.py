@@ -91,7 +91,10 @@ def sanitize_plain(sanitizer: Sanitizer, path: Path, out: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     with open_atomic_text(out) as write:
         for lines, ended, _ in read_lines(descriptor, "input 1"):
-            write("\n".join([result.text for result in sanitizer.sanitize_batch(lines)]) + ("\n" if ended else ""))
+            write(
+                "\n".join([result.text for result in sanitizer.sanitize_batch(lines, protect="words")])
+                + ("\n" if ended else "")
+            )
     os.close(descriptor)
 
 

@@ -40,7 +40,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "line.txt"
         ways = {
-            "textveil": [sys.executable, "-m", "textveil", "sanitize", "-q", *sys.argv[2:], str(path)],
+            "textveil": [
+                sys.executable,
+                "-m",
+                "textveil",
+                "sanitize",
+                "--protect",
+                "words",
+                "-q",
+                *sys.argv[2:],
+                str(path),
+            ],
             "limit: cat": ["cat", str(path)],
         }
         path.write_text("word\n")

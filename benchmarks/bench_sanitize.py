@@ -59,12 +59,16 @@ def main() -> None:
         text = Path(path).read_text(encoding="utf-8")
         lines = text.removesuffix("\n").split("\n")
         words = sum(len(line.split()) for line in lines)
-        tokens = sum(result.tokens for result in sanitizer.sanitize_batch(lines))
+        tokens = sum(result.tokens for result in sanitizer.sanitize_batch(lines, protect="words"))
         with tempfile.TemporaryFile() as sink:
 
             def command(*options: str, path: str = path, sink: Any = sink) -> None:
                 options = ("-q", "--plain", *options, path)
-                subprocess.run([sys.executable, "-m", "textveil", "sanitize", *options], stdout=sink, check=True)
+                subprocess.run(
+                    [sys.executable, "-m", "textveil", "sanitize", "--protect", "words", *options],
+                    stdout=sink,
+                    check=True,
+                )
 
             ways: dict[str, Callable[[], Any]] = {
                 "sanitize_batch, staircase": partial(sanitizer.sanitize_batch, lines),

@@ -54,7 +54,7 @@ class Client:
 @contextmanager
 def service(*options: str) -> Iterator[tuple[int, int]]:
     """Start the command on a free port, and return the port and the process."""
-    command = [sys.executable, "-m", "textveil", "serve", "--port", "0", *options]
+    command = [sys.executable, "-m", "textveil", "serve", "--port", "0", "--protect", "words", *options]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         said = iter(process.stderr)  # type: ignore[arg-type]
@@ -112,8 +112,8 @@ def main() -> None:
         from textveil import Sanitizer
 
         sanitizer = Sanitizer.load()
-        one = repeat(lambda: sanitizer.sanitize(next(texts)), short)
-        many = repeat(lambda: sanitizer.sanitize_batch(next(several)), short)
+        one = repeat(lambda: sanitizer.sanitize(next(texts), protect="words"), short)
+        many = repeat(lambda: sanitizer.sanitize_batch(next(several), protect="words"), short)
         return [
             row("API, one document a call", one, short, 1, None),
             row(f"API, {BATCH} documents a call", many, short, BATCH, None),

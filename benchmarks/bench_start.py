@@ -36,10 +36,10 @@ _PROCESSES = {
     "limit: import numpy, regex": ["-c", "import numpy, regex"],
     "import textveil": ["-c", "from textveil import Sanitizer"],
     "one sentence, built-in bundle": [
-        "-c", f"from textveil import Sanitizer; Sanitizer.load().sanitize({_SENTENCE!r})",
+        "-c", f"from textveil import Sanitizer; Sanitizer.load().sanitize({_SENTENCE!r}, protect='words')",
     ],
     "limit: import numpy, regex, typer": ["-c", "import numpy, regex, typer"],
-    "the command on one sentence": ["-m", "textveil", "sanitize", "-q", "--text", _SENTENCE],
+    "the command on one sentence": ["-m", "textveil", "sanitize", "--protect", "words", "-q", "--text", _SENTENCE],
     "limit: a bare typer program, --version": ["-c", _BARE, "--version"],
     "textveil --version": ["-m", "textveil", "--version"],
     "textveil --help": ["-m", "textveil", "--help"],

@@ -125,7 +125,7 @@ def marginal(sanitizer: Sanitizer, rounds: int = 41) -> list[list[str | float]]:
     plain = [
         word
         for word in sanitizer.bundle.vocabulary
-        if len(word) == 6 and sanitizer.preview(word) == [(word, "randomized")]
+        if len(word) == 6 and sanitizer.preview(word, protect="words") == [(word, "randomized")]
     ]
     unknown = [f"q{a}x{b}v{c}" for a in "bdfghjklmn" for b in "bdfghjklmn" for c in "bdfghjklmnpqrstvwxyz"]
     kinds = {"frequent": plain[:20], "rare": plain[-20:], "unknown": unknown[:20]}
@@ -136,7 +136,7 @@ def marginal(sanitizer: Sanitizer, rounds: int = 41) -> list[list[str | float]]:
         order = list(texts)[turn % len(texts) :] + list(texts)[: turn % len(texts)]
         for each in order:
             start = time.process_time_ns()
-            sanitizer.sanitize(texts[each])
+            sanitizer.sanitize(texts[each], protect="words")
             taken[each].append(time.process_time_ns() - start)
     per_word = {
         name: (np.median(taken[name, sizes[1]]) - np.median(taken[name, sizes[0]])) / (sizes[1] - sizes[0])

@@ -31,7 +31,7 @@ def write_table(lines: Sequence[str], path: Path) -> Path:
 
 def command(table: Path, out: Path, *more: str) -> list[str]:
     """Return the command that sanitizes the column of a table."""
-    start = [sys.executable, "-m", "textveil", "sanitize", "-q", "--csv", "-c", "note"]
+    start = [sys.executable, "-m", "textveil", "sanitize", "--protect", "words", "-q", "--csv", "-c", "note"]
     return [*start, str(table), "-o", str(out), *more]
 
 

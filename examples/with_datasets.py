@@ -10,8 +10,8 @@ tickets = Dataset.from_dict(
     {"note": ["The printer is broken again.", None, "My invoice is wrong."], "stars": [2, 5, 1]}
 )
 
-print(sanitize(tickets, "note", epsilon=8)["note"][:])
+print(sanitize(tickets, "note")["note"][:])
 
 # The same with map. Without keep_in_memory it would write all columns to the disk; batched=True is faster.
-rewrite = SanitizeColumns("note", epsilon=8)
+rewrite = SanitizeColumns("note")
 print(tickets.map(rewrite, batched=True, keep_in_memory=True, load_from_cache_file=False)["note"][:])

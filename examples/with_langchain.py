@@ -23,7 +23,7 @@ class Tracer(BaseCallbackHandler):
 
 model = FakeListChatModel(responses=["Thank you. We will look into it."])  # stands for a model in the cloud
 prompt = ChatPromptTemplate.from_messages([("user", "Answer this customer: {note}")])
-chain = SanitizeFirst(keys=["note"], epsilon=8) | prompt | model | StrOutputParser()
+chain = SanitizeFirst(keys=["note"], style="tag", facts="useful") | prompt | model | StrOutputParser()
 
 print(chain.invoke({"note": "My doctor in Boston said the biopsy was clean."}, config={"callbacks": [Tracer()]}))
 

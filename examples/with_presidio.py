@@ -19,7 +19,7 @@ found = [*phone.analyze(TEXT, ["PHONE_NUMBER"]), *email.analyze(TEXT, ["EMAIL_AD
 
 engine = AnonymizerEngine()
 engine.add_anonymizer(TextveilOperator)
-replaced = engine.anonymize(TEXT, found, {"DEFAULT": OperatorConfig("textveil", {"epsilon": 6})})
+replaced = engine.anonymize(TEXT, found, {"DEFAULT": OperatorConfig("textveil")})
 
 print(replaced.text)  # what was not found, such as the number of the invoice, stays
 
@@ -31,5 +31,6 @@ back = DeanonymizeEngine()
 back.add_deanonymizer(TextveilRestoreOperator)
 print("back:", back.deanonymize(sent.text, sent.items, mapping).text)
 
-reply = f"I wrote to {sent.text.split()[6]} today."  # what a model answers
+address = sent.text.partition(" write to ")[2].partition(" about ")[0]
+reply = f"I wrote to {address} today."  # what a model answers
 print("reply:", back.deanonymize(reply, [OperatorResult(0, len(reply), "REPLY")], mapping).text)

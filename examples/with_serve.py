@@ -23,6 +23,6 @@ try:
     with urllib.request.urlopen(request) as answer:
         for result in json.load(answer)["results"]:
             print(result["text"])
-            print("  epsilon per randomized word:", result["statement"]["epsilon_per_word"])
+            print(" ", result["statement"]["line"])
 finally:
     service.terminate()

@@ -24,7 +24,8 @@ class TextSanitizer(TransformerMixin, BaseEstimator):
 
     Args:
         epsilon: As in ``Sanitizer.sanitize``, like all parameters here; default: that of the bundle.
-        protect: The protection mode, ``"names"``, ``"words"`` or ``"all"``.
+        protect: The protection mode, ``"names"`` (the default), ``"words"`` or ``"all"``; an epsilon needs one of the
+            last two.
     """
 
     def __init__(self, *, epsilon: float | str | None = None, protect: str | None = None) -> None:
@@ -58,7 +59,7 @@ def main() -> None:
     ]
     labels = ["sport", "sport", "money", "money"]
 
-    sanitized = TextSanitizer(epsilon=12).fit_transform(texts * 5)
+    sanitized = TextSanitizer(epsilon=12, protect="words").fit_transform(texts * 5)
     classifier = make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(sanitized, labels * 5)
 
     print(sanitized[:2])

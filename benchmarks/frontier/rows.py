@@ -132,7 +132,7 @@ class Releases:
 
     @staticmethod
     def _names(row: Row) -> Any:
-        return {"protect": "names"} | ({"style": "tag"} if row.name == "names-tags" else {})
+        return {"protect": "names", "facts": "none"} | ({"style": "tag"} if row.name == "names-tags" else {})
 
     @cached_property
     def function_words(self) -> frozenset[str]:

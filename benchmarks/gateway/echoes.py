@@ -54,7 +54,7 @@ CLIENTS: dict[str, Callable[[Messages, int], Messages]] = {
 
 def count_replies(sanitizer: Sanitizer, prompts: list[str], name: str, chance: random.Random) -> tuple[int, int]:
     """Return how many replies were sent as they were written, and how many were sent again."""
-    client, conversation = CLIENTS[name], Conversation(sanitizer)
+    client, conversation = CLIENTS[name], Conversation(sanitizer, style="surrogate", facts="none")
     history: Messages = []
     written, exact, sent_again = set[str](), 0, 0
     for turn, prompt in enumerate(prompts):

@@ -43,7 +43,9 @@ class Game:
 
     def __init__(self, sanitizer: Sanitizer, city: str, age: str, guesses: list[str]) -> None:
         self.city, self.age, self.guesses = city, age, guesses
-        self.conversation = Conversation(sanitizer, restore_places="all", restore_tools=("find",))
+        self.conversation = Conversation(
+            sanitizer, style="surrogate", facts="none", restore_places="all", restore_tools=("find",)
+        )
         self.messages: list[Message] = [{"role": "user", "content": f"{_BEFORE}{city}{_AFTER}{age}{_AGE}"}]
         sent = self.ask()[0]["content"]
         self.surrogate, _, rest = sent.removeprefix(_BEFORE).partition(_AFTER)

@@ -31,8 +31,9 @@ from textveil import Conversation, Sanitizer
 status = lambda name: 1024 * int(re.search(name + r":\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
 sanitizer = Sanitizer.load()
 text = sys.stdin.buffer.read().decode()
-Conversation(sanitizer).outgoing_text(text[:2000])  # what is loaded at the first text is no part of the second
-conversation = Conversation(sanitizer)
+# What is loaded at the first text is no part of the second.
+Conversation(sanitizer, style="surrogate", facts="none").outgoing_text(text[:2000])
+conversation = Conversation(sanitizer, style="surrogate", facts="none")
 Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
 before = status("VmRSS")
 conversation.outgoing_text(text)

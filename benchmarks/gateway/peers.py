@@ -84,7 +84,8 @@ def peer(name: str, file: Path | None = None) -> Iterator[tuple[int, list[int]]]
         url = f"http://127.0.0.1:{behind}"
         stack.enter_context(process("gateway.proxies", "upstream", str(behind), *([str(file)] if file else [])))
         if name == "textveil":
-            yield port, [stack.enter_context(process("textveil", "gateway", "--upstream", url, "--port", str(port)))]
+            command = ("textveil", "gateway", "--style", "surrogate", "--facts", "none", "--upstream", url)
+            yield port, [stack.enter_context(process(*command, "--port", str(port)))]
             return
         others, pids = [url], []
         if name == "litellm":
@@ -225,11 +226,15 @@ def personal(rows: Sequence[Row], peers: Sequence[str]) -> dict[str, Any]:
     found: dict[str, list[list[tuple[int, int]]]] = {_READ: [], _DRAWN: []}
     for row in rows:
         at, places = 0, []
-        for piece, what in sanitizer.preview(row.text, protect="names"):
+        for piece, what in sanitizer.preview(row.text, protect="names", facts="none"):
             places += [(at, at + len(piece))] if what not in ("kept", "gap") else []
             at += len(piece)
         found[_READ].append(places)
-        found[_DRAWN].append(find_hidden_words(row.text, Conversation(sanitizer).outgoing_text(row.text)))
+        found[_DRAWN].append(
+            find_hidden_words(
+                row.text, Conversation(sanitizer, style="surrogate", facts="none").outgoing_text(row.text)
+            )
+        )
     for name in peers:
         with tempfile.TemporaryDirectory() as folder, peer(name, Path(folder) / "got") as (port, _):
             asyncio.run(count_reached_words(port, rows))

@@ -99,7 +99,19 @@ def main() -> None:
     model, kept = urlsplit(given.upstream).netloc, list[str]()
     recorder = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("R", (Recorder,), {"model": model, "kept": kept}))
     threading.Thread(target=recorder.serve_forever, daemon=True).start()
-    command = [sys.executable, "-m", "textveil_cli", "gateway", "--port", "0", "--upstream"]
+    command = [
+        sys.executable,
+        "-m",
+        "textveil_cli",
+        "gateway",
+        "--style",
+        "surrogate",
+        "--facts",
+        "none",
+        "--port",
+        "0",
+        "--upstream",
+    ]
     url = f"http://127.0.0.1:{recorder.server_address[1]}"
     with subprocess.Popen([*command, url], stderr=subprocess.PIPE, text=True) as gateway:
         found = re.search(r"http://([\d.:]+);", gateway.stderr.readline() if gateway.stderr else "")

@@ -89,7 +89,7 @@ def count_false(sanitizer: Sanitizer, messages: list[str], seed: int) -> dict[st
     counts: dict[str, Counter[str]] = {}
     chance = random.Random(seed)
     for message in messages:
-        conversation = Conversation(sanitizer, restore_places="all")
+        conversation = Conversation(sanitizer, style="surrogate", facts="none", restore_places="all")
         lines = make_reply(send_message(conversation, message + LAST_SENTENCE), chance)
         found = conversation.incoming("\n".join(line for _, line in lines))
         stays = {written for written, _ in found.report.not_restored}

@@ -31,7 +31,7 @@ def count_echoes(sanitizer: Sanitizer, texts: list[str], style: str, places: str
     counts = Counter[str]()
     for text in texts:
         for unit, lead in split_prompt(text):
-            conversation = Conversation(sanitizer, style=style, restore_places=places)
+            conversation = Conversation(sanitizer, style=style, facts="none", restore_places=places)
             found = conversation.incoming(lead + conversation.outgoing_text(unit))
             stays = found.report.not_restored
             equal = found.reply == lead + unit

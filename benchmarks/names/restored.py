@@ -45,9 +45,11 @@ def count_restored(sanitizer: Sanitizer, texts: list[str], style: str) -> Counte
 
     ``placed`` restores in every place, ``in running text`` by default.
     """
-    plan, counts = sanitizer.names_plan(style=style), Counter[str]()
+    plan, counts = sanitizer.names_plan(style=style, facts="none"), Counter[str]()
     reader = plan.make_reader()
-    for text, result in zip(texts, sanitizer.sanitize_batch(texts, protect="names", style=style), strict=True):
+    for text, result in zip(
+        texts, sanitizer.sanitize_batch(texts, protect="names", facts="none", style=style), strict=True
+    ):
         kept, at = stands(text, result.restore(result.text, restore_places="all").text), 0
         in_running_text = stands(text, result.restore(result.text).text)
         for entry in reader.read_texts([text])[0].elements:

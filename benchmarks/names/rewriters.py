@@ -34,17 +34,17 @@ def _sanitize_texts(texts: Texts, **options: Any) -> Texts:
 
 def surrogates(texts: Texts) -> Texts:
     """Return the texts in the mode ``names``, each a document of its own."""
-    return _sanitize_texts(texts, protect="names")
+    return _sanitize_texts(texts, protect="names", facts="none")
 
 
 def tags(texts: Texts) -> Texts:
     """Return the texts in the mode ``names``, with tags."""
-    return _sanitize_texts(texts, protect="names", style="tag")
+    return _sanitize_texts(texts, protect="names", facts="none", style="tag")
 
 
 def words(texts: Texts) -> Texts:
     """Return the texts in the mode ``words``, at the default epsilon."""
-    return _sanitize_texts(texts)
+    return _sanitize_texts(texts, protect="words")
 
 
 def patch(texts: Texts) -> Texts:
@@ -59,7 +59,7 @@ def patch(texts: Texts) -> Texts:
 
 def corpus(texts: Texts) -> Texts:
     """Return the texts in the mode ``names`` under one new key, so that equal names get equal surrogates."""
-    return _sanitize_texts(texts, protect="names", consistent="corpus", key=os.urandom(32))
+    return _sanitize_texts(texts, protect="names", facts="none", consistent="corpus", key=os.urandom(32))
 
 
 def presidio(texts: Texts) -> Texts:
@@ -71,7 +71,10 @@ def presidio(texts: Texts) -> Texts:
 def _hidden_as(texts: Texts, mark: str) -> Texts:
     """Return the texts with a mark, or nothing, for all but function words and punctuation."""
     shown = ("kept", "gap")
-    parts = ([piece if what in shown else mark for piece, what in _sanitizer().preview(text)] for text in texts)
+    parts = (
+        [piece if what in shown else mark for piece, what in _sanitizer().preview(text, protect="words")]
+        for text in texts
+    )
     return [" ".join("".join(pieces).split()) for pieces in parts]
 
 

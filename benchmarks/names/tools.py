@@ -123,11 +123,11 @@ class Beside:
 
     def __init__(self, name: str, detector: Tool) -> None:
         self.name, self._detector, self._sanitizer = name, detector, Sanitizer.load()
-        self._names = Pieces(name, partial(self._sanitizer.preview, protect="names"))
+        self._names = Pieces(name, partial(self._sanitizer.preview, protect="names", facts="none"))
 
     def find_hidden(self, text: str) -> Spans:
         """Return the parts that the mode ``names`` or the detector hides."""
-        output = self._sanitizer.sanitize(text, protect="names").text
+        output = self._sanitizer.sanitize(text, protect="names", facts="none").text
         found = self._detector.find_hidden(output)
         before, after = (list(WORD.finditer(one)) for one in (text, output))
         common = SequenceMatcher(None, [one.group() for one in before], [one.group() for one in after], autojunk=False)
@@ -198,8 +198,10 @@ TOOLS: dict[str, Callable[[Path], Tool]] = {
     "everything": lambda _: Words("everything", is_content),
     "capitals": lambda _: Words("capitals", lambda word: word[0].isupper() or any(map(str.isdigit, word))),
     "patch": lambda _: _patch(),
-    "names": lambda _: Pieces("names", partial(Sanitizer.load().preview, protect="names")),
-    "names-tags": lambda _: Pieces("names-tags", partial(Sanitizer.load().preview, protect="names", style="tag")),
+    "names": lambda _: Pieces("names", partial(Sanitizer.load().preview, protect="names", facts="none")),
+    "names-tags": lambda _: Pieces(
+        "names-tags", partial(Sanitizer.load().preview, protect="names", facts="none", style="tag")
+    ),
     "presidio": lambda _: Presidio(),
     "spacy": lambda _: _Spacy(),
     "names-presidio": lambda _: Beside("names-presidio", Presidio()),
@@ -232,7 +234,7 @@ def rule(texts: Iterable[str]) -> dict[str, str]:
     """Return hashes that determine the outputs of the mode ``names``: its lists, and its decisions on sample texts."""
     sanitizer, shown = Sanitizer.load(), hashlib.sha256()
     for text in texts:
-        shown.update(json.dumps(sanitizer.preview(text, protect="names")).encode())
+        shown.update(json.dumps(sanitizer.preview(text, protect="names", facts="none")).encode())
     return {"lists": lists(sanitizer.bundle), "shown": shown.hexdigest()[:16]}
 
 

@@ -30,6 +30,16 @@ def test_the_product_gives_the_golden_texts(case: dict[str, Any], opened: TextBu
     assert terms.statement(sum(case["kept_words"])).format_line() == case["line"]
 
 
+def test_without_the_option_the_facts_of_plain_are_kept(opened: TextBundle) -> None:
+    plain, default = (case for case in TOLD["cases"] if case["options"] in ({"facts": "plain"}, {}))
+    assert (plain["templates"], plain["kept_words"], plain["line"]) == (
+        default["templates"],
+        default["kept_words"],
+        default["line"],
+    )
+    assert "technical and medical terms" in default["line"]
+
+
 def test_each_value_keeps_more_in_some_document_and_less_in_none() -> None:
     kept = [case["kept_words"] for case in TOLD["cases"][:4]]
     for less, more in pairwise(kept):

@@ -46,7 +46,7 @@ def test_the_document_gives_the_golden_texts(case: dict[str, Any]) -> None:
 
 def test_the_vectors_have_every_option_and_kind() -> None:
     given = {name for case in TOLD["cases"] for name in case["options"]}
-    assert given == {"consistent", "style", "consistent_cap", "keep", "tag", "drop", "allow", "deny"}
+    assert given == {"facts", "consistent", "style", "consistent_cap", "keep", "tag", "drop", "allow", "deny"}
     texts = [text for case in TOLD["cases"] for texts in case["templates"] for text in texts]
     parts = {part[0] for text in texts for entry in text if isinstance(entry, list) for part in entry[5:]}
     pools = {path.stem.removeprefix("surrogates.").partition("-")[0] for path in FOLDER.glob("surrogates.*.txt")}

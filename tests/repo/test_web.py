@@ -100,10 +100,11 @@ def read_refusals() -> dict[str, str]:
     """Return the messages of calls that both packages refuse in the same words."""
     names, without_names = Sanitizer.load(GOLDEN / "names"), Sanitizer.load(GOLDEN / "staircase")
     calls: dict[str, Callable[[], object]] = {
-        "noMechanism": lambda: names.preview(""),
+        "noMechanism": lambda: names.preview("", protect="words"),
         "noNames": lambda: without_names.preview("", protect="names"),
         "namesOnly": lambda: without_names.preview("", style="tag"),
         "notOfNames": lambda: names.preview("", protect="names", sanitize_punctuation=True),
+        "notOfDefault": lambda: names.preview("", sanitize_punctuation=True),
         "noTexts": lambda: names.sanitize_batch(5),  # pyright: ignore[reportArgumentType]
         "noDocument": lambda: without_names.sanitize_documents([5]),  # pyright: ignore[reportArgumentType]
         "noDocuments": lambda: without_names.sanitize_documents(5),  # pyright: ignore[reportArgumentType]

@@ -38,7 +38,8 @@ DIST = ROOT / "web" / "dist"
 TEXTS, SEVERAL = 150, 4
 CASES = "lower", "Title", "UPPER", "JSON"
 #: Options that are refused: as `NAME=VALUE`, where JSON has the value.
-REFUSED = """protect="x"|protect="names" epsilon="10"|protect="names" sanitize_punctuation=true
+REFUSED = """protect=null epsilon="10"|protect=null sanitize_punctuation=true
+protect="x"|protect="names" epsilon="10"|protect="names" sanitize_punctuation=true
 style="tag"|facts="none"|protect="names" facts="x"|allow=["a"]|keep=["city"]|protect="names" style="x"
 protect="names" keep=["x"]|protect="names" keep=["street"]|protect="names" keep=["city"] drop=["city"]
 protect="names" keep=["city"] tag=["city"]|consistent_cap=5

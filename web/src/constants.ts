@@ -42,7 +42,7 @@ export const CHARACTER_CLASSES = [
 export const MODES = ["names", "words", "all"] as const;
 export const STYLES = ["surrogate", "tag"] as const;
 export const FACTS = ["none", "plain", "useful", "public"] as const;
-export const DEFAULT_FACTS = "none";
+export const DEFAULT_FACTS = "plain";
 export const SHAPES = [
   "email",
   "url",
@@ -94,6 +94,7 @@ export const SHARED_MESSAGES = {
   noNames: "this bundle has no lists for the mode names: use the built-in bundle",
   namesOnly: "{options}: only with the mode names (protect)",
   notOfNames: "the mode names does not support {options}: omit it",
+  notOfDefault: "the default mode names does not support {options}: omit it, or use protect words or all",
   noTexts: "expected texts, got one value: put it in a list",
   noDocument: "expected the texts of a document, got one value: put it in a list",
   noDocuments: "expected documents, got one value: put it in a list",

@@ -60,16 +60,18 @@ test("options that are none of a mode, or have no such value, are refused withou
     { mechanism: "staircase" },
     { epsilon: true },
     { epsilon: [] },
-    { epsilon: SECRET },
+    { protect: "words", epsilon: SECRET },
     { protect: "names", epsilon: 10 },
     { protect: "names", sanitizePunctuation: true },
-    { style: "tag" },
-    { facts: "plain" },
+    { epsilon: 10 },
+    { sanitizePunctuation: true },
+    { protect: "words", style: "tag" },
+    { protect: "words", facts: "plain" },
     { protect: "words", facts: "none" },
     { protect: "names", facts: SECRET },
     { protect: "names", facts: 1 },
-    { allow: [SECRET] },
-    { keep: ["city"] },
+    { protect: "words", allow: [SECRET] },
+    { protect: "words", keep: ["city"] },
     { protect: "names", style: SECRET },
     { protect: "names", keep: [SECRET] },
     { protect: "names", keep: "city" },
@@ -80,10 +82,10 @@ test("options that are none of a mode, or have no such value, are refused withou
     { deny: SECRET },
     { deny: [5] },
     { deny: 5 },
-    { consistentCap: 5 },
+    { protect: "words", consistentCap: 5 },
     { split: true, consistent: true },
-    { consistent: true, consistentCap: 0 },
-    { consistent: true, consistentCap: 1.5 },
+    { protect: "words", consistent: true, consistentCap: 0 },
+    { protect: "words", consistent: true, consistentCap: 1.5 },
     { protect: "names", consistentCap: -1 },
     null,
     5,
@@ -99,10 +101,20 @@ test("options that are none of a mode, or have no such value, are refused withou
   for (const options of [null, 5, SECRET, { epsilon: [] }, { epsilon: Object.create(null) }, { asText: 1 }]) {
     assert.throws(() => encoder.encode(text, options), refusedAs("option"));
   }
-  assert.throws(() => sanitizer.sanitize(text, { epsilon: 5 }), refusedAs("unknown-epsilon"));
-  for (const epsilon of [10, "10", "10.0", "1e1", undefined]) sanitizer.sanitize(text, { epsilon });
-  assert.throws(() => sanitizer.sanitize(text, { consistent: true, consistentCap: 1 }), refusedAs("document-too-long"));
-  sanitizer.sanitize(text, { consistent: true, consistentCap: 100 });
+  const protect = "words";
+  assert.throws(() => sanitizer.sanitize(text, { protect, epsilon: 5 }), refusedAs("unknown-epsilon"));
+  for (const epsilon of [10, "10", "10.0", "1e1", undefined]) sanitizer.sanitize(text, { protect, epsilon });
+  const oneWord = { protect, consistent: true, consistentCap: 1 };
+  assert.throws(() => sanitizer.sanitize(text, oneWord), refusedAs("document-too-long"));
+  sanitizer.sanitize(text, { protect, consistent: true, consistentCap: 100 });
+});
+
+test("without a mode, common words and the facts of plain are kept", () => {
+  const sent = sanitizer.sanitize("Please send Zorblaxia Novak 3 kg of aspirin.");
+  assert.match(sent.text, /^Please send .* 3 kg of aspirin\.$/);
+  assert.ok(!/Zorblaxia|Novak/.test(sent.text));
+  const { protect, facts, style } = sent.statement.toJSON();
+  assert.deepEqual([protect, facts, style], ["names", "plain", "surrogate"]);
 });
 
 test("inputs that are no text are refused", async () => {

@@ -175,9 +175,11 @@ test("a platform that lacks what is needed is named, and not the bundle", async 
 
 test("a bundle without a staircase says what to do", async () => {
   const sanitizer = await Sanitizer.load(names);
-  for (const options of [{}, { protect: "words" }, { epsilon: 10 }]) {
+  for (const options of [{ protect: "words" }, { protect: "all", epsilon: 10 }]) {
     assert.throws(() => sanitizer.sanitize("", options), /^UnknownMechanism: .*: use protect names$/);
   }
+  assert.throws(() => sanitizer.sanitize("", { epsilon: 10 }), /^OptionError: the default mode names does not support/);
+  assert.equal(sanitizer.statement().toJSON().protect, "names");
   const other = await Sanitizer.load(`${golden}words`);
   assert.throws(() => other.sanitize(""), /^UnknownMechanism: this package does not support santext/);
   assert.throws(() => other.sanitize("", { protect: "names" }), /: use the built-in bundle$/);

@@ -88,7 +88,9 @@ def confined(tmp_path: Path) -> Confined:
 GOOD = [
     ["sanitize"],
     ["sanitize", "--json"],
-    ["sanitize", "--sanitize-punctuation"],
+    ["sanitize", "--protect", "words"],
+    ["sanitize", "--protect", "words", "--json"],
+    ["sanitize", "--protect", "words", "--sanitize-punctuation"],
     ["sanitize", "-b", str(find_artifact("english-santext")), "-m", "krr", "-e", "30"],
     ["sanitize", "-b", str(find_artifact("english-santext")), "-p", "1e-18", "-m", "santext+", "-e", "12.5"],
     ["sanitize", "-o", "out.txt"],

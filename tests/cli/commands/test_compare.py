@@ -29,7 +29,7 @@ def test_the_built_in_bundle_has_four_rungs(here: Here, tmp_path: Path) -> None:
     assert (ran.code, ran.err) == (0, b"")
     found = modes(ran.text)
     assert [*found] == ["names", "names as tags", "words", "all"]
-    assert found["names"][0].startswith("Kept: common words from a public list. ")
+    assert found["names"][0].startswith("Kept: common words from a public list, technical and medical terms, ")
     assert found["names as tags"][1].startswith("The doctor called [person 1] ")
     assert found["words"][0].endswith("The text as a whole is not protected.")
     assert found["words"][1].startswith("The ")
@@ -63,7 +63,8 @@ def test_the_command_accepts_each_value_of_facts_and_states_it(here: Here, level
 def test_the_help_lists_the_values_of_facts_and_the_default(here: Here, command: str) -> None:
     page = " ".join(here(command, "--help").text.split())
     assert "--facts <none|plain|useful|public>" in page
-    assert command == "compare" or f"companies and products. Default: {DEFAULT_FACTS}." in page
+    default = {"compare": "", "gateway": "The gateway's default: useful."}.get(command, f"Default: {DEFAULT_FACTS}.")
+    assert command == "compare" or f"companies and products; none: no facts. {default}" in page
 
 
 def test_a_preview_in_json_has_positions_and_reasons(here: Here, tmp_path: Path) -> None:

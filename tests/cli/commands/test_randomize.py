@@ -29,7 +29,7 @@ def listed(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def rewrite(here: Here) -> Here:
-    return lambda *arguments: here("sanitize", "--protect", "names", *arguments)
+    return lambda *arguments: here("sanitize", "--protect", "names", "--facts", "none", *arguments)
 
 
 def is_drawn(text: str) -> bool:
@@ -107,7 +107,7 @@ def test_files_rungs_and_bundles_that_are_refused(rewrite: Here, here: Here, lis
     assert rewrite("--randomize", tmp_path / "zorblax", "--text", TEXT).message == (
         "textveil: input: --randomize: cannot read the file as UTF-8 with one word per line\n"
     )
-    assert here("sanitize", "--randomize", listed, "--text", TEXT).message == (
+    assert here("sanitize", "--protect", "words", "--randomize", listed, "--text", TEXT).message == (
         "textveil: option: --randomize: only with the mode names (--protect) (see textveil sanitize --help)\n"
     )
     bundle = write_names(tmp_path / "bundle")

@@ -16,7 +16,7 @@ CANARY = re.compile("Kaplan|Novak|Olga|zorblax", re.IGNORECASE)
 
 @pytest.fixture
 def rewrite(here: Here, names: Path) -> Here:
-    return lambda *arguments: here("sanitize", "-b", names, "--protect", "names", *arguments)
+    return lambda *arguments: here("sanitize", "-b", names, "--protect", "names", "--facts", "none", *arguments)
 
 
 WAYS = {
@@ -153,7 +153,10 @@ def test_other_rungs_and_bundles_refuse(here: Here, bundle: Path, names: Path, t
         ran = here("sanitize", "-b", bundle, "--text", TEXT, *option)
         assert (ran.code, ran.out) == (1, b"")
         assert ran.message.startswith(f"textveil: option: {option[0]}: only with the mode names (--protect) (see ")
-    ran = here("sanitize", "-b", names, "--text", TEXT)
+    for arguments in (["--text", TEXT], ["--protect", "names", "--text", TEXT]):
+        ran = here("sanitize", "-b", names, *arguments)
+        assert (ran.code, ran.message.startswith("textveil: Kept: common words from a public list, ")) == (0, True)
+    ran = here("sanitize", "-b", names, "--protect", "words", "--text", TEXT)
     assert (ran.code, ran.out) == (1, b"")
     assert ran.message.endswith(
         ": this bundle has only the lists of the mode names: use --protect names (see textveil sanitize --help)\n"

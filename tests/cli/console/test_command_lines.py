@@ -122,7 +122,16 @@ def test_no_option_of_a_sentence_or_a_table_imports_pydantic(tmp_path: Path) -> 
     )
     for arguments in (
         ["--protect", "names", "--style", "tag", "--keep", "country", "--text", "The doctor of Anna Novak"],
-        ["--epsilon", "8", "--max-bundle-bytes", "999999999", "--text", "The doctor of Anna Novak"],
+        [
+            "--protect",
+            "words",
+            "--epsilon",
+            "8",
+            "--max-bundle-bytes",
+            "999999999",
+            "--text",
+            "The doctor of Anna Novak",
+        ],
         [str(table), "--column", "note", "--protect", "names", "--workers", "1", "-o", str(output)],
     ):
         subprocess.run([sys.executable, "-c", code, "sanitize", "--quiet", *arguments], check=True)

@@ -14,7 +14,7 @@ NAMES = ["Anna", "Peter", "Maria", "Thomas"]
 
 def release(here: Callable, path: Path, out: Path, *arguments: str) -> tuple[list[list[str]], dict]:
     """Rewrites columns a and b of a table; returns its rows, and what is said of them."""
-    ran = here("sanitize", "--csv", "-c", "a", "-c", "b", path, "-o", out, "--json", *arguments)
+    ran = here("sanitize", "--protect", "words", "--csv", "-c", "a", "-c", "b", path, "-o", out, "--json", *arguments)
     assert ran.code == 0, ran.message
     rows = [line.split(",") for line in out.read_text("utf-8").splitlines()[1:]]
     return rows, json.loads(ran.text)
@@ -50,7 +50,7 @@ def test_a_cell_a_row_a_key(here: Callable, table: Path, tmp_path: Path) -> None
 def test_a_cell_alone_is_the_default_without_consistent_draws(here: Callable, table: Path, tmp_path: Path) -> None:
     _, said = release(here, table, tmp_path / "out.csv")
     assert (said["documents"], said["tokens"]) == (12, 6)
-    ran = here("sanitize", "--csv", "-c", "a", "--consistent", table)
+    ran = here("sanitize", "--protect", "words", "--csv", "-c", "a", "--consistent", table)
     assert "needs --document cell, --document row or --document-key" in ran.message
 
 
@@ -94,7 +94,12 @@ def test_documents_that_are_too_long(here: Callable, tmp_path: Path) -> None:
     """They cause an error, or go to the rejected rows; the others are rewritten."""
     path, out, kept = tmp_path / "t.csv", tmp_path / "out.csv", tmp_path / "kept"
     path.write_bytes(b'id,a,b\n1,the invoice,"x"\n2,doctor nurse invoice,"y"\n3,nurse,z\n')
-    arguments = [*"sanitize --csv -c a --consistent --document cell --consistent-cap 2".split(), path, "-o", out]
+    arguments = [
+        *"sanitize --protect words --csv -c a --consistent --document cell --consistent-cap 2".split(),
+        path,
+        "-o",
+        out,
+    ]
     ran = here(*arguments)
     assert ran.message.endswith(
         "t.csv, row 2 (line 3): its document has more randomized words, names and numbers than --consistent-cap "
@@ -110,30 +115,30 @@ def test_documents_that_are_too_long(here: Callable, tmp_path: Path) -> None:
 
 def test_documents_of_several_texts(english: Sanitizer) -> None:
     documents = [["Anna paid the invoice", "Anna: the invoice"], [], [""], ["the invoice", "", "invoice"]]
-    drawn = english.sanitize_documents(documents, consistent=True)
+    drawn = english.sanitize_documents(documents, protect="words", consistent=True)
     assert [len(one.texts) for one in drawn] == [2, 0, 1, 3]
     assert [one.tokens for one in drawn] == [2, 0, 0, 1], "Anna is a kind"
     first, second = drawn[0].texts
     assert first.split()[0] == second.split()[0].rstrip(":")
     assert first.split()[3] == second.split()[2]
     assert drawn[3].texts[0].split()[1] == drawn[3].texts[2]
-    plain = english.sanitize_documents(documents)
+    plain = english.sanitize_documents(documents, protect="words")
     assert [one.tokens for one in plain] == [3, 0, 0, 2], "every mention is drawn and charged"
-    assert english.sanitize_documents([], consistent=True) == []
+    assert english.sanitize_documents([], protect="words", consistent=True) == []
 
 
 def test_texts_of_a_document_each_begin_a_sentence(english: Sanitizer) -> None:
     """As the same text alone does: what is a name is classified as if the cell stood alone."""
     texts = ["Will paid.", "Mark left", "May I go"]
-    alone = [english.preview(text) for text in texts]
-    (joined,) = english.sanitize_documents([texts], consistent=True)
+    alone = [english.preview(text, protect="words") for text in texts]
+    (joined,) = english.sanitize_documents([texts], protect="words", consistent=True)
     for shown, text in zip(alone, joined.texts, strict=True):
         words = [piece for piece, what in shown if what == "kept"]
         assert [word for word in text.replace(".", "").split() if word in words] == words
 
 
 def test_long_documents_one_by_one(english: Sanitizer) -> None:
-    options = {"consistent": True, "consistent_cap": 2}
+    options = {"protect": "words", "consistent": True, "consistent_cap": 2}
     drawn = sanitize_block(english, ["doctor nurse", "doctor", "nurse invoice", "doctor"], [1, 2, 1], options)  # type: ignore[arg-type]
     texts, tokens = drawn.texts, drawn.tokens
     assert tokens == [2, TOO_LONG, 1]

@@ -129,7 +129,8 @@ def test_documents_of_rows(here: Callable, tmp_path: Path) -> None:
     path, out = tmp_path / "t.parquet", tmp_path / "out.parquet"
     table = pyarrow.table({"a": ["Anna paid", "Anna"], "b": ["Anna left Anna", None]})
     parquet.write_table(table, path)
-    arguments = ["sanitize", "--parquet", "-c", "a", "-c", "b", "--consistent", "--document", "row", path, "-o", out]
+    table_options = ["--parquet", "-c", "a", "-c", "b", "--consistent", "--document", "row"]
+    arguments = ["sanitize", "--protect", "words", *table_options, path, "-o", out]
     assert here(*arguments).code == 0
     first, second = parquet.read_table(out).to_pylist()
     name = first["a"].split()[0]

@@ -69,7 +69,7 @@ def test_a_table_with_crlf_a_quarantine_and_a_ledger(tmp_path: Path) -> None:
     (tmp_path / "in" / "notes.csv").write_bytes(b"id,note\r\n1,The doctor\r\n2,a,b\r\n3,The nurse\r\n")
     code = """
 end = textveil("sanitize", "-q", "in", "--csv", "--column", "note", "-o", "out", "--rejected-rows", "bad.jsonl",
-    "--ledger", "ledger")
+    "--protect", "words", "--ledger", "ledger")
 print(end, Path("out", "notes.csv").read_bytes().count(b"\\r\\n"), Path("bad.jsonl").read_bytes().count(b"\\n"))
 print(textveil("ledger", "show", "ledger"))
 """

@@ -13,6 +13,9 @@ from serving import Server
 from textveil import Sanitizer
 from upstreams import Upstream, upstream
 
+#: Most tests compare surrogates and restored texts, which kept facts and numbered tags would leave equal.
+_OPTIONS = ("--style", "surrogate", "--facts", "none")
+
 
 @pytest.fixture(scope="session")
 def sanitizer() -> Sanitizer:
@@ -30,7 +33,7 @@ def up() -> Iterator[Upstream]:
 @pytest.fixture(scope="session")
 def gate(up: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Start a gateway before the upstream that restores the arguments of one tool."""
-    with gateway(tmp_path_factory.mktemp("gateway"), up.url, "--restore-tools", "find") as running:
+    with gateway(tmp_path_factory.mktemp("gateway"), up.url, "--restore-tools", "find", *_OPTIONS) as running:
         yield running
         said = running.said
         assert running.stop() == 0

@@ -96,6 +96,18 @@ def test_it_prints_what_it_keeps_when_it_starts(up: Upstream, tmp_path: Path, le
     assert text_of(CHAT, reply).endswith("I have 5 dogs.")
 
 
+def test_by_default_it_writes_tags_and_keeps_useful_facts(up: Upstream, tmp_path: Path) -> None:
+    with gateway(tmp_path, up.url) as server:
+        line = next(line for line in server.said.splitlines() if "mode names" in line)
+        status, reply, _ = server.ask("POST", CHAT, asked(CHAT, f"{TEXT} We use Python since 2019."), KEY)
+    assert line.startswith("textveil: mode names, style tag, facts useful. Kept: common words from a public list")
+    assert "languages, ages below 90" in line
+    sent = up.last["messages"][0]["content"]
+    assert sent.endswith(" We use Python since 2019.")
+    assert "[person 1]" in sent
+    assert (status, text_of(CHAT, reply)) == (200, f"{TEXT} We use Python since 2019.")
+
+
 def test_it_prints_what_the_mode_words_keeps(up: Upstream, tmp_path: Path) -> None:
     with gateway(tmp_path, up.url, "--protect", "words", "--epsilon", "8") as server:
         assert "textveil: mode words, epsilon 8 per word. Kept: function words, " in server.said
@@ -119,7 +131,7 @@ def test_the_first_changed_system_prompt_is_reported_once_and_without_its_words(
         )
         return server.ask("POST", path, body, KEY)[2]["x-textveil-request"]
 
-    with gateway(tmp_path, up.url) as server:
+    with gateway(tmp_path, up.url, "--facts", "none") as server:
         ask("Be kind.")
         changed = ask(SYSTEM)
         ask(SYSTEM)
@@ -134,7 +146,7 @@ def test_the_first_changed_system_prompt_is_reported_once_and_without_its_words(
 
 def test_a_dry_run_with_changes_shows_each_beside_the_original(up: Upstream, tmp_path: Path) -> None:
     messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": "Be kind."}]
-    with gateway(tmp_path, up.url, "--dry-run", "--show-changes", "--style", "tag") as server:
+    with gateway(tmp_path, up.url, "--dry-run", "--show-changes", "--facts", "none") as server:
         server.ask("POST", CHAT, asked(CHAT, messages, user="Novak"), KEY)
         server.stop()
     shown = [line for line in server.said.splitlines() if " -> " in line]

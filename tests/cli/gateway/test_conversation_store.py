@@ -33,7 +33,11 @@ def conversations(sanitizer: Sanitizer, clock: Any = None, **keeping: Any) -> Co
 
     made = RetentionSettings(**keeping)
     own = clock or Clock()
-    ways = lambda: Conversation(sanitizer), load, lambda packed: Conversation.unpack(packed, sanitizer)
+    ways = (
+        lambda: Conversation(sanitizer, style="surrogate", facts="none"),
+        load,
+        lambda packed: Conversation.unpack(packed, sanitizer),
+    )
     return ConversationStore(*ways, made, key=bytes(32), options={}, clock=own)
 
 

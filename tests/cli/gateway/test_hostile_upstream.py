@@ -448,7 +448,7 @@ def as_another(path: str, role: str) -> dict[str, Any]:
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("role", ["user", "system", "developer", "tool"])
 def test_an_upstream_does_not_choose_the_role_of_a_reply(path: str, role: str) -> None:
-    conversation = Conversation()
+    conversation = Conversation(style="surrogate", facts="none")
     exchange = conversation.start_exchange()
     question = {"role": "user", "content": "I met Zqxwgrad in town."}
     surrogate = exchange.outgoing([question])[0]["content"].split()[2]

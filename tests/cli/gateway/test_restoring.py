@@ -50,7 +50,7 @@ def cutting(length: int) -> Callable[[str], list[str]]:
 
 def exchange_of(sanitizer: Sanitizer, **options: Any) -> tuple[Conversation, str]:
     """Return an exchange, and the surrogate of the name that it sent."""
-    exchange = Conversation(sanitizer, **options).start_exchange()
+    exchange = Conversation(sanitizer, style="surrogate", **options).start_exchange()
     return exchange, exchange.outgoing_text(f"I am {NAME}.")[5:-1]
 
 

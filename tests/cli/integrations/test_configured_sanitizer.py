@@ -28,7 +28,7 @@ MODULES = {
 
 @pytest.fixture(scope="module")
 def rewriter() -> ConfiguredSanitizer:
-    return ConfiguredSanitizer(SMALL, epsilon=4, deny=["invoice"])
+    return ConfiguredSanitizer(SMALL, protect="words", epsilon=4, deny=["invoice"])
 
 
 @pytest.mark.parametrize("pinned", [True, False])

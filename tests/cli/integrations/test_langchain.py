@@ -30,11 +30,11 @@ def chain() -> Any:
     def echo(messages: Any) -> str:
         return messages.to_string()
 
-    return SanitizeFirst(epsilon=4) | {"note": lambda text: text} | prompt | RunnableLambda(echo)
+    return SanitizeFirst(protect="words", epsilon=4) | {"note": lambda text: text} | prompt | RunnableLambda(echo)
 
 
 def test_the_text_is_sanitized() -> None:
-    said = SanitizeFirst(epsilon=4).invoke(TEXT)
+    said = SanitizeFirst(protect="words", epsilon=4).invoke(TEXT)
     assert said.startswith("The ")
     assert said.endswith(" and not")
     assert "Zorblax" not in said

@@ -152,7 +152,7 @@ def test_replies_are_restored_in_running_text_alone(reply: str, option: dict[str
                 for place in range(0, len(text), length):
                     yield AIMessageChunk(content=text[place : place + length])
 
-            talk = ConversationRunnable(RunnableGenerator(write), Conversation(**given))
+            talk = ConversationRunnable(RunnableGenerator(write), Conversation(style="surrogate", **given))
             for found in (talk.invoke(HELLO), sum_of(talk.stream(HELLO))):
                 assert ("Zorblaxia Novak" in found.text) is bool(given)
                 stays = found.response_metadata["textveil"]["not_restored"]
@@ -362,7 +362,7 @@ def test_tools_that_are_bound_are_no_guesses(is_bound: bool) -> None:
 
     model: Any = RunnableLambda(answer)
     tools = [{"type": "function", "function": {"name": "Zqxwgrad_4"}}] if is_bound else []
-    talk = ConversationRunnable(model.bind(tools=tools), Conversation())
+    talk = ConversationRunnable(model.bind(tools=tools), Conversation(style="surrogate", facts="none"))
     question = HumanMessage("I met Zqxwgrad today.")
     reply = talk.invoke([question])
     talk.invoke([question, reply, ToolMessage("She met Zqxwgrad.", tool_call_id="call_1")])
@@ -395,7 +395,7 @@ def ask_about_guesses(reply: AIMessage) -> str:
         return reply
 
     talk, said = (
-        ConversationRunnable(RunnableLambda(answer), Conversation()),
+        ConversationRunnable(RunnableLambda(answer), Conversation(style="surrogate", facts="none")),
         HumanMessage(f"I met {NAMES_GUESSED[3]} in Boston."),
     )
     came = talk.invoke([said])

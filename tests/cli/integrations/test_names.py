@@ -32,7 +32,7 @@ def test_facts_reach_a_rewriter_and_its_pickle(level: str) -> None:
     for one in (rewriter, pickle.loads(pickle.dumps(rewriter))):
         assert one.sanitize_texts([TEXT])[0].statement.to_dict()["facts"] == level
     with pytest.raises(OptionError, match="facts: only with the mode names"):
-        ConfiguredSanitizer(facts=level)
+        ConfiguredSanitizer(protect="words", facts=level)
     with pytest.raises(OptionError, match="facts must be one of none, plain, useful, public"):
         ConfiguredSanitizer(protect="names", facts=SECRET)
 
@@ -54,7 +54,10 @@ def test_facts_reach_pandas_and_spacy_and_langchain() -> None:
     nlp.add_pipe("textveil", config=options)
     assert next(iter(sanitize(pandas.Series([text]), **options))) == expected  # type: ignore[arg-type]
     assert nlp(text).text == SanitizeFirst(**options).invoke(text) == expected  # type: ignore[arg-type]
-    for make in (lambda: sanitize(pandas.Series([text]), facts="plain"), lambda: SanitizeFirst(facts="plain")):
+    assert next(iter(sanitize(pandas.Series([text]), style="tag"))) == expected
+    assert SanitizeFirst(style="tag").invoke(text) == expected
+    words = {"protect": "words", "facts": "plain"}
+    for make in (lambda: sanitize(pandas.Series([text]), **words), lambda: SanitizeFirst(**words)):  # type: ignore[arg-type]
         with pytest.raises(OptionError, match="facts: only with the mode names"):
             make()
 

@@ -30,7 +30,7 @@ from textveil_cli.options.text import MechanismOptions, ProtectionOptions, Sampl
 @pytest.mark.parametrize("kind", ["str", "string", "object", "category"])
 def test_index_name_type_and_missing_cells_stay(kind: str) -> None:
     column = pandas.Series(["The of", None, f"and {SECRET} said"], index=[7, 3, 5], name="note", dtype=kind)
-    done = sanitize(column, epsilon=4)
+    done = sanitize(column, protect="words", epsilon=4)
     assert list(done.index) == [7, 3, 5]
     assert done.name == "note"
     assert kind == "category" or done.dtype == column.dtype
@@ -43,9 +43,9 @@ def test_index_name_type_and_missing_cells_stay(kind: str) -> None:
 
 def test_the_accessor_is_the_function() -> None:
     column = pandas.Series(["The of", "and not"])
-    assert list(column.textveil.sanitize(epsilon=4)) == ["The of", "and not"]
+    assert list(column.textveil.sanitize(protect="words", epsilon=4)) == ["The of", "and not"]
     with pytest.raises(OptionError):
-        column.textveil.sanitize(epsilon=7)
+        column.textveil.sanitize(protect="words", epsilon=7)
 
 
 def test_empty_columns() -> None:

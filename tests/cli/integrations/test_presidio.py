@@ -38,7 +38,7 @@ def test_what_is_found_is_drawn_and_the_rest_stays() -> None:
 
 
 def test_a_function_word_that_is_found_is_drawn_unless_it_is_to_stay() -> None:
-    said = {anonymize("ask will about it", [("PERSON", "will")], epsilon=4) for _ in range(20)}
+    said = {anonymize("ask will about it", [("PERSON", "will")], protect="all", epsilon=4) for _ in range(20)}
     assert any(not text.startswith("ask will ") for text in said)
     assert anonymize("ask will about it", [("PERSON", "will")], protect="words") == "ask will about it"
 
@@ -109,17 +109,35 @@ def test_lists_and_dictionaries_of_texts(engine: AnonymizerEngine) -> None:
     "span", ["Zorblaxia Quuxling Frobnitz", "zorblaxia quuxling frobnitz", "ZORBLAXIA McQuux Don't"]
 )
 def test_a_surrogate_is_of_the_kind_that_presidio_found(span: str, entity: str, kinds: list[str]) -> None:
-    plan: Any = Sanitizer.load()._get_plan({})
+    plan: Any = Sanitizer.load()._get_plan({"protect": "all"})
     lists = {kind.name: set(kind.surrogates) for kind in plan.rule.entity_types}
-    said = anonymize(f"ask {span} about it", [(entity, span)])
+    said = anonymize(f"ask {span} about it", [(entity, span)], protect="all")
     words = said.removeprefix("ask ").removesuffix(" about it").split()
     assert [word.casefold() in lists[kind] for word, kind in zip(words, kinds, strict=True)] == [True] * 3
     assert [word.isupper() for word in words] == [word.isupper() for word in span.split()]
     assert [word.islower() for word in words] == [word.islower() for word in span.split()]
 
 
+@pytest.mark.parametrize(
+    ("entity", "span", "shape"),
+    [
+        ("PERSON", "will", r"[A-Za-z' -]+"),
+        ("ILLNESS", "diabetes", r"[a-z'-]+"),
+        ("ILLNESS", "a common cold", r"[a-z'-]+ [a-z'-]+ [a-z'-]+"),
+        ("DOSE", "5 mg of aspirin", r"\S+ \S+ \S+ \S+"),
+        ("WILL", "Don't Hope", r"\S+ \S+"),
+    ],
+)
+def test_by_default_no_word_of_a_span_stays(entity: str, span: str, shape: str) -> None:
+    for params in ({}, {"protect": "names"}, {"protect": "names", "facts": "public", "deny": ["quux"]}):
+        said = anonymize(f"see {span} now", [(entity, span)], **params)
+        assert re.fullmatch(f"see {shape} now", said)
+        assert not {*span.split()} & {*said.removeprefix("see ").removesuffix(" now").split()}
+    assert anonymize("see this morning now", [("DATE_TIME", "this morning")]) == "see this morning now"
+
+
 def test_a_clitic_is_not_a_name() -> None:
-    said = anonymize("ask Zorblaxia's dog", [("PERSON", "Zorblaxia's")])
+    said = anonymize("ask Zorblaxia's dog", [("PERSON", "Zorblaxia's")], protect="all")
     assert dict(ConfiguredSanitizer(protect="all").preview(said))[said.split()[1]] == "given-name"
     assert re.fullmatch(
         r"ask \S+'s dog", anonymize("ask Zorblaxia's dog", [("PERSON", "Zorblaxia's")], protect="words")
@@ -131,12 +149,14 @@ def test_nothing_depends_on_words_that_are_on_no_list(entity: str, monkeypatch: 
     words = np.random.default_rng(7).integers(0, 2**64, 4096, np.uint64)
     monkeypatch.setattr(entropy, "random_uint64", lambda count: words[:count])
     spans = ["Zorblaxia Quuxling", "Frobnitz Table", "Invoice Doctor", "The Hungry"]
-    assert len({anonymize(f"ask {span}", [(entity, span)]) for span in spans}) == 1
-    assert len({anonymize(f"ask {span}", [("DATE_TIME", span)]) for span in spans}) > 1  # by words, the draw follows
+    assert len({anonymize(f"ask {span}", [(entity, span)], protect="all") for span in spans}) == 1
+    assert (
+        len({anonymize(f"ask {span}", [("DATE_TIME", span)], protect="all") for span in spans}) > 1
+    )  # by words, the draw follows
 
 
 def test_words_that_are_on_a_list_stay_of_its_kind() -> None:
-    said = anonymize("at 42 Zorblax Street now", [("LOCATION", "42 Zorblax Street")])
+    said = anonymize("at 42 Zorblax Street now", [("LOCATION", "42 Zorblax Street")], protect="all")
     assert re.fullmatch(r"at [\d.,]+ \S+ \S+ now", said)
     kinds = dict(ConfiguredSanitizer(protect="all").preview(said))
     assert kinds[said.split()[3]] == "street-word"
@@ -181,7 +201,7 @@ def test_the_other_engine_puts_back_what_was_replaced(engine: AnonymizerEngine) 
         "12 March 2024": "DATE_TIME",
     }
     found = [*found_in(text, spans), RecognizerResult("PERSON", len(text) - 8, len(text), 0.9)]
-    mapping = settings(Conversation())
+    mapping = settings(Conversation(style="surrogate", facts="none"))
     sent = engine.anonymize(text, found, mapping)
     assert re.fullmatch(r"ask \S+ (\S+) of .+, \S+, .+ and .+ since \d+ \w+ \d{4}; \1", sent.text)
     assert not [part for part in spans if re.search(rf"(?<!\w){part}(?!\w)", sent.text)]
@@ -248,7 +268,7 @@ def test_a_conversation_is_the_only_parameter(engine: AnonymizerEngine) -> None:
 )
 def test_a_reply_is_restored_in_running_text_alone(reply: str, option: dict[str, Any]) -> None:
     for given in ({}, option):
-        conversation = Conversation(**given)
+        conversation = Conversation(style="surrogate", **given)
         name = conversation.outgoing_text("Zorblaxia Novak", "person")
         text = reply.replace("{}", name)
         expected = reply.replace("{}", "Zorblaxia Novak") if given else text

@@ -36,7 +36,7 @@ TextSanitizer: Any = sys.modules["with_sklearn"].TextSanitizer
 
 
 def test_texts_are_sanitized_without_a_fit() -> None:
-    said = TextSanitizer(epsilon=4).transform(["The of", f"and {SECRET}"])
+    said = TextSanitizer(epsilon=4, protect="words").transform(["The of", f"and {SECRET}"])
     assert said[0] == "The of"
     assert said[1].startswith("and ")
     assert "Zorblax" not in said[1]
@@ -166,7 +166,13 @@ def test_a_missing_text_is_named_by_its_place() -> None:
 
 
 def test_search_over_levels() -> None:
-    steps = Pipeline([("sanitize", TextSanitizer()), ("count", CountVectorizer()), ("classify", LogisticRegression())])
+    steps = Pipeline(
+        [
+            ("sanitize", TextSanitizer(protect="words")),
+            ("count", CountVectorizer()),
+            ("classify", LogisticRegression()),
+        ]
+    )
     found = GridSearchCV(steps, {"sanitize__epsilon": [4, 10]}, cv=2, error_score=cast(Any, "raise"))
     assert found.fit(TEXTS, LABELS).best_params_["sanitize__epsilon"] in (4, 10)
 

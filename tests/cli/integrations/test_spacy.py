@@ -25,7 +25,7 @@ def pipeline(**options: object):
 
 
 def test_documents_get_their_sanitized_text() -> None:
-    nlp = pipeline(epsilon=4)
+    nlp = pipeline(protect="words", epsilon=4)
     doc = nlp(f"The {SECRET} said.")
     words = doc._.sanitized.split()
     assert doc.text == doc._.sanitized
@@ -42,7 +42,7 @@ def test_many_documents_go_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_a_saved_pipeline_has_its_options(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    nlp = pipeline(epsilon=4)
+    nlp = pipeline(protect="words", epsilon=4)
     with caplog.at_level(logging.DEBUG):
         nlp(f"The {SECRET} said.")
     nlp.get_pipe("textveil")
@@ -59,7 +59,7 @@ def test_a_saved_pipeline_has_its_options(tmp_path: Path, caplog: pytest.LogCapt
 
 def test_wrong_options_are_named() -> None:
     with pytest.raises(OptionError):
-        pipeline(epsilon=7)
+        pipeline(protect="words", epsilon=7)
 
 
 # --- as its tutorial calls it: add_pipe, nlp, pipe, and then the Doc ------------------------------------------------
@@ -160,7 +160,7 @@ def test_a_document_that_was_not_sanitized_has_nothing_to_send() -> None:
 
 @pytest.mark.slow
 def test_a_copied_pipeline_sanitizes() -> None:
-    nlp = pipeline(epsilon=4)
+    nlp = pipeline(protect="words", epsilon=4)
     for copy in (pickle.loads(pickle.dumps(nlp)), pipeline().from_bytes(nlp.to_bytes())):
         doc = copy(TEXT)
         assert is_sanitized(doc.text)

@@ -55,7 +55,8 @@ def test_other_mechanisms_refuse_by_name(tmp_path: Path) -> None:
         with pytest.raises(UnknownMechanism, match=rf"^this bundle contains the lists of the mode names .*{hint}"):
             Sanitizer(bundle).sanitize("the doctor", mechanism=mechanism)
     with pytest.raises(UnknownMechanism):
-        Sanitizer(bundle).sanitize("the doctor")
+        Sanitizer(bundle).sanitize("the doctor", protect="words")
+    assert (bundle.default_mode, Sanitizer(bundle).sanitize("the doctor").terms.protect) == ("names", "names")
 
 
 def test_a_bundle_without_them(tmp_path: Path) -> None:

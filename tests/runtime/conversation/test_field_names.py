@@ -78,7 +78,7 @@ def test_a_key_is_written_as_the_same_name_in_a_text() -> None:
 def test_a_key_that_a_text_keeps_shows_no_equality() -> None:
     """A model may write such a word anywhere without its being counted as a guess."""
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    conversation = Conversation(Sanitizer.load(), tool_guesses=(500, 500))
+    conversation = Conversation(Sanitizer.load(), tool_guesses=(500, 500), style="surrogate", facts="none")
     found: dict[str, set[str]] = {"Hope": set(), "Grace": set()}
     for number in range(40):
         rows = [{"Hope": number}, {"Grace": number}]

@@ -174,7 +174,7 @@ PRIVATE_KEYS = (
 
 @pytest.mark.parametrize("key", [*PRIVATE_KEYS, SECRET, "47118821", "anna@novak.org"])
 def test_other_keys_are_rewritten_and_restored(sanitizer: Sanitizer, key: str) -> None:
-    conversation = Conversation(sanitizer, restore_tools=["f"])
+    conversation = Conversation(sanitizer, restore_tools=["f"], style="surrogate", facts="none")
     messages = [
         {"role": "user", "content": "hello"},
         {"type": "tool_use", "id": "t", "name": "f", "input": {"scores": {key: 1}}},
@@ -236,7 +236,7 @@ def test_what_is_passed_through(sanitizer: Sanitizer) -> None:
 
 
 def test_the_same_person_is_the_same_in_forty_messages(sanitizer: Sanitizer, tmp_path: Path) -> None:
-    conversation = Conversation(sanitizer)
+    conversation = Conversation(sanitizer, style="surrogate")
     first = conversation.outgoing_text("Anna Novak paid.").removesuffix(" paid.")
     for number in range(40):
         if number == 20:
@@ -250,7 +250,7 @@ def test_the_same_person_is_the_same_in_forty_messages(sanitizer: Sanitizer, tmp
 
 
 def test_no_number_comes_out_twice_while_its_pool_lasts(sanitizer: Sanitizer) -> None:
-    conversation = Conversation(sanitizer)
+    conversation = Conversation(sanitizer, style="surrogate", facts="none")
     out = [conversation.outgoing_text(f"I paid {10 + number} euros") for number in range(80)]
     assert len(set(out)) == 80
     text = "I paid 12 euros"
@@ -285,7 +285,7 @@ def test_calls_in_a_message_of_the_user_are_the_models(sanitizer: Sanitizer) -> 
 
 def test_a_result_has_the_surrogate_of_what_was_restored_into_its_call(sanitizer: Sanitizer) -> None:
     """This includes names that are also common words, at the start of a sentence."""
-    conversation = Conversation(sanitizer, restore_tools={"find"})
+    conversation = Conversation(sanitizer, restore_tools={"find"}, style="surrogate", facts="none")
     messages: list[Any] = [{"role": "user", "content": "I met Bill Hope yesterday."}]
     exchange = conversation.start_exchange()
     name = exchange.outgoing(messages)[0]["content"].removeprefix("I met ").removesuffix(" yesterday.")

@@ -169,7 +169,9 @@ def call(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_arguments_are_restored_for_named_tools_alone(sanitizer: Sanitizer) -> None:
-    conversation, out = sent(sanitizer, "Anna Novak ordered 4711 and 2 more.", restore_tools=["find"])
+    conversation, out = sent(
+        sanitizer, "Anna Novak ordered 4711 and 2 more.", restore_tools=["find"], style="surrogate", facts="none"
+    )
     person, numbers = out.split(" ordered ")  # a drawn name may itself end in "and"
     number, few = map(int, numbers.removesuffix(" more.").split(" and "))
     arguments = {"who": person, "text": f"to {person}", "n": number, "few": few, "yes": True, "f": 0.5}
@@ -247,7 +249,7 @@ def test_no_place_is_spread_over_two_parts(texts: list[str], stays: bool) -> Non
 
 @pytest.mark.parametrize("letter", ["K", "Q"])
 def test_a_quoted_letter_stays_in_the_arguments_of_a_call(letter: str) -> None:
-    conversation = Conversation(Sanitizer.load(), restore_tools=["find"])
+    conversation = Conversation(Sanitizer.load(), restore_tools=["find"], style="surrogate", facts="none")
     out = conversation.outgoing_text(f"We chose plan {letter} for the new house, and it was fine.")
     arguments = json.dumps({"q": f"{out} or plan k or plan q"})
     call = {"id": "call_1", "type": "function", "function": {"name": "find", "arguments": arguments}}

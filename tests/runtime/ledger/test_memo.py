@@ -106,9 +106,13 @@ def test_texts_are_compared_in_nfc_and_nothing_looser(small: Sanitizer, memo: Le
 
 OTHERS: dict[str, list[dict[str, Any]]] = {
     "mechanism": [{"mechanism": "santext"}, {"mechanism": "santext+"}, {"mechanism": "krr", "epsilon": 1}],
-    "epsilon": [{"epsilon": 8}, {"mechanism": "krr", "epsilon": 2}, {"mechanism": "fbdd", "epsilon": 2}],
+    "epsilon": [
+        {"protect": "words", "epsilon": 8},
+        {"mechanism": "krr", "epsilon": 2},
+        {"mechanism": "fbdd", "epsilon": 2},
+    ],
     "replacement_probability": [{"mechanism": "santext+", "replacement_probability": "0.5"}],
-    "protect": [{"protect": "all"}, {"protect": "names"}],
+    "protect": [{"protect": "all"}, {"protect": "words"}],
     "style": [{"protect": "names", "style": "tag"}],
     "facts": [{"protect": "names", "facts": level} for level in FACTS if level != DEFAULT_FACTS],
     "keep": [{"protect": "names", "keep": ["city", "month"]}],
@@ -116,11 +120,16 @@ OTHERS: dict[str, list[dict[str, Any]]] = {
     "drop": [{"protect": "names", "drop": ["city", "month"]}],
     "allow": [{"protect": "names", "allow": ["doctor"]}],
     "randomize": [{"protect": "names", "randomize": strict_words(Sanitizer.load().bundle, 120)}],
-    "consistent": [{"consistent": True}],
+    "consistent": [{"protect": "words", "consistent": True}, {"consistent": False}],
     "key": [{"protect": "names", "consistent": "corpus", "key": bytes(16)}],
-    "consistent_cap": [{"consistent": True, "consistent_cap": 5}],
-    "deny": [{"deny": ["doctor"]}, {"deny": ["doctor", "nurse"]}, {"mechanism": "santext+", "deny": ["doctor"]}],
-    "sanitize_punctuation": [{"sanitize_punctuation": True}],
+    "consistent_cap": [{"protect": "words", "consistent": True, "consistent_cap": 5}, {"consistent_cap": 5}],
+    "deny": [
+        {"protect": "words", "deny": ["doctor"]},
+        {"deny": ["doctor"]},
+        {"deny": ["doctor", "nurse"]},
+        {"mechanism": "santext+", "deny": ["doctor"]},
+    ],
+    "sanitize_punctuation": [{"protect": "words", "sanitize_punctuation": True}],
 }
 
 
@@ -133,7 +142,10 @@ def test_every_option_makes_another_request(english: Sanitizer, small: Sanitizer
 
 def test_an_option_that_is_left_out_is_its_default(english: Sanitizer) -> None:
     defaults = {"mechanism": "staircase", "epsilon": "10", "protect": "words"}
-    assert english.canonical_options(**defaults) == english.canonical_options()  # type: ignore[arg-type]
+    for given in ({"mechanism": "staircase"}, {"protect": "words"}):
+        assert english.canonical_options(**defaults) == english.canonical_options(**given)  # type: ignore[arg-type]
+    names = {"protect": "names", "style": "surrogate", "facts": "plain", "consistent": True}
+    assert english.canonical_options(**names) == english.canonical_options()  # type: ignore[arg-type]
     assert english.canonical_options(deny=["b", "a"]) == english.canonical_options(deny=("a", "b"))
     krr = [serialize_options(english.canonical_options(mechanism="krr", epsilon=e)) for e in ("3", 3, "3.00")]
     assert len(set(krr)) == 1

@@ -32,9 +32,9 @@ def options_of(sanitizer: Sanitizer) -> list[dict[str, Any]]:
     """Every mechanism, at its lightest and at its strictest, in both modes."""
     first, last = "7", "12.5"
     laws: list[dict[str, Any]] = [
-        {},
+        {"protect": "words"},
         {"epsilon": "12", "protect": "all"},
-        {"consistent": True},
+        {"protect": "words", "consistent": True},
         {**LIGHTEST, "epsilon": last},
         {**LIGHTEST, "epsilon": first},
         {"mechanism": "santext", "epsilon": last},

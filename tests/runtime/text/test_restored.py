@@ -111,14 +111,14 @@ def test_numbers_of_the_sanitized_text_are_not_reported() -> None:
 def test_a_sum_over_surrogates_is_reported_by_results_and_conversations() -> None:
     sanitizer = Sanitizer.load()
     text = "Anna ordered 4718 chairs and 5236 tables."
-    result = sanitizer.sanitize(text, protect="names")
+    result = sanitizer.sanitize(text, protect="names", facts="none")
     for restored in (result.restore(result.text + " In total: 999999999."), _incoming(sanitizer, text)):
         assert restored.report.unknown_numbers == ("999999999",)
         assert str(restored) == text + " In total: 999999999."
 
 
 def _incoming(sanitizer: Sanitizer, text: str) -> Any:
-    conversation = Conversation(sanitizer)
+    conversation = Conversation(sanitizer, style="surrogate", facts="none")
     sent = conversation.outgoing_text(text)
     stream = conversation.stream()
     assert isinstance(stream, StreamRestorer)

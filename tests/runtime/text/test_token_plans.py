@@ -55,9 +55,11 @@ def test_a_level_goes_by_its_epsilon(english: Sanitizer) -> None:
 
 def test_the_default_is_the_default(english: Sanitizer) -> None:
     bundle = english.bundle
-    assert english.terms().mechanism == bundle.default_mechanism == "staircase"
-    assert english.terms().level == bundle.default_staircase_level == "10"
-    assert english.terms().protect == bundle.default_mode == "words"
+    assert english.terms().protect == bundle.default_mode == "names"
+    terms = english.terms(mechanism="staircase")
+    assert terms.mechanism == bundle.default_mechanism == "staircase"
+    assert terms.level == bundle.default_staircase_level == "10"
+    assert terms.protect == bundle.default_staircase_mode == "words"
     terms = plan(english, mechanism=bundle.default_table_mechanism).terms
     assert terms.mechanism == "santext+"
     assert terms.level == "10"

@@ -55,7 +55,7 @@ const announce = (line: string) => {
 const written = () => long ?? text.value;
 const choice = (): Choice => ({
   style: style.value === "tag" ? "tag" : "surrogate",
-  facts: FACTS.find((value) => value === facts.value) ?? "none",
+  facts: FACTS.find((value) => value === facts.value) ?? "plain",
   epsilon: epsilon.value,
   deny: deny.value.split(",").filter((word) => word.trim() !== ""),
 });

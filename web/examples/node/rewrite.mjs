@@ -3,7 +3,7 @@
 import { createInterface } from "node:readline";
 import { Sanitizer, TextveilError } from "textveil";
 
-const [bundle, protect = "words"] = process.argv.slice(2);
+const [bundle, protect = "names"] = process.argv.slice(2);
 try {
   const sanitizer = await Sanitizer.load(bundle);
   const lines = [];

@@ -6,9 +6,9 @@ import { Decimal } from "../mechanisms/decimal.js";
 
 /** Options of every call that sanitizes a text or describes a mechanism. All are optional. */
 export interface Options {
-  /** Protection mode: `names`, `words` or `all`; the bundle's default if left out. */
+  /** Protection mode; if left out, `names`, or without lists for it the mode of the bundle's mechanism. */
   readonly protect?: "names" | "words" | "all" | undefined;
-  /** Epsilon per randomized word: exactly one of the bundle's (`words`, `all`). */
+  /** Epsilon per randomized word: exactly one of the bundle's (`words`, `all`, which the call must then select). */
   readonly epsilon?: number | string | undefined;
   /** Whether equal words of a document get equal outputs; the default of `names`. */
   readonly consistent?: boolean | undefined;
@@ -23,7 +23,7 @@ export interface Options {
   /**
    * Public facts that are kept besides common words (`names`): `plain` keeps technical and medical terms, and numbers
    * with a unit; `useful` also headings, languages, ages below 90, years and amounts; `public` also countries, companies
-   * and their products; `none` if left out.
+   * and their products; `plain` if left out.
    */
   readonly facts?: "none" | "plain" | "useful" | "public" | undefined;
   /** Entity types that are kept (`names`). */
@@ -73,8 +73,12 @@ const OPTION_NAMES: readonly string[] = [
   "sanitizePunctuation",
 ];
 
-/** @internal Return the options with a value after a check of names and types. Messages do not repeat values. */
-export function checkOptions(options: Options): CheckedOptions {
+/**
+ * @internal Return the options with a value after a check of names and types. Messages do not repeat values.
+ *
+ * @param hasNames Whether the bundle has lists for the mode `names`, which is then the default.
+ */
+export function checkOptions(options: Options, hasNames: boolean): CheckedOptions {
   if (
     typeof options !== "object" ||
     options === null ||
@@ -109,10 +113,13 @@ export function checkOptions(options: Options): CheckedOptions {
   }
   checkEpsilonType(valueByName.epsilon);
   const checked = valueByName as CheckedOptions;
+  const isDefault = checked.protect === undefined && hasNames;
+  if (isDefault) checked.protect = "names";
   const otherOptions = checked.protect === "names" ? WORDS_ONLY : NAMES_ONLY;
   const unsupported = otherOptions.filter((name) => name in valueByName);
   if (unsupported.length > 0) {
-    const message = checked.protect === "names" ? SHARED_MESSAGES.notOfNames : SHARED_MESSAGES.namesOnly;
+    const { namesOnly, notOfNames, notOfDefault } = SHARED_MESSAGES;
+    const message = isDefault ? notOfDefault : checked.protect === "names" ? notOfNames : namesOnly;
     throw new OptionError(message.replace("{options}", unsupported.sort().join(", ")));
   }
   return checked;

@@ -168,7 +168,7 @@ export class Sanitizer {
    */
   preview(text: string, options: Options = {}): [string, string][] {
     if (typeof text !== "string") throw new InputError("the text must be a string");
-    const checked = checkOptions(options);
+    const checked = checkOptions(options, this.#bundle.hasNames);
     if (checked.protect === "names") return new NamesPlan(this.#bundle, checked).preview(text);
     return new DocumentRewriter(this.#makePlan(checked)[0], this.#randomUint64).preview(text);
   }
@@ -181,13 +181,13 @@ export class Sanitizer {
   /** Return the privacy statement of a call with these options for a text of `tokens` tokens, without sampling. */
   statement(options: Options = {}, tokens = 0): ReleaseStatement {
     if (!Number.isSafeInteger(tokens) || tokens < 0) throw new OptionError("tokens must be an integer, at least 0");
-    const checked = checkOptions(options);
+    const checked = checkOptions(options, this.#bundle.hasNames);
     if (checked.protect === "names") return new NamesPlan(this.#bundle, checked).statement(tokens);
     return new StaircaseStatement(this.#makePlan(checked)[1], tokens);
   }
 
   #rewrite(documents: readonly (readonly string[])[], options: Options): SanitizedDocument[] {
-    const checked = checkOptions(options);
+    const checked = checkOptions(options, this.#bundle.hasNames);
     if (checked.protect === "names") {
       const plan = new NamesPlan(this.#bundle, checked);
       return plan.rewrite(documents, this.#randomUint64).map(({ texts, tokens, replacedWords = 0, pairs }) => ({

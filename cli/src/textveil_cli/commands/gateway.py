@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 from textveil import Conversation
-from textveil.conversation import conversation_matches_key
+from textveil.conversation import CONVERSATION_DEFAULTS, conversation_matches_key
 from textveil.errors import InputError, KeyFileError, OptionError
 from textveil.formatting import format_count
 from textveil.storage import read_key
-from textveil.text import DEFAULT_FACTS
 
 from textveil_cli.console import print_unless_quiet
 from textveil_cli.files.folder_lock import lock_folder
 from textveil_cli.gateway import ConversationStore, Gateway, ReplyLimits, RetentionSettings, UpstreamClient, make_app
 from textveil_cli.options import (
+    FACTS_HELP,
     AddressOptions,
     BundleOptions,
     LedgerOptions,
@@ -91,7 +91,7 @@ class UpstreamOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class GatewayProtectionOptions(ProtectionOptions):
-    """Options of the kept parts of a text; the gateway's default mode is ``names``."""
+    """Options of the kept parts of a text, with the defaults of a conversation."""
 
     protect: Annotated[
         Literal["names", "words", "all"] | None,
@@ -99,6 +99,17 @@ class GatewayProtectionOptions(ProtectionOptions):
             help="names (the gateway's default) keeps common words, replaces all others, and restores replies."
             " words and all randomize every text as its own document and restore nothing.",
         ),
+    ] = None
+    style: Annotated[
+        Literal["surrogate", "tag"] | None,
+        typer.Option(
+            help="names: replace by a tag such as [city 1] (the gateway's default: models copy tags exactly), or by a"
+            " surrogate of the same type."
+        ),
+    ] = None
+    facts: Annotated[
+        Literal["none", "plain", "useful", "public"] | None,
+        typer.Option(help=f"{FACTS_HELP} The gateway's default: {CONVERSATION_DEFAULTS['facts']}."),
     ] = None
 
 
@@ -109,16 +120,15 @@ class GatewayTextOptions(TextOptions):
     protection: GatewayProtectionOptions
 
     def make_options(self) -> "Options":
-        """Return the options of ``Sanitizer.sanitize``, with the gateway's default mode and without missing values.
+        """Return the options of ``Sanitizer.sanitize``, with the gateway's defaults and without missing values.
 
-        In this mode they have ``facts``: a stored conversation does not continue under another default.
+        In this mode they have the defaults of ``Conversation``: a stored conversation does not continue under others.
 
         Raises:
             InputError: A word list cannot be read.
         """
         made = {name: value for name, value in super().make_options().items() if value is not None}
-        defaults = {"facts": DEFAULT_FACTS} if made.get("protect", "names") == "names" else {}
-        options: Any = {"protect": "names", **defaults, **made}
+        options: Any = (CONVERSATION_DEFAULTS if made.get("protect", "names") == "names" else {}) | made
         return options
 
 

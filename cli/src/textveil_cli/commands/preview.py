@@ -40,13 +40,13 @@ def preview(
 ) -> None:
     """Show which words of a text are kept, without randomizing any.
 
-    Requires the staircase mechanism or --protect names. Function words reveal an author's style, negation, tense and
+    Requires the mode names or the staircase mechanism. Function words reveal an author's style, negation, tense and
     gender. For tables select one column or key. With --json each text is a line with its pieces: start, end, state,
     and the reason, such as a list. The preview is as private as the text.
     """
-    is_names_mode = protection.protect == "names"
-    options = combine_options(*([] if is_names_mode else [MechanismOptions(mechanism="staircase")]), protection)
     sanitizer = bundle.load_sanitizer()
+    is_names_mode = (protection.protect or sanitizer.bundle.default_mode) == "names"
+    options = combine_options(*([] if is_names_mode else [MechanismOptions(mechanism="staircase")]), protection)
     kept_parts = sanitizer.terms(**options).revealed_parts
     counts: Counter[str] = Counter()
     words, entity_types = Counter[str](), Counter[str]()

@@ -140,7 +140,7 @@ def main() -> None:
     for name, meaning in (("places", "PLACE"), ("hosts", "HOST")):
         parser.add_argument(f"--restore-{name}", action="append", default=[], metavar=meaning, help="repeatable")
     accept_help = "count all present files as the user's own, except those that the model wrote"
-    parser.add_argument("--facts", metavar="VALUE", help="facts to keep besides common words, as for textveil sanitize")
+    parser.add_argument("--facts", metavar="VALUE", help="facts to keep besides common words, as for textveil gateway")
     parser.add_argument("--accept-files", action="store_true", help=accept_help)
     arguments = parser.parse_args()
     report = partial(print_unless_quiet, quiet=False)

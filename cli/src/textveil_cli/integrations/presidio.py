@@ -2,11 +2,11 @@
 
     engine = AnonymizerEngine()
     engine.add_anonymizer(TextveilOperator)
-    engine.anonymize(text, found, {"DEFAULT": OperatorConfig("textveil", {"epsilon": 6})})
+    engine.anonymize(text, found, {"DEFAULT": OperatorConfig("textveil")})
 
-Only the spans that Presidio finds are replaced. All other words are kept, and the positions of the spans are public. So
-the bound applies only to the words of these spans, between texts in which Presidio finds the same spans. To protect
-every word, sanitize the whole text with ``Sanitizer`` instead.
+Only the spans that Presidio finds are replaced. All other words are kept, and the positions of the spans are public.
+With an epsilon (``{"protect": "all", "epsilon": 6}``) its bound applies only to the words of these spans, between texts
+in which Presidio finds the same spans. To protect every word, sanitize the whole text with ``Sanitizer`` instead.
 
 With a ``Conversation`` the spans become names and numbers that Presidio's other engine restores:
 
@@ -65,9 +65,10 @@ class TextveilOperator(Operator):
 
     Presidio's entity label selects the type of an unknown word: a name for ``PERSON``, a city for ``LOCATION``, a
     nationality for ``NRP``, a firm for ``ORGANIZATION``. The parameters of the operator are the arguments of
-    ``ConfiguredSanitizer``. Without ``protect`` no word of a span is kept: if a detector finds *Will*, it is the
-    name. With ``protect="names"`` no word of the entities above is kept, but common words of other entities are. The
-    parameter ``conversation`` is a ``Conversation``, and excludes all others.
+    ``ConfiguredSanitizer``. In the mode ``names``, the default, no word of a span is kept, except in times
+    (``DATE_TIME``): if a detector finds *Will*, it is the name. With ``protect="all"`` all words are randomized, with
+    ``protect="words"`` function words are kept. The parameter ``conversation`` is a ``Conversation``, and excludes all
+    others.
 
     >>> from textveil_cli.integrations.presidio import TextveilOperator
     >>> TextveilOperator().operate("Anna Novak", {"entity_type": "PERSON", "protect": "names", "style": "tag"})
@@ -83,8 +84,11 @@ class TextveilOperator(Operator):
         if (conversation := _get_conversation(params)) is not None:
             detected_type = (params or {}).get("entity_type", "")
             return conversation.outgoing_text(text, _choose_entity_type(text, detected_type, conversation.facts))
-        sanitizer = _make_sanitizer(params)
-        listed_words = _LISTED_WORDS.get((params or {}).get("entity_type", ""))
+        sanitizer, entity = _make_sanitizer(params), (params or {}).get("entity_type", "")
+        listed_words = _LISTED_WORDS.get(entity)
+        if sanitizer.terms.protect == "names" and entity != _UNFORCED_ENTITY:
+            sanitizer = _make_sanitizer({**(params or {}), "facts": "none"})  # what a detector found is replaced
+            text = _insert_unlisted_words(text, sanitizer) if listed_words is None else text
         return sanitizer(text if listed_words is None else _insert_listed_words(text, listed_words, sanitizer))
 
     def validate(self, params: dict[str, Any] | None = None) -> None:
@@ -191,9 +195,15 @@ def _insert_listed_words(text: str, listed_words: tuple[str, str], sanitizer: Co
     return "".join(parts)
 
 
+def _insert_unlisted_words(text: str, sanitizer: ConfiguredSanitizer) -> str:
+    """Replace each kept word of a span by a fixed word that is on no list, so that the sanitizer replaces it."""
+    pieces = sanitizer.preview(text)
+    words = {index: f"qzxv{chr(97 + index % 26)}" for index, (_, state) in enumerate(pieces) if state == "kept"}
+    return "".join(
+        apply_case(words[index], find_case_pattern(piece)) if index in words else piece
+        for index, (piece, _) in enumerate(pieces)
+    )
+
+
 def _make_sanitizer(params: dict[str, Any] | None) -> ConfiguredSanitizer:
-    options = {name: value for name, value in (params or {}).items() if name != "entity_type"}
-    sanitizer = ConfiguredSanitizer(**options)
-    if sanitizer.terms.mechanism == "staircase" and "protect" not in options:
-        return ConfiguredSanitizer(**options, protect="all")
-    return sanitizer
+    return ConfiguredSanitizer(**{name: value for name, value in (params or {}).items() if name != "entity_type"})

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from textveil_cli.options.ledger import LedgerKey, LedgerOptions, ReceiptOptions, refuse_overwriting
     from textveil_cli.options.restoring import RestoreOptions, ToolRestoreOptions
     from textveil_cli.options.text import (
+        FACTS_HELP,
         BundleArgument,
         BundleOptions,
         EncoderOptions,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "FACTS_HELP",
     "AddressOptions",
     "BundleArgument",
     "BundleOptions",

@@ -1,11 +1,11 @@
 """Options of the bundle and of text rewriting: mechanism, epsilon, mode and sampling."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import typer
-from textveil.bundle import MAX_BUNDLE_BYTES, ExpectedBundle
+from textveil.bundle import MAX_BUNDLE_BYTES, ExpectedBundle, TextBundle
 from textveil.errors import OptionError
 from textveil.formatting import format_count
 from textveil.text import DEFAULT_FACTS
@@ -21,6 +21,12 @@ ENTITY_TYPES = (
     "key letter mac month number number-word office ordinal organization other particle path person phone place "
     "postcode ssn state street symbol time title unit url weekday word year"
 ).split()
+
+#: Help text of ``--facts`` without its default.
+FACTS_HELP = (
+    "names: facts to keep besides common words. plain: terms, and numbers with a unit; useful: also headings, "
+    "languages, ages below 90, years, amounts; public: also countries, companies and products; none: no facts."
+)
 
 BundleArgument = Annotated[
     Path | None,
@@ -122,8 +128,8 @@ class MechanismOptions:
             "--epsilon",
             "-e",
             autocompletion=lambda: ["4", "6", "8", "10", "12"],
-            help="Epsilon per randomized word, one that textveil levels lists (4, 6, 8, 10 or 12 in the "
-            "built-in bundle); any number for krr and fbdd.",
+            help="Epsilon per randomized word (--protect words or all), one that textveil levels lists (4, 6, 8, 10 "
+            "or 12 in the built-in bundle); any number for krr and fbdd.",
         ),
     ] = None
     replacement_probability: Annotated[
@@ -152,8 +158,9 @@ class ProtectionOptions:
     protect: Annotated[
         Literal["names", "words", "all"] | None,
         typer.Option(
-            help="names keeps common words and replaces all others by surrogates. words (the built-in bundle's"
-            " default) keeps function words and randomizes the others. all randomizes function words too.",
+            help="names (the default) keeps common words and public facts, and replaces all else by surrogates. words"
+            " keeps function words and randomizes the others. all randomizes function words too. A bundle without"
+            " lists for names has the mode of its mechanism.",
         ),
     ] = None
     style: Annotated[
@@ -164,11 +171,7 @@ class ProtectionOptions:
     ] = None
     facts: Annotated[
         Literal["none", "plain", "useful", "public"] | None,
-        typer.Option(
-            help="names: facts to keep besides common words. plain: terms, and numbers with a unit; useful: also"
-            " headings, languages, ages below 90, years, amounts; public: also countries, companies and products."
-            f" Default: {DEFAULT_FACTS}.",
-        ),
+        typer.Option(help=f"{FACTS_HELP} Default: {DEFAULT_FACTS}."),
     ] = None
     keep: Annotated[
         list[str] | None,
@@ -302,7 +305,8 @@ class TextOptions:
     def is_consistent(self) -> bool:
         """Return whether equal words of a document get equal replacements.
 
-        In the mode ``names`` they do, unless ``--no-consistent`` or ``--corpus-key`` is present.
+        In the mode ``names`` they do, unless ``--no-consistent`` or ``--corpus-key`` is present. The result is right
+        only after ``resolve_mode``.
         """
         if self.sampling.corpus_key is not None:
             return False
@@ -310,8 +314,15 @@ class TextOptions:
 
     @property
     def is_names_mode(self) -> bool:
-        """Return whether the options select the mode ``names``."""
+        """Return whether the options select the mode ``names``; only after ``resolve_mode``."""
         return self.protection.protect == "names"
+
+    def resolve_mode(self, bundle: TextBundle) -> Self:
+        """Return the options with the default mode of a bundle, unless they select a mode or a mechanism."""
+        if self.protection.protect is not None or self.mechanism.mechanism is not None:
+            return self
+        mode: Any = bundle.default_mode or None
+        return replace(self, protection=replace(self.protection, protect=mode))
 
     def report_list_entries(self, sanitizer: "Sanitizer", options: "Options", quiet: bool) -> None:
         """Print how many list entries have a side effect or no effect; never which ones.

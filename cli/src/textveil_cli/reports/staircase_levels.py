@@ -53,7 +53,7 @@ def summarize_staircase(bundle: TextBundle, *, protect: str | None = None) -> li
 
     Args:
         bundle: A bundle with a staircase mechanism.
-        protect: The protection mode; the bundle's default if left out.
+        protect: The protection mode; that of the bundle's mechanism if left out.
 
     Raises:
         UnknownMechanism: The bundle has no staircase mechanism.
@@ -61,7 +61,7 @@ def summarize_staircase(bundle: TextBundle, *, protect: str | None = None) -> li
     plans = StaircasePlanFactory(bundle)
     summaries = []
     for level in bundle.staircase_levels:
-        plan = plans.make_plan({"epsilon": str(level.epsilon), "protect": protect or bundle.default_mode})
+        plan = plans.make_plan({"epsilon": str(level.epsilon), "protect": protect or bundle.default_staircase_mode})
         terms_facts = plan.terms.promise.list_figures(plan.terms)
         assert isinstance(plan.mechanism, SlotStaircases)
         unchanged_probabilities = compute_max_unchanged_probabilities(plan.mechanism)

@@ -118,6 +118,7 @@ def format_levels_table(bundle: TextBundle, *, as_json: bool = False) -> str:
 
 def describe_word(sanitizer: Sanitizer, word: str, options: Options, count: int, *, as_json: bool = False) -> str:
     """List the likeliest replacements of a word, with exact probabilities and distances."""
+    options = sanitizer.add_sampling_mode(options)
     distribution = sanitizer.distribution(word, **options)
     terms = sanitizer.terms(**options)
     rows = [

@@ -90,14 +90,14 @@ class StaircaseComponent:
         staircase_table: Neighbors and base weights.
         staircase_levels: Parameters of each epsilon, smallest epsilon first.
         template: Public lists that define the template.
-        default_staircase_level, default_mode: Level and mode of a call without these options.
+        default_staircase_level, default_staircase_mode: Level, and mode if the call selects the mechanism without it.
     """
 
     staircase_table: StaircaseTable | None = None
     staircase_levels: tuple[StaircaseLevel, ...] = ()
     template: TemplateFiles | None = None
     default_staircase_level: str = ""
-    default_mode: str = ""
+    default_staircase_mode: str = ""
 
 
 class SanTextLevel(NamedTuple):
@@ -199,7 +199,7 @@ def parse_staircase(contents: Mapping[str, bytes], definition: dict[str, Any]) -
         staircase_levels=levels,
         template=template,
         default_staircase_level=check_levels([level.name for level in levels], defaults["level"]),
-        default_mode=parse_choice(defaults["mode"], STAIRCASE_MODES, MECHANISM_FILE),
+        default_staircase_mode=parse_choice(defaults["mode"], STAIRCASE_MODES, MECHANISM_FILE),
     )
 
 

@@ -29,6 +29,8 @@ STATISTICS, STATISTICS_FORMAT, STATISTICS_VERSION = "statistics.json", "textveil
 
 TABLE_MECHANISMS = ("santext", "santext+")
 #: Modes of the staircase mechanism: function words are kept, or no word is.
+#: The mode that needs lists alone, which is the default of a bundle with such lists; the modes of the staircase.
+NAMES_MODE = "names"
 STAIRCASE_MODES = ("words", "all")
 #: Classes of ``characters.json``, by which text is split, each defined in the notation of UTS #18.
 CHARACTER_CLASSES = {

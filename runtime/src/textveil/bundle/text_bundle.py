@@ -29,6 +29,7 @@ from textveil.bundle.layout import (
     MANIFEST,
     MECHANISM_FILE,
     MEDIAN_DISTANCE,
+    NAMES_MODE,
     RULES,
     STAIRCASE,
     STATISTICS,
@@ -72,7 +73,7 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
         >>> from textveil.bundle import DEFAULT_BUNDLE, open_bundle
         >>> bundle = open_bundle(DEFAULT_BUNDLE, TextBundle)
         >>> bundle.mechanisms, bundle.default_mode
-        (('staircase',), 'words')
+        (('staircase',), 'names')
         >>> bundle.vocabulary[bundle.symbol_ids["film"]]
         'film'
     """
@@ -103,6 +104,17 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
         provenance: Any = self.manifest.get("provenance")
         value: Any = provenance.get(MEDIAN_DISTANCE) if isinstance(provenance, dict) else None
         return float(value) if type(value) in (int, float) and 0 < value < 1e300 else None
+
+    @property
+    def default_mode(self) -> str:
+        """Return the protection mode of a call that names neither a mode nor a mechanism.
+
+        It is ``names`` if the bundle has the lists of this mode, otherwise the mode of its staircase mechanism. It is
+        empty if the default mechanism has no modes.
+        """
+        if self.names_files is not None:
+            return NAMES_MODE
+        return self.default_staircase_mode if self.default_mechanism == "staircase" else ""
 
     @property
     def mechanisms(self) -> tuple[str, ...]:

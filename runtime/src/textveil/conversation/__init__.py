@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from textveil.lazy import AttributeGetter, make_lazy_getattr
 
 if TYPE_CHECKING:
-    from textveil.conversation.conversation import Conversation
+    from textveil.conversation.conversation import CONVERSATION_DEFAULTS, Conversation
     from textveil.conversation.encrypted_file import conversation_matches_key
     from textveil.conversation.exchange_state import ExchangeHistory
     from textveil.conversation.message_rewriter import SETTINGS_TYPE, list_tool_names
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from textveil.conversation.tool_guesses import MAX_GUESSES_PER_CALL, MAX_GUESSES_PER_CONVERSATION
 
 __all__ = [
+    "CONVERSATION_DEFAULTS",
     "MAX_GUESSES_PER_CALL",
     "MAX_GUESSES_PER_CONVERSATION",
     "SETTINGS_TYPE",

@@ -20,12 +20,15 @@ from textveil.conversation.tool_guesses import MAX_GUESSES_PER_CALL, MAX_GUESSES
 from textveil.errors import ContentHashMismatch, InputError, OptionError
 from textveil.sequences import check_string
 from textveil.text.inflections import SurrogatePair
+from textveil.text.options import DEFAULT_STYLE
 from textveil.text.restore_policy import RestorePolicy
 from textveil.text.sanitizer import Sanitizer
 from textveil.text.statement import KeptWords
 from textveil.work_steps import decode_json
 
 _OPTIONS = frozenset("protect consistent consistent_cap style facts keep tag drop allow deny".split())
+#: Default options of a conversation. A model needs more facts for an answer than a person, and copies tags exactly.
+CONVERSATION_DEFAULTS = {"protect": "names", "style": "tag", "facts": "useful"}
 
 
 class Conversation:
@@ -60,8 +63,9 @@ class Conversation:
             all calls of the conversation, while tool results share the mapping. Each such string is a guess that the
             model can test. Results of calls above a limit, and of unknown calls, are rewritten with unlinked
             surrogates, without an error.
-        options: Options of the mode ``names``: ``style``, ``facts``, ``keep``, ``tag``, ``drop``, ``allow``, ``deny``
-            and ``consistent_cap``, here for all strings of the conversation. With ``consistent=False`` each message has
+        options: Options of the mode ``names``: ``style`` (``"tag"`` by default), ``facts`` (``"useful"`` by default),
+            ``keep``, ``tag``, ``drop``, ``allow``, ``deny`` and ``consistent_cap``, here for all strings of the
+            conversation. With ``consistent=False`` each message has
             a mapping of its own, a message that is sent again stays equal only at its place, and ``tool_guesses`` are
             0.
 
@@ -92,10 +96,8 @@ class Conversation:
         for value, name in ((pass_through, "pass_through"), (restore_tools, "restore_tools")):
             if isinstance(value, str) or not all(isinstance(entry, str) for entry in value):
                 raise OptionError(f"{name} must be a collection of names, such as a list")
-        is_names_mode = options.setdefault("protect", "names") == "names" and options.get("consistent", True) in (
-            True,
-            False,
-        )
+        options = CONVERSATION_DEFAULTS | {name: value for name, value in options.items() if value is not None}
+        is_names_mode = options["protect"] == "names" and options.get("consistent", True) in (True, False)
         if not is_names_mode or not set(options) <= _OPTIONS:
             raise OptionError(
                 f'a conversation has protect="names" and the options {", ".join(sorted(_OPTIONS))}; for the modes '
@@ -478,7 +480,7 @@ class Conversation:
     @classmethod
     def _from_content(cls, encoded: bytes, sanitizer: Sanitizer | None, options: Mapping[str, Any]) -> "Conversation":
         content = decode_json(encoded.decode("ascii"))
-        stored = content["options"]
+        stored = {"style": DEFAULT_STYLE, **content["options"]}  # the default style of a file that has none
         if options.get("facts") not in (None, stored["facts"]):
             value = stored["facts"]
             raise OptionError(f"the conversation was started with facts={value}: use this value, or start a new one")

@@ -189,7 +189,8 @@ class Ledger:
             BudgetError: A budget does not cover a release. Nothing is released for any text.
             LedgerError, LedgerBusy: The ledger cannot be written. Nothing is released.
             OptionError, InputError: As ``Sanitizer.sanitize_batch``; or the numbers of privacy units and texts differ;
-                or the ledger has a replay cache and the mode ``names`` has a further detector.
+                or the ledger has a replay cache and the mode ``names`` has a further detector; or no option selects a
+                mode, and the default mode ``names`` has no epsilon.
 
         Privacy:
             Under ``staircase`` the spend is epsilon times the number of randomized words. Under ``santext``, ``krr``

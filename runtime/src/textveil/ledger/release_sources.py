@@ -79,7 +79,8 @@ def make_text_source(sanitizer: "Sanitizer", options: "Options") -> "ReleaseSour
 
     ``pack`` keeps the text and the counts, but no mapping: a mapping holds words of the original text.
 
-    ``pack`` serializes text and tokens, but never a mapping: a mapping holds words of the original text.
+    Raises:
+        OptionError: The options select the mode ``names`` by default alone, which has no epsilon to record.
 
     Example:
         >>> from textveil import Sanitizer
@@ -101,6 +102,8 @@ def make_text_source(sanitizer: "Sanitizer", options: "Options") -> "ReleaseSour
             replaced_words=packed["replaced_words"],
         )
 
+    if options.get("protect") is None and sanitizer.terms(**options).protect == "names":
+        raise OptionError("a ledger needs protect words or all: the default mode names spends nothing that it counts")
     return ReleaseSource(
         options={"kind": "text", **sanitizer.canonical_options(**options)},
         draw_releases=lambda texts: sanitizer.sanitize_batch(texts, **options),

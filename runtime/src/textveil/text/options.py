@@ -5,15 +5,18 @@ from decimal import Decimal, InvalidOperation
 from numbers import Real
 from typing import TypedDict
 
+from textveil.bundle.layout import NAMES_MODE, STAIRCASE_MODES
 from textveil.errors import OptionError
 
 _SET_OPTIONS = ("deny", "keep", "tag", "drop", "allow", "randomize")
 #: The protection modes, from the most readable to the most private.
-MODES = ("names", "words", "all")
+MODES = (NAMES_MODE, *STAIRCASE_MODES)
 #: Values of the option ``facts``, each of which keeps all that the one before it keeps; its default.
 FACTS = ("none", "plain", "useful", "public")
 NO_FACTS = FACTS[0]
-DEFAULT_FACTS = NO_FACTS
+DEFAULT_FACTS = "plain"
+#: Default of ``style``.
+DEFAULT_STYLE = "surrogate"
 
 
 class Options(TypedDict, total=False):
@@ -23,11 +26,13 @@ class Options(TypedDict, total=False):
         mechanism: ``staircase``, ``santext+``, ``santext``, ``fbdd``, ``krr`` or ``random``; the bundle's default if
             omitted.
         epsilon: Epsilon of a level, exactly as the bundle states it; the bundle's default if omitted. For ``krr`` any
-            number in (0, 30], for ``fbdd`` any in (0, 100000]; both require it.
+            number in (0, 30], for ``fbdd`` any in (0, 100000]; both require it. The staircase also requires
+            ``protect``, since the default mode has no epsilon.
         protect: Protection mode. ``"words"`` keeps function words, replaces names, places, numbers and similar entities
             by surrogates of the same type, and randomizes all other words. ``"all"`` randomizes function words too.
-            ``"names"`` keeps the words of a public list, and replaces all others by surrogates of their types. The
-            bundle's default if omitted.
+            ``"names"`` keeps the words of a public list, and replaces all others by surrogates of their types.
+            ``"names"`` if omitted; but if the bundle has no lists for it, or the call names a ``mechanism``, the mode
+            of the bundle's mechanism.
         consistent: Whether equal words of a document get equal outputs (``staircase``). It is the default of ``names``,
             which also accepts ``"corpus"``: equal strings of all documents get equal outputs, derived from a key.
         key: At least 16 secret bytes, for ``consistent="corpus"``.
@@ -37,10 +42,11 @@ class Options(TypedDict, total=False):
         deny: Words that are sensitive in this call even if they are common (``santext+``), or that count as unknown
             words even if the mode keeps them or the vocabulary contains them (``staircase``, ``names``).
         style: ``"surrogate"`` or ``"tag"`` (``names``): whether the output has surrogates or tags such as ``[city 1]``.
+            ``"surrogate"`` if omitted.
         keep, tag, drop: Entity types that are kept, become tags, or are removed (``names``).
         facts: Which public facts ``names`` keeps besides common words: ``"none"``, ``"plain"`` (technical and medical
             terms, and numbers with a unit), ``"useful"`` (headings, languages, ages below 90, years and amounts too) or
-            ``"public"`` (countries, firms and their products too). ``"none"`` if omitted.
+            ``"public"`` (countries, firms and their products too). ``"plain"`` if omitted.
         allow: Words that are kept at every position (``names``). The list is public: a reader who has it learns more
             from the output.
         randomize: Words that become random words of this list, at ``epsilon``, wherever they are in lower case
@@ -124,7 +130,7 @@ def check_options(options: Mapping[str, object]) -> dict[str, object]:
     for name, value in checked.items():
         if name in _TYPES and not _TYPES[name][0](value):
             raise OptionError(_TYPES[name][1].format(name))
-    if checked.get("protect", "words") not in MODES:
+    if checked.get("protect", NAMES_MODE) not in MODES:
         raise OptionError(f"protect must be one of {', '.join(MODES)}")
     return checked
 

@@ -3,7 +3,7 @@
 A *plan* holds all that calls with the same options share.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
 from hashlib import sha256
@@ -212,18 +212,32 @@ class Sanitizer:
         """
         return cast("NamesPlan", self._get_plan({**options, "protect": "names"}))
 
+    def add_sampling_mode(self, options: Options) -> Options:
+        """Return options with the mode of the bundle's mechanism in place of a missing mode.
+
+        They are for calls that need words with an output distribution, which the default mode ``names`` does not have.
+
+        >>> Sanitizer.load().add_sampling_mode({"epsilon": 8})
+        {'epsilon': 8, 'protect': 'words'}
+        """
+        checked = check_options(options)
+        mode = self.bundle.default_staircase_mode
+        is_default = "protect" not in checked and "randomize" not in checked and selects_names(self.bundle, checked)
+        return {**options, "protect": mode} if is_default and mode else options
+
     def distribution(self, word: str, **options: Unpack[Options]) -> "OutputDistribution":
         """Return the exact output distribution of one word: every output with its integer weight.
 
         Args:
             word: One word. A word outside the vocabulary has the distribution of ``<unk>``. Under the staircase
                 mechanism its case matters: in lower case more outputs are possible.
-            options: As in ``sanitize``.
+            options: As in ``sanitize``, except for the default of ``protect``: see ``add_sampling_mode``.
 
         Raises:
             OptionError: An option is not supported, the mechanism has no exact weights (``fbdd``), ``word`` is more
                 than one token, or the staircase mechanism keeps it.
         """
+        options = self.add_sampling_mode(options)
         plan, swap = self._get_plan(options), self._find_swap([[word]], options)
         if swap is not None:
             plan, word = self._get_plan(swap.replace_in_options(options)), swap.replace_characters(word)
@@ -343,7 +357,9 @@ class PlanFactory:
                 option. The message lists the supported values.
         """
         checked = check_options(options)
-        return self.names_plans.make_plan(checked) if _selects_names(checked) else self.make_randomizing_plan(checked)
+        if selects_names(self._bundle, checked):
+            return self.names_plans.make_plan(checked)
+        return self.make_randomizing_plan(checked)
 
     def make_randomizing_plan(self, checked: dict[str, Any]) -> "RandomizingPlan":
         """Create the plan for checked options of every mode except ``names``."""
@@ -356,8 +372,14 @@ class PlanFactory:
         return self.staircase_plans.make_plan(checked)
 
 
-def _selects_names(checked: dict[str, Any]) -> bool:
-    return checked.get("protect") == "names" and checked.get("mechanism", "staircase") == "staircase"
+def selects_names(bundle: TextBundle, checked: Mapping[str, Any]) -> bool:
+    """Return whether options without missing values select the mode ``names``.
+
+    A call that names a mechanism, but no mode, selects that mechanism.
+    """
+    if "protect" not in checked:
+        return "mechanism" not in checked and bundle.default_mode == "names"
+    return checked["protect"] == "names" and checked.get("mechanism", "staircase") == "staircase"
 
 
 def _explain_pieces(plan: "RandomizingPlan | NamesPlan", text: str) -> "Iterator[ExplainedPiece]":
@@ -374,7 +396,7 @@ def _explain_pieces(plan: "RandomizingPlan | NamesPlan", text: str) -> "Iterator
 def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> "RandomizingPlan":
     """Create the plan that options select in a bundle, for code that analyzes sampling.
 
-    See ``PlanFactory.make_plan``.
+    See ``PlanFactory.make_plan``. Without a mode the plan has that of the bundle's mechanism.
 
     Raises:
         OptionError: Also for the mode ``names``, which does not sample words of a vocabulary.
@@ -383,7 +405,7 @@ def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> "RandomizingPla
     'staircase'
     """
     checked = check_options(options)
-    if _selects_names(checked):
+    if "protect" in checked and selects_names(bundle, checked):
         raise OptionError(
             'the mode names randomizes no words, so this operation does not exist for it: use protect="words" or "all"'
         )

@@ -97,7 +97,7 @@ class StaircasePlanFactory:
         unsupported = sorted(set(checked).intersection(_UNSUPPORTED_OPTIONS))
         if unsupported:
             raise OptionError(f"the staircase does not support {', '.join(unsupported)}: omit it")
-        protect = checked.get("protect", self.bundle.default_mode)
+        protect = checked.get("protect", self.bundle.default_staircase_mode)
         level = find_staircase_level(self.bundle, checked.get("epsilon"))
         consistent, cap = _parse_consistency(checked)
         mechanism = self.make_slot_staircase(level, protect=protect)

@@ -223,4 +223,4 @@ def test_the_output_is_cut_as_the_input(small: Sanitizer) -> None:
 def test_marks_before_the_first_word_leave_it_the_first() -> None:
     sanitizer = Sanitizer.load()
     for text, drawn in (("The doctor", 1), ("(The doctor", 1), ("doctor The", 2), ("doctor (The", 2)):
-        assert sanitizer.sanitize(text, sanitize_punctuation=True).tokens == drawn, text
+        assert sanitizer.sanitize(text, protect="words", sanitize_punctuation=True).tokens == drawn, text

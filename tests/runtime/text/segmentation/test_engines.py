@@ -130,4 +130,4 @@ def anew() -> Iterator[None]:
 def test_a_wrong_engine_is_refused_before_anything_is_read(old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patterns, "re", WrongEngine(old, new))
     with pytest.raises(EngineFailed, match=r"^[^\n]+$"):
-        Sanitizer.load().sanitize("a text")
+        Sanitizer.load().sanitize("a text", protect="words")

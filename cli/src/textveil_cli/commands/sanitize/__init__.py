@@ -34,7 +34,7 @@ class SanitizeArguments:
         Path | None,
         typer.Option(
             rich_help_panel=RowOptions.heading,
-            help="With --consistent or --protect names, and one document: save the mapping that restores its "
+            help="With one document, in the mode names or with --consistent: save the mapping that restores its "
             "words to this file, readable by its owner alone (see textveil restore).",
         ),
     ] = None
@@ -126,23 +126,26 @@ def sanitize(arguments: SanitizeArguments) -> None:
     """Replace names or randomize words of a text.
 
     \b
-    textveil sanitize --protect names --text "Please refund Anna Novak."
-    textveil sanitize --protect names tickets.csv --column note -o sent.csv
+    textveil sanitize --text "Please refund Anna Novak."
+    textveil sanitize tickets.csv --column note -o sent.csv
 
-    By default (--protect words) function words, punctuation, case and the types of names are kept: textveil preview
-    shows them. Randomized words are unrelated to the originals: use --protect names if a language model or a person
-    acts on the text.
+    By default (--protect names) common words, terms and numbers with a unit are kept, and all else is replaced:
+    textveil preview shows which. Kept words can tell whom the text is about. With --protect words or all the words are
+    randomized under an epsilon, and are then unrelated to the originals.
 
     Each line of plain text is a document. For CSV, TSV, JSON lines and Parquet select columns or keys; the others are
     copied. Inputs may be folders and compressed files (.gz, .zst).
 
-    The privacy statement on standard error is about one word, against a reader who knows all others; the text as a
-    whole is not protected. Each further release of the same text weakens the guarantee.
+    The privacy statement on standard error tells what is kept. In the other modes it is about one word, against a
+    reader who knows all others; the text as a whole is not protected. Each further release of the same text weakens
+    this guarantee.
     """
-    arguments = arguments.resolve_format()
+    sanitizer, given = arguments.bundle.load_sanitizer(), arguments.text_options
+    arguments = replace(arguments, text_options=given.resolve_mode(sanitizer.bundle)).resolve_format()
     arguments.check_options()
-    options, sanitizer = arguments.text_options.make_options(), arguments.bundle.load_sanitizer()
+    options = given.make_options()
     sanitizer.terms(**options)  # checks the options before the first access to a file
+    arguments.ledger.check_text_options(sanitizer, options)
     arguments.text_options.report_list_entries(sanitizer, options, arguments.output.quiet)
     if arguments.is_over_files:
         from textveil_cli.commands.sanitize.tables import sanitize_tables

@@ -41,7 +41,7 @@ from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.names.tokenizer import ChunkTokenizer
 from textveil.text.names.tokens import RANDOMIZED, NamesToken
 from textveil.text.names.word_list import WordListRandomizer
-from textveil.text.options import CONSISTENT_CAP, DEFAULT_FACTS, FACTS, NO_FACTS
+from textveil.text.options import CONSISTENT_CAP, DEFAULT_FACTS, DEFAULT_STYLE, FACTS, NO_FACTS
 from textveil.text.restore import Restorer
 from textveil.text.statement import PrivacyTerms
 from textveil.work_limits import check_work
@@ -289,6 +289,11 @@ class NamesPlanFactory:
         """
         unsupported = sorted(set(options).intersection(_UNSUPPORTED_OPTIONS))
         unsupported += ["epsilon without randomize"] if "epsilon" in options and "randomize" not in options else []
+        if unsupported and "protect" not in options:
+            raise OptionError(
+                f"the default mode names does not support {', '.join(unsupported)}: omit it, or use protect words "
+                "or all"
+            )
         if unsupported:
             raise OptionError(f"the mode names does not support {', '.join(unsupported)}: omit it")
         style = self._make_style(options)
@@ -336,7 +341,7 @@ class NamesPlanFactory:
         )
 
     def _make_style(self, options: Mapping[str, Any]) -> ReplacementStyle:
-        style, cap = options.get("style", "surrogate"), options.get("consistent_cap", CONSISTENT_CAP)
+        style, cap = options.get("style", DEFAULT_STYLE), options.get("consistent_cap", CONSISTENT_CAP)
         if style not in STYLES:
             raise OptionError(f"style must be one of {', '.join(STYLES)}")
         facts_level = options.get("facts", DEFAULT_FACTS)
