@@ -18,6 +18,15 @@ _WORD = re.compile("[0-9A-Za-z\u00c0-\u024f]+(?:['\u2019][0-9A-Za-z\u00c0-\u024f
 _MAX_SENTENCE = 64
 #: A word after which a full stop ends a sentence.
 _LAST_WORD = re.compile("[a-z]{3,}")
+MODE=2
+HMODE=2
+_LIST_GAP = re.compile(r"[,;:|/()\[\]\"\n\u2022\u201c\u201d]")
+_CODE_AFTER = re.compile(r" ?(?:[-+*/|&<>=!]?=(?!\S*@)|::|;|\(|\[|\)(?:[;:,.)]|\s|$)|<)|\.$|[,}\]](?=\n)| [{}]")
+_CODE_BEFORE = re.compile(r"(?:[.=(<\[{]|::|[=<>] |->)$")
+_CODE_WORDS = frozenset("new class extends raise throw implements interface struct import def return function const let var int float double void bool string await async static public private self this".split())
+#: Marks before the first word of a line.
+_LIST_MARK = re.compile("[-*#>\u2022\u00b7\u2013\u2014+ \t\"'\u201c(]*")
+_BREAK = re.compile("(?:[:;]|[.,:;!?)\"\u201d]? [-*\u2022\u2013\u2014|\u25aa\u25cf\u25cb\u25e6\u2192\u2713\uf0b7\xb7]) [\"'(\u201c]?")
 _SENTENCE_END = re.compile(r"[.!?]['\")\u201d]*\s")
 #: Types of spans by class. The class is all that a place reads of a mention beside it.
 NUMERIC_TYPES = frozenset(
@@ -214,17 +223,48 @@ class LinePlaces:
     def is_heading_place(self, index: int, leads: Collection[str]) -> bool:
         """Return whether one of some words precedes a mention, or no replaced capital stands beside it."""
         is_led = self.gaps[index] == " " and self.get_word(index - 1).lower() in leads
-        return is_led or not self.has_capital_beside(index)
+        if is_led: return True
+        if HMODE==0: return not self.has_capital_beside(index)
+        if self.has_joined_capital(index): return False
+        if HMODE==1: return True
+        prose = self.gaps[index] == " " and self.get_word(index - 1).islower()
+        if HMODE==2: return not prose
+        return not prose or not (self.gaps[index+1]==" " and self.get_word(index+1).islower())
 
-    def begins_sentence(self, index: int, followers: Collection[str]) -> bool:
-        """Return whether a mention begins a sentence, and a comma or one of the words follows it."""
+    def has_joined_capital(self, index: int) -> bool:
+        """Return whether a replaced capital stands beside a mention, with no mark of a list between."""
+        return any(
+            self.get_class(at) in _CAPITAL and _LIST_GAP.search(self.gaps[gap]) is None
+            for at, gap in ((index - 1, index), (index + 1, index + 1))
+        )
+
+    def begins_sentence(self, index: int, followers: Collection[str], may_have_comma: bool, any_word: bool=False) -> bool:
+        """Return whether a mention begins a sentence, and one of the words follows it, or a comma where it may."""
+        after = self.gaps[index + 1]
+        if not (may_have_comma and after.startswith(", ")) and not (
+            after == " " and (self.get_word(index + 1) in followers or (any_word and self.get_word(index+1).islower()))
+        ):
+            return False
+        before = self.gaps[index]
+        if index == 0:
+            return not self._cut_before and _LIST_MARK.fullmatch(before) is not None
+        if not LINE_BREAKS.isdisjoint(before):
+            return True
+        if MODE>1 and _BREAK.fullmatch(before) and self.get_word(index-1): return True
+        if _SENTENCE_END.search(before) is None:
+            return False
+        return _LAST_WORD.fullmatch(self.get_word(index - 1)) is not None or (not may_have_comma and (self.get_class(index - 1) in NUMERIC_TYPES or self.get_class(index-1)=="word"))
+
+    def follows_number(self, index: int) -> bool:
+        """Return whether a number stands directly before a unit."""
+        return self.gaps[index] in ("", " ", "-") and self.get_class(index - 1) in NUMERIC_TYPES
+
+    def is_code_place(self, index: int) -> bool:
+        """Return whether marks of source code stand directly beside a mention."""
         before, after = self.gaps[index], self.gaps[index + 1]
-        if index == 0 and (self._cut_before or before.strip()):
-            return False
-        ends = _SENTENCE_END.search(before) is not None and _LAST_WORD.fullmatch(self.get_word(index - 1)) is not None
-        if index > 0 and not ends and LINE_BREAKS.isdisjoint(before):
-            return False
-        return after.startswith(", ") or (after == " " and self.get_word(index + 1) in followers)
+        return bool(_CODE_AFTER.match(after) or _CODE_BEFORE.search(before)) or (
+            before == " " and self.get_word(index - 1) in _CODE_WORDS
+        )
 
     def is_language_place(self, index: int) -> bool:
         """Return whether a word stands where names of languages stand."""
