@@ -22,7 +22,7 @@ MODE=2
 HMODE=2
 _LIST_GAP = re.compile(r"[,;:|/()\[\]\"\n\u2022\u201c\u201d]")
 _CODE_AFTER = re.compile(r" ?(?:[-+*/|&<>=!]?=(?!\S*@)|::|;|\(|\[|\)(?:[;:,.)]|\s|$)|<)|\.$|[,}\]](?=\n)| [{}]")
-_CODE_BEFORE = re.compile(r"(?:[.=(<\[{]|::|[=<>] |->)$")
+_CODE_BEFORE = re.compile(r"(?:[.=(<\[{]|::|[=<>] |->|[ (]-|^-)$")
 _CODE_WORDS = frozenset("new class extends raise throw implements interface struct import def return function const let var int float double void bool string await async static public private self this".split())
 #: Marks before the first word of a line.
 _LIST_MARK = re.compile("[-*#>\u2022\u00b7\u2013\u2014+ \t\"'\u201c(]*")

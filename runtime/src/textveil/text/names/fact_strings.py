@@ -16,6 +16,7 @@ from textveil.text.segmentation import TITLE, UPPER
 _PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses", "ss"), ("s", ""))
 #: Fewest letters of a single word in Title case that is kept.
 _MIN_HEADING = 4
+_MIN_TERM = 3
 #: Words of a list without blanks, and the marks between them.
 _WORD_LIST = re.compile("[a-z]{2,}(?:[,;|/][a-z]{2,})+")
 _LIST_MARK = re.compile("[,;|/]")
@@ -42,8 +43,9 @@ class FactStrings:
 
     @cached_property
     def surrogates(self) -> frozenset[str]:
-        """All surrogates, in lower case: no rule keeps one of them."""
-        return frozenset(entry.lower() for pool in self.lists.surrogate_pools.values() for entry in pool)
+        """All surrogates that replies can have restored, in lower case: no rule keeps one of them."""
+        pools = (pool for name, pool in self.lists.surrogate_pools.items() if name != "particle")
+        return frozenset(entry.lower() for pool in pools for entry in pool)
 
     @cached_property
     def persons(self) -> frozenset[str]:
@@ -59,7 +61,7 @@ class FactStrings:
     def _terms(self) -> frozenset[str]:
         lists = self.lists.fact_lists
         spelled = frozenset(entry.lower() for entry in lists["capital"] | lists["acronym"] if entry.isascii())
-        return (lists["term"] | spelled) - self.persons - self.surrogates - self.denied
+        return (lists["term"] | spelled | self.words.identifier_pieces) - self.persons - self.surrogates - self.denied
 
     @cached_property
     def _foreign(self) -> frozenset[str]:
@@ -77,6 +79,10 @@ class FactStrings:
     def is_term(self, word: str) -> bool:
         """Return whether a lower-case word is a listed term, or a word of another language."""
         return word in self._terms or word in self._foreign
+
+    def is_company(self, text: str) -> bool:
+        """Return whether a string is a company or product that this value hides."""
+        return not self.is_public and text in self.lists.fact_lists["company"]
 
     def is_unit(self, text: str) -> bool:
         """Return whether a string is a unit that is written with a capital, such as ``kWh``."""
@@ -133,8 +139,8 @@ class FactStrings:
         if len(tokens) != 1 or tokens[0].token_class != CAPITALIZED or tokens[0].case != TITLE:
             return False
         key = tokens[0].key
-        if key in self._terms:
-            return len(key) >= _MIN_HEADING and tokens[0].text == key.title()
+        if self.is_term(key):
+            return len(key) >= _MIN_TERM and tokens[0].text == key.title()
         return self._is_heading_word(key) and not self.common.get(key, 0) & CENSUS and len(key) >= _MIN_HEADING
 
     def is_rare(self, word):
@@ -155,7 +161,7 @@ class FactStrings:
             return False
         if len(keys) == 1 and keys[0] in self._terms:
             return True
-        return any(mark & (START | OPENER) and not mark & RARE for mark in marks)
+        return any((mark & (START | OPENER) and (not mark & RARE or X&(1 if len(keys)==1 else 2))) or (len(keys)>1 and X&4 and key in self.words.starts) for mark,key in zip(marks,keys))
 
     def _is_title_term(self, token: NamesToken) -> bool:
         return self._is_public_capital(token.text) or (token.key in self._terms and token.text == token.key.title())
@@ -165,3 +171,4 @@ class FactStrings:
         if not marks or marks & NAME:
             return False
         return word not in self.persons and word not in self.denied and word not in self._place_names
+X=0

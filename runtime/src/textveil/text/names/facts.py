@@ -22,7 +22,7 @@ from textveil.text.names.fact_numbers import NumberFacts
 from textveil.text.names.fact_places import LINE_BREAKS, LinePlaces
 from textveil.text.names.fact_strings import FactStrings
 from textveil.text.names.spans import SpanFinder, find_run_case
-from textveil.text.names.tokens import AFTER_TITLE, CAPITALIZED_RUN, KEPT, RANDOMIZED, EntitySpan
+from textveil.text.names.tokens import AFTER_TITLE, CAPITALIZED_RUN, KEPT, RANDOMIZED, EntitySpan, NamesToken
 from textveil.text.segmentation import LOWER, TITLE
 
 #: Number of elements that are read together at most. Nothing is kept on account of what may follow a cut.
@@ -193,6 +193,12 @@ class FactRules:
             return span.text.lower() in self._lists.fact_lists["language"] and place.is_language_place(index)
         return entity_type == "weekday" and not place.has_capital_beside(index)
 
+    def _is_code(self, tokens: Sequence[NamesToken]) -> bool:
+        """Return whether a run consists of words such as ``HttpClient`` and of common words, but not of these alone."""
+        camels = [token.text for token in tokens if self._identifiers.is_camel(token.text) and not self.strings.is_company(token.text)]
+        others = [token for token in tokens if token.text not in camels]
+        return len(camels) > 0 and (not others or self.strings.is_heading(others))
+
     def _is_kept_capital(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
         """Return whether a rule keeps a run of capitals."""
         span, strings, facts = mention.span, self.strings, self._facts
@@ -206,8 +212,8 @@ class FactRules:
             return False
         if STARTS and strings.is_start(tokens) and place.begins_sentence(index, facts.start_followers, False, not strings.is_rare(tokens[0].key)):
             return True
-        if len(tokens) == 1 and self._identifiers.is_camel(span.text):
-            if place.is_code_place(index) or (strings.is_useful and (span.text[0].islower() or strings.is_public)):
+        if self._is_code(tokens):
+            if place.is_code_place(index) or (strings.is_useful and (span.text[0].islower() or strings.is_public or PAS)):
                 return True
         if not strings.is_useful or not tokens:
             return False
@@ -219,3 +225,4 @@ class FactRules:
             return False
         return len(span.tokens) > 1 or place.is_heading_place(index, facts.heading_leads)
 STARTS=True
+PAS=0
