@@ -15,9 +15,16 @@ _DATES = frozenset(("month", "day", "date", "year", "year-range", "season"))
 _MAX_BARE, _MAX_AGE, _MAX_ORDINAL = 89, 89, 99
 _COUNTED = re.compile(r"[0-9]{1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,4}\.[0-9]{1,2}")
 _DECIMAL = re.compile(r"[0-9]{1,3}\.[0-9]{1,4}")
+#: Numbers of an amount of money.
+_AMOUNT = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,2})?|[0-9]{1,3}(?:[,.][0-9]{3}){1,3}(?:[.,][0-9]{1,2})?")
+#: Bare numbers above 89 that no age and no date is.
+_ROUND = frozenset("200 256 500 512 1000 1024".split())
+#: A time of a recording, as subtitles have it.
+_TIMESTAMP = re.compile("[0-9]{2}:[0-5][0-9]:[0-5][0-9][.,][0-9]{3}")
+_COUNTED_TYPES = frozenset(("number", "year", "digits", "phone"))
 _RANGE = re.compile("[0-9]{1,3}[-\u2013][0-9]{1,3}")
 _RATING = re.compile(r"[0-9]{1,2}(?:\.5)?/(?:5|10|100)")
-_CURRENCIES = frozenset("$\u20ac\u00a3\u00a5")
+_CURRENCIES = frozenset("$\u20ac\u00a3\u00a5\u20b9")
 
 
 class NumberFacts:
@@ -37,25 +44,23 @@ class NumberFacts:
         entity_type, text = mention.span.entity_type, mention.span.text
         if entity_type == "month":
             return is_useful and place.is_month_place(index) and not place.has_in_sentence(index, _DAYS)
+        if entity_type == "key":
+            return is_useful and _TIMESTAMP.fullmatch(text) is not None and self._is_time_place(place, index)
         if entity_type not in NUMERIC_TYPES:
             return False
         if entity_type == "age":
             return is_useful and text.isascii() and text.isdigit() and int(text) <= _MAX_AGE
-        if (
-            place.follows(index, self._before_values)
-            or place.gaps[index].endswith("#")
-            or place.precedes_capital(index)
-        ):
+        if place.gaps[index].endswith("#") or place.precedes_capital(index):
             return False
         neighbors = place.count_neighbors(index)
         if neighbors > 1:
             return False
-        if entity_type in ("number", "year", "digits"):
-            form = _RANGE if entity_type == "digits" else _COUNTED
-            if form.fullmatch(text) and self._is_counted(place, index):
-                return True
-            if entity_type == "digits" and not neighbors and _RATING.fullmatch(text):
-                return True
+        if entity_type in _COUNTED_TYPES and self._is_counted(place, index, entity_type, text):
+            return True
+        if place.follows(index, self._before_values):
+            return False
+        if entity_type == "digits" and not neighbors and _RATING.fullmatch(text):
+            return True
         if not is_useful or place.has_capital_beside(index) or place.has_in_sentence(index, _DAYS - {entity_type}):
             return False
         if entity_type == "year" or mention.entity_type == "year-range":
@@ -63,17 +68,32 @@ class NumberFacts:
         if neighbors or place.has_in_sentence(index, _DATES):
             return False
         if entity_type == "number":
-            bare = text.isdigit() and text.isascii() and len(text) <= 2 and int(text) <= _MAX_BARE
-            return (bare or _DECIMAL.fullmatch(text) is not None) and place.is_between_words(index)
+            return (_is_bare(text) or _DECIMAL.fullmatch(text) is not None) and place.is_bare_place(index)
         if entity_type == "ordinal":
             digits = text[:-2]
             listed = digits.isdigit() and digits.isascii() and int(digits) <= _MAX_ORDINAL
             return listed and self._strings.is_adjective(place.get_word(index + 1))
         return entity_type in ("time", "decade")
 
-    def _is_counted(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a number is counted, or is the first of two: ``20 to 35 hours``."""
-        if self._counts(place, index) or (self._strings.is_useful and self._is_amount(place, index)):
+    def _is_time_place(self, place: LinePlaces, index: int) -> bool:
+        """Return whether no date and no word of a secret or an address stands near a time of a recording."""
+        near = (place.get_class(at) for at in range(index - 3, index + 4))
+        return not place.follows(index, self._before_values) and _DATES.isdisjoint(near)
+
+    def _is_counted(self, place: LinePlaces, index: int, entity_type: str, text: str) -> bool:
+        """Return whether a number counts, measures or is money, or is the first of two: ``20 to 35 hours``."""
+        words = self._before_values if not self._strings.is_useful else self._words.secret_words
+        if place.follows(index, words) or place.get_word(index - 1).lower() in self._before_values:
+            return False
+        if self._strings.is_useful and _AMOUNT.fullmatch(text) and self._is_amount(place, index):
+            return True
+        if place.follows(index, self._before_values) and not self._has_unit(place, index): return False
+        form = _RANGE if entity_type == "digits" else _COUNTED
+        if entity_type == "phone":
+            return _is_round_range(text) and self._has_unit(place, index)
+        if form.fullmatch(text) is None:
+            return False
+        if self._counts(place, index):
             return True
         following = place.mentions[index + 2] if index + 2 < len(place.mentions) else None
         return (
@@ -85,6 +105,12 @@ class NumberFacts:
 
     def _counts(self, place: LinePlaces, index: int) -> bool:
         """Return whether a unit or a plural follows a number, or a word such as *version* precedes it."""
+        if self._has_unit(place, index):
+            return True
+        return place.gaps[index] == " " and place.get_word(index - 1).lower() in self._words.counters
+
+    def _has_unit(self, place: LinePlaces, index: int) -> bool:
+        """Return whether a unit or a plural follows a number."""
         gap, after = place.gaps[index + 1], place.get_word(index + 1)
         if gap.lstrip(" ").startswith("%"):
             return True
@@ -103,9 +129,24 @@ class NumberFacts:
                 and second not in words.currencies
             ):
                 return not place.is_age(index + 2)
-        return place.gaps[index] == " " and place.get_word(index - 1).lower() in words.counters
+        return False
 
     def _is_amount(self, place: LinePlaces, index: int) -> bool:
-        return place.gaps[index][-1:] in _CURRENCIES or (
-            place.gaps[index + 1] == " " and place.get_word(index + 1).lower() in self._words.currencies
+        """Return whether a sign or a word of a currency stands beside a number."""
+        before, after = place.gaps[index], place.gaps[index + 1]
+        return (
+            (before.rstrip(" ")[-1:] or " ") in _CURRENCIES
+            or (after.lstrip(" ")[:1] or " ") in _CURRENCIES
+            or (after == " " and place.get_word(index + 1).lower() in self._words.currencies)
         )
+
+
+def _is_bare(text: str) -> bool:
+    return text in _ROUND or (text.isdigit() and text.isascii() and len(text) <= 2 and int(text) <= _MAX_BARE)
+
+
+def _is_round_range(text: str) -> bool:
+    """Return whether a string is a range such as ``500-1000``, of multiples of 50."""
+    first, _, last = text.replace("\u2013", "-").partition("-")
+    numbers = [number for number in (first, last) if number.isascii() and number.isdigit() and len(number) <= 4]
+    return len(numbers) == 2 and int(first) < int(last) and all(int(number) % 50 == 0 for number in numbers)

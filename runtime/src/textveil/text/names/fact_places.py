@@ -19,6 +19,7 @@ _MAX_SENTENCE = 64
 #: A word after which a full stop ends a sentence.
 _LAST_WORD = re.compile("[a-z]{3,}")
 MODE=2
+_BARE_GAP = re.compile(r"[ (\[{\"']{1,3}|-|_\{?|\^\{?| ?[:=<>!+*/&|]{1,3} ?\(?|[.?!:;)] ?\(?")
 HMODE=2
 _LIST_GAP = re.compile(r"[,;:|/()\[\]\"\n\u2022\u201c\u201d]")
 _CODE_AFTER = re.compile(r" ?(?:[-+*/|&<>=!]?=(?!\S*@)|::|;|\(|\[|\)(?:[;:,.)]|\s|$)|<)|\.$|[,}\]](?=\n)| [{}]")
@@ -189,8 +190,9 @@ class LinePlaces:
         return self._is_number(index) or self.get_class(index) in _CAPITAL
 
     def precedes_capital(self, index: int) -> bool:
-        """Return whether a replaced capital follows a number directly."""
-        return self.get_class(index + 1) in _CAPITAL and not self._has_break(index + 1)
+        """Return whether a replaced capital follows a number directly, with no sign of per cent between."""
+        gap = self.gaps[index + 1]
+        return self.get_class(index + 1) in _CAPITAL and not self._has_break(index + 1) and not gap.startswith("%")
 
     def has_capital_beside(self, index: int) -> bool:
         """Return whether a replaced capital stands directly before or after a mention."""
@@ -203,14 +205,31 @@ class LinePlaces:
             for at in (index - 1, index + 1)
         )
 
-    def is_between_words(self, index: int) -> bool:
-        """Return whether kept words stand directly before and after a number, or a mark ends the sentence after it."""
-        before, after = self.gaps[index], self.gaps[index + 1]
-        if not self.get_word(index - 1) or before not in (" ", " (", "-", "=", " = "):
+    def is_bare_place(self, index: int) -> bool:
+        """Return whether kept words stand directly before and after a number, or the text ends after it.
+
+        Between the word before and the number is a blank, a mark of source code, a colon or the end of a sentence.
+        """
+        before = self.gaps[index]
+        if not self.get_word(index - 1) or _BARE_GAP.fullmatch(before) is None:
             return False
-        if self.get_word(index + 1):
-            return after in (" ", "-", ", ", ") ", ". ")
-        return index + 1 == len(self._words) and after[:1] in (".", "?", "!", ")")
+        if before[0] in ".?!:;)" and _LAST_WORD.fullmatch(self.get_word(index - 1)) is None:
+            return False
+        if not (self.get_word(index + 1) or (index + 1 == len(self._words) and not self._cut_after)):
+            return False
+        return self._has_lower_word(index)
+
+    def _has_lower_word(self, index: int) -> bool:
+        """Return whether a kept word in lower case stands in the line of an item, at most 64 items away."""
+        for step in (-1, 1):
+            at = index
+            while abs(at - index) < _MAX_SENTENCE and not self._has_break(at if step < 0 else at + 1):
+                at += step
+                if not 0 <= at < len(self._words):
+                    break
+                if self._words[at].islower():
+                    return True
+        return False
 
     def is_name_place(self, index: int, roles: Collection[str], kin: Collection[str]) -> bool:
         """Return whether a title or a role precedes a run, or a word of kinship follows it."""
@@ -278,12 +297,10 @@ class LinePlaces:
         return words[0] in self._words_of.age_ends or words == ["of", "age"]
 
     def has_in_sentence(self, index: int, types: Collection[str]) -> bool:
-        """Return whether the sentence of a mention has another mention of the types, or is very long."""
+        """Return whether another mention of the types stands near a mention in its sentence."""
         for step in (-1, 1):
             at = index
-            while True:
-                if abs(at - index) == _MAX_SENTENCE:
-                    return True
+            while abs(at - index) < _MAX_SENTENCE:
                 gap = self.gaps[at if step < 0 else at + 1]
                 at += step
                 if _SENTENCE_END.search(gap) or not LINE_BREAKS.isdisjoint(gap):
