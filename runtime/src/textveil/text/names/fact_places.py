@@ -4,7 +4,7 @@ The context never contains the string of a mention. So no rule depends on a stri
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from textveil.bundle.fact_words import FactWords
 from textveil.lazy import CHARACTERS, load_data
@@ -86,14 +86,14 @@ class LinePlaces:
         self._words.append(word)
         self.mentions.append(mention)
 
-    def keep(self, indices: Iterable[int]) -> int:
-        """Turn mentions into kept words, and return how many tokens these have."""
+    def keep(self, text_by_index: Mapping[int, str]) -> int:
+        """Turn mentions into kept words with the given texts, and return how many tokens these have."""
         count = 0
-        for index in indices:
+        for index, text in text_by_index.items():
             mention = self.mentions[index]
             assert mention is not None
             count += len(mention.span.tokens)
-            self._words[index], self.mentions[index] = mention.span.text, None
+            self._words[index], self.mentions[index] = text, None
         return count
 
     def iterate_elements(self) -> Iterator[str | EntityMention]:
@@ -175,6 +175,23 @@ class LinePlaces:
             at < 0 or self.get_class(at) in ("year", "year-range")
             for at in (self._find_joined_number(index, -1), self._find_joined_number(index, 1))
         )
+
+    def is_error_place(self, index: int) -> bool:
+        """Return whether no slot stands beside a word, and its line has more kept words than slots.
+
+        Of the line 64 items are read in each direction.
+        """
+        if self.get_class(index - 1) or self.get_class(index + 1) or len(self._words) == 1:
+            return False
+        kept = 0
+        for step in (-1, 1):
+            at = index
+            while abs(at - index) < _MAX_SENTENCE and not self._has_break(at if step < 0 else at + 1):
+                at += step
+                if not 0 <= at < len(self._words):
+                    break
+                kept += 1 if self.mentions[at] is None else -1
+        return kept > 1
 
     def is_month_place(self, index: int) -> bool:
         """Return whether a month stands before a year, or behind a word such as *in*, with no number beside it."""

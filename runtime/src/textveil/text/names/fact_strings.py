@@ -76,6 +76,10 @@ class FactStrings:
 
     # --- single words
 
+    def is_listed_name(self, word: str) -> bool:
+        """Return whether a word is on a list of persons, places or titles."""
+        return word in self.persons or word in self._place_names
+
     def is_term(self, word: str) -> bool:
         """Return whether a lower-case word is a listed term, or a word of another language."""
         return word in self._terms or word in self._foreign
@@ -125,7 +129,7 @@ class FactStrings:
 
     def _is_public_capital(self, text: str) -> bool:
         if text in self._capitals or (text[-1:] == "s" and text[:-1] in self.lists.fact_lists["acronym"]):
-            return text.lower() not in self.denied
+            return text.lower() not in self.denied and text.lower() not in self.persons
         return False
 
     def is_function_word(self, tokens: Sequence[NamesToken]) -> bool:

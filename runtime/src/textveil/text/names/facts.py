@@ -21,6 +21,7 @@ from textveil.text.names.fact_identifiers import IdentifierRules
 from textveil.text.names.fact_numbers import NumberFacts
 from textveil.text.names.fact_places import LINE_BREAKS, LinePlaces
 from textveil.text.names.fact_strings import FactStrings
+from textveil.text.names.fact_typos import TypingErrors
 from textveil.text.names.spans import SpanFinder, find_run_case
 from textveil.text.names.tokens import AFTER_TITLE, CAPITALIZED_RUN, KEPT, RANDOMIZED, EntitySpan, NamesToken
 from textveil.text.segmentation import LOWER, TITLE
@@ -40,6 +41,7 @@ class FactRules:
         level: One of ``FACTS``.
         denied: Keys of words that are always replaced.
         hidden_types: Public names of types that the options write as tags or remove.
+        shows_errors: Whether corrected words keep their own spelling, as a preview shows them.
 
     Privacy:
         The object stores no text of the user.
@@ -51,10 +53,12 @@ class FactRules:
         level: str,
         denied: Collection[str] = (),
         hidden_types: Collection[str] = (),
+        shows_errors: bool = False,
     ) -> None:
         self.level, self._lists, self._denied, self._hidden_types = level, lists, frozenset(denied), hidden_types
         self.strings = FactStrings(lists, level, denied)
         self._identifiers, self._numbers = IdentifierRules(self.strings), NumberFacts(self.strings)
+        self._errors, self._shows_errors = TypingErrors(self.strings), shows_errors
         self._facts = lists.rules.facts
         self._secret = self._facts.secret_words
         self._before_values = self._secret | self._facts.address_words
@@ -96,6 +100,7 @@ class FactRules:
         elements: Iterable[str | EntityMention],
         finder: SpanFinder,
         classify_span: Callable[[EntitySpan], EntityMention],
+        may_correct: bool = False,
     ) -> Iterator[str | EntityMention]:
         """Yield kept texts and mentions in turn. The mentions that a rule covers are kept text.
 
@@ -103,9 +108,10 @@ class FactRules:
             elements: Kept texts and mentions, in order.
             finder: Finder of the spans, whose number of kept words grows by those of the facts.
             classify_span: Classifier of a span by its type.
+            may_correct: Whether typing errors may be corrected.
         """
         kept_texts: list[str] = []
-        for element in self._keep_in_batches(elements, finder, classify_span):
+        for element in self._keep_in_batches(elements, finder, classify_span, may_correct):
             if isinstance(element, str):
                 kept_texts.append(element)
             else:
@@ -119,6 +125,7 @@ class FactRules:
         elements: Iterable[str | EntityMention],
         finder: SpanFinder,
         classify_span: Callable[[EntitySpan], EntityMention],
+        may_correct: bool,
     ) -> Iterator[str | EntityMention]:
         batch: list[str | EntityMention] = []
         is_cut, begun, word_before = False, False, ""
@@ -128,27 +135,35 @@ class FactRules:
                 if end:
                     batch.append(element[:end])
                     place = LinePlaces(batch, self._facts, is_cut, False, word_before)
-                    yield from self._keep_in_lines(place, finder, classify_span)
+                    yield from self._keep_in_lines(place, finder, classify_span, may_correct)
                     batch, element, is_cut, begun = [], element[end:], False, False
                     word_before = place.last_word
             batch.append(element)
             begun = begun or not isinstance(element, str)
             if len(batch) >= _MAX_BATCH:
                 place = LinePlaces(batch, self._facts, is_cut, True, word_before)
-                yield from self._keep_in_lines(place, finder, classify_span)
+                yield from self._keep_in_lines(place, finder, classify_span, may_correct)
                 batch, is_cut, begun = [], True, False
         place = LinePlaces(batch, self._facts, is_cut, False, word_before)
-        yield from self._keep_in_lines(place, finder, classify_span)
+        yield from self._keep_in_lines(place, finder, classify_span, may_correct)
 
     def _keep_in_lines(
-        self, place: LinePlaces, finder: SpanFinder, classify_span: Callable[[EntitySpan], EntityMention]
+        self,
+        place: LinePlaces,
+        finder: SpanFinder,
+        classify_span: Callable[[EntitySpan], EntityMention],
+        may_correct: bool,
     ) -> Iterator[str | EntityMention]:
-        for rule in (self._is_kept_word, self._is_kept_capital, self._numbers.is_kept):
-            found = [
-                index
+        for rule in (self._is_kept_word, self._is_corrected, self._is_kept_capital, self._numbers.is_kept):
+            if rule == self._is_corrected and not (may_correct and self.strings.is_useful):
+                continue
+            found = {
+                index: mention.span.text
                 for index, mention in enumerate(place.mentions)
                 if mention is not None and self._may_keep(mention) and rule(place, index, mention)
-            ]
+            }
+            if rule == self._is_corrected and not self._shows_errors:
+                found = {index: self._errors.correct(text) for index, text in found.items()}
             finder.kept_count += place.keep(found)
         for index, mention in enumerate(place.mentions):
             if mention is None or not self._may_keep(mention):
@@ -192,6 +207,17 @@ class FactRules:
         if entity_type == "group":
             return span.text.lower() in self._lists.fact_lists["language"] and place.is_language_place(index)
         return entity_type == "weekday" and not place.has_capital_beside(index)
+
+    def _is_corrected(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
+        """Return whether a word is a typing error that is corrected."""
+        span = mention.span
+        if span.entity_type != "word" or span.case != LOWER or not place.is_error_place(index):
+            return False
+        return not place.follows(index, self._before_names) and self._errors.correct(span.text) != ""
+
+    def corrects(self, word: str) -> bool:
+        """Return whether a word is a typing error that these rules correct at some places."""
+        return self.strings.is_useful and self._errors.correct(word) != ""
 
     def _is_code(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether a run consists of words such as ``HttpClient`` and of common words, but not of these alone."""
