@@ -161,8 +161,8 @@ class _OptionReasons:
     def _name_fact(self, word: str, entity_type: str, mention: EntityMention) -> str:
         """Return the reason of a fact.
 
-        It is ``identifier`` for a part of one, the list of facts that has a word, ``typing-error`` for a corrected word,
-        or else the type of the word.
+        It is ``identifier`` for a part of one, the list of facts that has a word, ``typing-error`` for a corrected
+        word, or else the type of the word.
         """
         if entity_type in _STRING_TYPES:
             return "identifier"

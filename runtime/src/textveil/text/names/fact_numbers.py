@@ -17,6 +17,8 @@ _COUNTED = re.compile(r"[0-9]{1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,4}\.[0-9
 _DECIMAL = re.compile(r"[0-9]{1,3}\.[0-9]{1,4}")
 #: Numbers of an amount of money.
 _AMOUNT = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,2})?|[0-9]{1,3}(?:[,.][0-9]{3}){1,3}(?:[.,][0-9]{1,2})?")
+#: Number of items before a bare number none of which is a word of a secret or of an address.
+_FAR = 5
 #: Bare numbers above 89 that no age and no date is.
 _ROUND = frozenset("200 256 500 512 1000 1024".split())
 #: A time of a recording, as subtitles have it.
@@ -68,7 +70,8 @@ class NumberFacts:
         if neighbors or place.has_in_sentence(index, _DATES):
             return False
         if entity_type == "number":
-            return (_is_bare(text) or _DECIMAL.fullmatch(text) is not None) and place.is_bare_place(index)
+            is_bare = _is_bare(text) or _DECIMAL.fullmatch(text) is not None
+            return is_bare and place.is_bare_place(index) and not place.follows(index, self._before_values, _FAR)
         if entity_type == "ordinal":
             digits = text[:-2]
             listed = digits.isdigit() and digits.isascii() and int(digits) <= _MAX_ORDINAL
@@ -87,7 +90,8 @@ class NumberFacts:
             return False
         if self._strings.is_useful and _AMOUNT.fullmatch(text) and self._is_amount(place, index):
             return True
-        if place.follows(index, self._before_values) and not self._has_unit(place, index): return False
+        if place.follows(index, self._before_values) and not self._has_unit(place, index):
+            return False
         form = _RANGE if entity_type == "digits" else _COUNTED
         if entity_type == "phone":
             return _is_round_range(text) and self._has_unit(place, index)

@@ -18,16 +18,25 @@ _WORD = re.compile("[0-9A-Za-z\u00c0-\u024f]+(?:['\u2019][0-9A-Za-z\u00c0-\u024f
 _MAX_SENTENCE = 64
 #: A word after which a full stop ends a sentence.
 _LAST_WORD = re.compile("[a-z]{3,}")
-MODE=2
+#: Marks between a word and a bare number: blanks, marks of source code, a colon, and the end of a sentence.
 _BARE_GAP = re.compile(r"[ (\[{\"']{1,3}|-|_\{?|\^\{?| ?[:=<>!+*/&|]{1,3} ?\(?|[.?!:;)] ?\(?")
-HMODE=2
+#: Marks that separate the entries of a list, and so a capital from the one beside it.
 _LIST_GAP = re.compile(r"[,;:|/()\[\]\"\n\u2022\u201c\u201d]")
+#: Marks of source code behind and before a name, and words before one.
 _CODE_AFTER = re.compile(r" ?(?:[-+*/|&<>=!]?=(?!\S*@)|::|;|\(|\[|\)(?:[;:,.)]|\s|$)|<)|\.$|[,}\]](?=\n)| [{}]")
 _CODE_BEFORE = re.compile(r"(?:[.=(<\[{]|::|[=<>] |->|[ (]-|^-)$")
-_CODE_WORDS = frozenset("new class extends raise throw implements interface struct import def return function const let var int float double void bool string await async static public private self this".split())
-#: Marks before the first word of a line.
-_LIST_MARK = re.compile("[-*#>\u2022\u00b7\u2013\u2014+ \t\"'\u201c(]*")
-_BREAK = re.compile("(?:[:;]|[.,:;!?)\"\u201d]? [-*\u2022\u2013\u2014|\u25aa\u25cf\u25cb\u25e6\u2192\u2713\uf0b7\xb7]) [\"'(\u201c]?")
+_CODE_WORDS = frozenset(
+    (
+        *"async await class const def double extends float function implements import int interface let".split(),
+        *"new private public raise return self static string struct this throw var void".split(),
+    )
+)
+_BE = frozenset("are be became is s was were".split())
+#: Marks before the first word of a line; and marks that end a clause, before its first word.
+_LIST_MARK = re.compile("[-*#>\u2022\xb7\u2013\u2014+ \t\"'\u201c(]*")
+_CLAUSE_END = re.compile(
+    '(?:[:;]|[.,:;!?)"\u201d]? [-*\u2022\u2013\u2014|\u25aa\u25cf\u25cb\u25e6\u2192\u2713\uf0b7\xb7]) ["\'(\u201c]?'
+)
 _SENTENCE_END = re.compile(r"[.!?]['\")\u201d]*\s")
 #: Types of spans by class. The class is all that a place reads of a mention beside it.
 NUMERIC_TYPES = frozenset(
@@ -118,12 +127,12 @@ class LinePlaces:
     def _has_break(self, index: int) -> bool:
         return not LINE_BREAKS.isdisjoint(self.gaps[index])
 
-    def follows(self, index: int, words: Collection[str]) -> bool:
-        """Return whether one of the words is among the three items before an index.
+    def follows(self, index: int, words: Collection[str], most: int = 3) -> bool:
+        """Return whether one of the words is among the items before an index, three or ``most``.
 
         Of an earlier line only the last word counts, and only for the first item of a line.
         """
-        for at in range(index, index - 3, -1):
+        for at in range(index, index - most, -1):
             if at == 0:
                 return self._cut_before or self._word_before.lower() in words
             if self._words[at - 1].lower() in words:
@@ -230,6 +239,8 @@ class LinePlaces:
         before = self.gaps[index]
         if not self.get_word(index - 1) or _BARE_GAP.fullmatch(before) is None:
             return False
+        if self.get_word(index - 1).lower() == "at":  # he lives at 14
+            return False
         if before[0] in ".?!:;)" and _LAST_WORD.fullmatch(self.get_word(index - 1)) is None:
             return False
         if not (self.get_word(index + 1) or (index + 1 == len(self._words) and not self._cut_after)):
@@ -256,40 +267,59 @@ class LinePlaces:
             return True
         return self.get_word(index + 1) == "s" and self.get_word(index + 2).lower() in kin
 
-    def is_heading_place(self, index: int, leads: Collection[str]) -> bool:
-        """Return whether one of some words precedes a mention, or no replaced capital stands beside it."""
-        is_led = self.gaps[index] == " " and self.get_word(index - 1).lower() in leads
-        if is_led: return True
-        if HMODE==0: return not self.has_capital_beside(index)
-        if self.has_joined_capital(index): return False
-        if HMODE==1: return True
-        prose = self.gaps[index] == " " and self.get_word(index - 1).islower()
-        if HMODE==2: return not prose
-        return not prose or not (self.gaps[index+1]==" " and self.get_word(index+1).islower())
+    def follows_role(self, index: int, roles: Collection[str]) -> bool:
+        """Return whether a role and a verb such as *is* precede a run, as in ``my teacher is``."""
+        return self.get_word(index - 1).lower() in _BE and self.follows(index, roles)
 
-    def has_joined_capital(self, index: int) -> bool:
+    def is_heading_place(self, index: int, leads: Collection[str]) -> bool:
+        """Return whether one of some words precedes a mention, or it stands neither in a clause nor beside a capital.
+
+        A mention stands in a clause if a blank and a kept word in lower case precede it.
+        """
+        before = self.get_word(index - 1) if self.gaps[index] == " " else ""
+        return before.lower() in leads or not (before.islower() or self._has_joined_capital(index))
+
+    def _has_joined_capital(self, index: int) -> bool:
         """Return whether a replaced capital stands beside a mention, with no mark of a list between."""
         return any(
             self.get_class(at) in _CAPITAL and _LIST_GAP.search(self.gaps[gap]) is None
             for at, gap in ((index - 1, index), (index + 1, index + 1))
         )
 
-    def begins_sentence(self, index: int, followers: Collection[str], may_have_comma: bool, any_word: bool=False) -> bool:
-        """Return whether a mention begins a sentence, and one of the words follows it, or a comma where it may."""
+    def begins_sentence(self, index: int, followers: Collection[str]) -> bool:
+        """Return whether a mention begins a sentence, and a comma or one of the words follows it."""
         after = self.gaps[index + 1]
-        if not (may_have_comma and after.startswith(", ")) and not (
-            after == " " and (self.get_word(index + 1) in followers or (any_word and self.get_word(index+1).islower()))
-        ):
+        if not after.startswith(", ") and not (after == " " and self.get_word(index + 1) in followers):
             return False
+        return self._begins_line(index) or self._ends_sentence(index)
+
+    def begins_clause(self, index: int, followers: Collection[str] | None) -> bool:
+        """Return whether a mention begins a sentence or a clause, and one of the words follows it.
+
+        Args:
+            index: Index of the mention.
+            followers: Words one of which must follow; ``None`` for any word in lower case.
+        """
+        following = self.get_word(index + 1)
+        if self.gaps[index + 1] != " " or not (following.islower() if followers is None else following in followers):
+            return False
+        if self._begins_line(index) or self._ends_sentence(index):
+            return True
+        if _CLAUSE_END.fullmatch(self.gaps[index]) is not None and self.get_word(index - 1):
+            return True
+        is_settled = self.get_class(index - 1) in NUMERIC_TYPES or self.get_class(index - 1) == "word"
+        return is_settled and _SENTENCE_END.search(self.gaps[index]) is not None
+
+    def _begins_line(self, index: int) -> bool:
         before = self.gaps[index]
         if index == 0:
-            return not self._cut_before and _LIST_MARK.fullmatch(before) is not None
-        if not LINE_BREAKS.isdisjoint(before):
-            return True
-        if MODE>1 and _BREAK.fullmatch(before) and self.get_word(index-1): return True
-        if _SENTENCE_END.search(before) is None:
-            return False
-        return _LAST_WORD.fullmatch(self.get_word(index - 1)) is not None or (not may_have_comma and (self.get_class(index - 1) in NUMERIC_TYPES or self.get_class(index-1)=="word"))
+            return not self._cut_before and _LIST_MARK.fullmatch(before.rpartition("\n")[2]) is not None
+        return not LINE_BREAKS.isdisjoint(before)
+
+    def _ends_sentence(self, index: int) -> bool:
+        """Return whether a sentence ends before an item, with a kept word of three small letters or more."""
+        is_end = _SENTENCE_END.search(self.gaps[index]) is not None
+        return is_end and _LAST_WORD.fullmatch(self.get_word(index - 1)) is not None
 
     def follows_number(self, index: int) -> bool:
         """Return whether a number stands directly before a unit."""

@@ -16,6 +16,7 @@ from textveil.text.segmentation import TITLE, UPPER
 _PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses", "ss"), ("s", ""))
 #: Fewest letters of a single word in Title case that is kept.
 _MIN_HEADING = 4
+#: Fewest letters of a term in Title case.
 _MIN_TERM = 3
 #: Words of a list without blanks, and the marks between them.
 _WORD_LIST = re.compile("[a-z]{2,}(?:[,;|/][a-z]{2,})+")
@@ -147,7 +148,8 @@ class FactStrings:
             return len(key) >= _MIN_TERM and tokens[0].text == key.title()
         return self._is_heading_word(key) and not self.common.get(key, 0) & CENSUS and len(key) >= _MIN_HEADING
 
-    def is_rare(self, word):
+    def is_rare(self, word: str) -> bool:
+        """Return whether English texts have a common word seldom."""
         return self.common.get(word, 0) & RARE > 0
 
     def is_heading(self, tokens: Sequence[NamesToken]) -> bool:
@@ -165,7 +167,7 @@ class FactStrings:
             return False
         if len(keys) == 1 and keys[0] in self._terms:
             return True
-        return any((mark & (START | OPENER) and (not mark & RARE or X&(1 if len(keys)==1 else 2))) or (len(keys)>1 and X&4 and key in self.words.starts) for mark,key in zip(marks,keys))
+        return any(mark & (START | OPENER) and not mark & RARE for mark in marks)
 
     def _is_title_term(self, token: NamesToken) -> bool:
         return self._is_public_capital(token.text) or (token.key in self._terms and token.text == token.key.title())
@@ -175,4 +177,3 @@ class FactStrings:
         if not marks or marks & NAME:
             return False
         return word not in self.persons and word not in self.denied and word not in self._place_names
-X=0

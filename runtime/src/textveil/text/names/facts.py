@@ -221,9 +221,11 @@ class FactRules:
 
     def _is_code(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether a run consists of words such as ``HttpClient`` and of common words, but not of these alone."""
-        camels = [token.text for token in tokens if self._identifiers.is_camel(token.text) and not self.strings.is_company(token.text)]
-        others = [token for token in tokens if token.text not in camels]
-        return len(camels) > 0 and (not others or self.strings.is_heading(others))
+        others = [token for token in tokens if not self._is_camel(token.text)]
+        return len(others) < len(tokens) and (not others or self.strings.is_heading(others))
+
+    def _is_camel(self, text: str) -> bool:
+        return self._identifiers.is_camel(text) and not self.strings.is_company(text)
 
     def _is_kept_capital(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
         """Return whether a rule keeps a run of capitals."""
@@ -232,14 +234,21 @@ class FactRules:
             return False
         tokens = [token for token in span.tokens if token.token_class != KEPT]
         is_start = span.text.istitle() and span.text.lower() in facts.starts
-        if is_start and place.begins_sentence(index, facts.start_followers, True):
+        if is_start and place.begins_sentence(index, facts.start_followers):
             return True
         if place.is_name_place(index, facts.roles, facts.kin) or place.follows(index, self._before_names):
             return False
-        if STARTS and strings.is_start(tokens) and place.begins_sentence(index, facts.start_followers, False, not strings.is_rare(tokens[0].key)):
-            return True
+        if place.follows_role(index, facts.roles):
+            return False
+        if len(tokens) > 1 and tokens[0].key in facts.roles:  # in Patient Summer the rest may be a name
+            return False
+        if strings.is_start(tokens):
+            followers = facts.start_followers if strings.is_rare(tokens[0].key) else None
+            if place.begins_clause(index, followers):
+                return True
         if self._is_code(tokens):
-            if place.is_code_place(index) or (strings.is_useful and (span.text[0].islower() or strings.is_public or PAS)):
+            is_kept = strings.is_useful and (span.text[0].islower() or strings.is_public)
+            if is_kept or place.is_code_place(index):
                 return True
         if not strings.is_useful or not tokens:
             return False
@@ -250,5 +259,3 @@ class FactRules:
         if not strings.is_heading(tokens):
             return False
         return len(span.tokens) > 1 or place.is_heading_place(index, facts.heading_leads)
-STARTS=True
-PAS=0
