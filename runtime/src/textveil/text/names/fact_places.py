@@ -23,8 +23,8 @@ _BARE_GAP = re.compile(r"[ (\[{\"']{1,3}|-|_\{?|\^\{?| ?[:=<>!+*/&|]{1,3} ?\(?|[
 #: Marks that separate the entries of a list, and so a capital from the one beside it.
 _LIST_GAP = re.compile(r"[,;:|/()\[\]\"\n\u2022\u201c\u201d]")
 #: Marks of source code behind and before a name, and words before one.
-_CODE_AFTER = re.compile(r" ?(?:[-+*/|&<>=!]?=(?!\S*@)|::|;|\(|\[|\)(?:[;:,.)]|\s|$)|<)|\.$|[,}\]](?=\n)| [{}]")
-_CODE_BEFORE = re.compile(r"(?:[.=(<\[{]|::|[=<>] |->|[ (]-|^-)$")
+_CODE_AFTER = re.compile(r" ?(?:[-+*/|&<>=!]?=|::|;|\(|\[|\)(?:[;:,.) \n]|\Z)|<)|\.\Z|[,}\]](?=\n)| [{}]")
+_CODE_BEFORE = re.compile(r"(?:[.=(<\[{]|::|[=<>] |->|[ (]-)\Z|^-\Z")
 _CODE_WORDS = frozenset(
     (
         *"async await class const def double extends float function implements import int interface let".split(),
@@ -186,21 +186,10 @@ class LinePlaces:
         )
 
     def is_error_place(self, index: int) -> bool:
-        """Return whether no slot stands beside a word, and its line has more kept words than slots.
-
-        Of the line 64 items are read in each direction.
-        """
-        if self.get_class(index - 1) or self.get_class(index + 1) or len(self._words) == 1:
+        """Return whether no slot stands beside a word, and its line has more kept words than slots."""
+        if self.get_class(index - 1) or self.get_class(index + 1):
             return False
-        kept = 0
-        for step in (-1, 1):
-            at = index
-            while abs(at - index) < _MAX_SENTENCE and not self._has_break(at if step < 0 else at + 1):
-                at += step
-                if not 0 <= at < len(self._words):
-                    break
-                kept += 1 if self.mentions[at] is None else -1
-        return kept > 1
+        return sum(1 if self.mentions[at] is None else -1 for at in self._iterate_line(index)) > 1
 
     def is_month_place(self, index: int) -> bool:
         """Return whether a month stands before a year, or behind a word such as *in*, with no number beside it."""
@@ -248,16 +237,17 @@ class LinePlaces:
         return self._has_lower_word(index)
 
     def _has_lower_word(self, index: int) -> bool:
-        """Return whether a kept word in lower case stands in the line of an item, at most 64 items away."""
+        return any(self._words[at].islower() for at in self._iterate_line(index))
+
+    def _iterate_line(self, index: int) -> Iterator[int]:
+        """Yield the items of the line of an item in both directions, at most 64 in each."""
         for step in (-1, 1):
             at = index
             while abs(at - index) < _MAX_SENTENCE and not self._has_break(at if step < 0 else at + 1):
                 at += step
                 if not 0 <= at < len(self._words):
                     break
-                if self._words[at].islower():
-                    return True
-        return False
+                yield at
 
     def is_name_place(self, index: int, roles: Collection[str], kin: Collection[str]) -> bool:
         """Return whether a title or a role precedes a run, or a word of kinship follows it."""

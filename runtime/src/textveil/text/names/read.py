@@ -232,7 +232,7 @@ class NamesReader:
             if cached is None:
                 finder = self._make_finder(self._iterate_windows(part.text), part.text, has_capitals)
                 elements: Iterable[str | EntityMention] = self._classify_elements(
-                    finder, has_capitals, is_secret and not is_key, is_json=True
+                    finder, has_capitals, is_secret and not is_key, is_json=number > 0 or following is not _NO_PART
                 )
                 if is_key or (len(part.text) <= _MAX_CACHED_LENGTH and len(cached_parts) < _MAX_CHUNKS):
                     elements = tuple(elements)
