@@ -23,6 +23,14 @@ const WORD_LIST = /^[a-z]{2,}(?:[,;|/][a-z]{2,})+$/;
 const LIST_MARK = /[,;|/]/;
 /** Letters in a row, of which Python's `str.title` capitalizes the first. */
 const CASED = /[\p{Lowercase}\p{Uppercase}\p{Lt}]+/gu;
+/** Units that are written with a capital. */
+const CASED_UNITS: ReadonlySet<string> = new Set([
+  ..."BPM D DPI FPS GB GHz GPa GW GWh Gbps GiB Hz K KB Kbps KiB MB MHz MJ MPH MPa MW MWh Mbps MeV MiB PB PSI".split(
+    " ",
+  ),
+  ..."RPM TB THz TiB Wh cL dB dBi dBm dL eV hPa kA kB kHz kJ kN kPa kV kW kWh keV mA mAh mL mM mV mmHg pH".split(" "),
+  "\u03bcL",
+]);
 const PERSON_LISTS = ["given", "family", "given-abroad"];
 const PLACE_LISTS = "street-word city country state place particle title group".split(" ");
 
@@ -117,7 +125,7 @@ export class FactStrings {
 
   /** Return whether a string is a unit that is written with a capital, such as `kWh`. */
   isUnit(text: string): boolean {
-    return this.words.units.has(text) && text !== text.toLowerCase();
+    return CASED_UNITS.has(text) && this.words.units.has(text.toLowerCase());
   }
 
   /** Return whether a kept word is the plural of a common noun. */

@@ -21,6 +21,14 @@ _MIN_TERM = 3
 #: Words of a list without blanks, and the marks between them.
 _WORD_LIST = re.compile("[a-z]{2,}(?:[,;|/][a-z]{2,})+")
 _LIST_MARK = re.compile("[,;|/]")
+#: Units that are written with a capital.
+_CASED_UNITS = frozenset(
+    (
+        *"BPM D DPI FPS GB GHz GPa GW GWh Gbps GiB Hz K KB Kbps KiB MB MHz MJ MPH MPa MW MWh Mbps MeV MiB PB".split(),
+        *"PSI RPM TB THz TiB Wh cL dB dBi dBm dL eV hPa kA kB kHz kJ kN kPa kV kW kWh keV mA mAh mL mM mV".split(),
+        *("mmHg", "pH", "\u03bcL"),
+    )
+)
 _PERSON_LISTS = ("given", "family", "given-abroad")
 _PLACE_LISTS = ("street-word", "city", "country", "state", "place", "particle", "title", "group")
 
@@ -91,7 +99,7 @@ class FactStrings:
 
     def is_unit(self, text: str) -> bool:
         """Return whether a string is a unit that is written with a capital, such as ``kWh``."""
-        return text in self.words.units and text != text.lower()
+        return text in _CASED_UNITS and text.lower() in self.words.units
 
     def is_plural(self, word: str) -> bool:
         """Return whether a kept word is the plural of a common noun."""
