@@ -5,6 +5,8 @@ docs/proofs/names.md, "Facts". The texts are random mixtures of words, numbers a
 
 import random
 import re
+from collections.abc import Collection
+from dataclasses import replace
 
 import pytest
 from names_soup import GAPS, NAMES, SHOWN, STRINGS, is_broken, law, pairs, parts_of, soup
@@ -22,7 +24,7 @@ _VALUE = re.compile("[0-9]+(?:[.,:/-][0-9]+)*")
 LEVELS = ("plain", "useful", "public")
 #: Words on which rules of facts depend, and strings that they may keep.
 AROUND = parts_of("""
-version|at least|most|than|page|step|sentences|years|days|short words|km|mg|percent|%|dollars|$|€|to|or|password|is
+Maintain the|Structure your|atachment|assumtion|x = |total:|[|(|: |; |- |is|teacher is|hospital,|version|at least|most|than|page|step|sentences|years|days|short words|km|mg|percent|%|dollars|$|€|to|or|password|is
 token|room|order|code|zip|door|patient|Patient|nurse|'s brother|wife|in|since|early|into|language|translate to|speak|the
 #|born|of age|years old|old|the meeting|of the|and then|he said|first|total
 """)
@@ -30,6 +32,7 @@ VALUES = parts_of("""
 5|12|89|90|97|100|2000|1961|2021|12th|3rd|112th|4/5|7/10|5-10|5x5|$|1,250|3.5|June|March|Friday|3:15|1960s|French|German
 customer_id|getUserName|photo_61_05_12.jpg|sunset_beach|kowal12_total.py|mcLean_tax.pdf|j_smith|a.kowal(x)|x.get_value()
 /home/kowal/report.txt|/home/docs/report.pdf|np.zorblax.mean|self.zorb_index|HTTPServer|Python|Docker|JSON|API|iPhone
+HttpClient|Maintain|Fibrillation|Kubernetes|Structure|00:02:34.070|45000|500-1000|kWh|mL|wrting|atachment|assumtion|funtionality
 Project Status Report|The Final Report|Business Plan|TOTAL COST|x|y|n|python|kubernetes|javascript
 """)
 #: Texts, and what no value of the option may keep of each.
@@ -61,6 +64,24 @@ HIDDEN = [
     ("the password:\norder_total", "order_total"),
     ('see {"password": "order_total", "tokens": ["order_total"]}', "order_total order_total"),
     ('see {"zorblax": "order_total"}', "order_total"),
+    ("Patient Summer was seen. My teacher is Summer Rain", "Summer Rain"),
+    ("a nurse, Willow, and Nurse Rocket came", "Willow Rocket"),
+    ("He lives at 14. Then he left", "14"),
+    ("my number is 12; his is 34", "12 34"),
+    ("we met at Imre u. 12.\nThe door", "12"),
+    ("in Calle 15, near the shop; at Kowal ul. 15. Then", "15"),
+    ("she was born 12. 6. 1961 here", "1961"),
+    ("Call 555-1200 offices and 555-0142 days", "555-1200 555-0142"),
+    ("the pin is $4821 and code 00:02:34.070", "4821 00:02:34.070"),
+    ("on 12 June 2021 at 00:02:34.070 he left", "12 June 2021 00:02:34.070"),
+    ("new Kowalska(x); MacDonald.getValue(); VanDyke.run()", "Kowalska MacDonald VanDyke"),
+    ("Zorblax mL, Kowalska GB and 5 Zorblax", "Zorblax Kowalska 5"),
+    ("We met baerings, cloone and torphy in town", "baerings cloone torphy"),
+    ("The password is atachment here", "atachment"),
+    ("his name is atachment, they told us", "atachment"),
+    ("name,age\nKowal,97\nZorblax,12", "Kowal 97 Zorblax 12"),
+    ("1. Kowal\n2. Zorblax\n3. Wrzosek", "Kowal Zorblax Wrzosek"),
+    ("je m'appelle Zorblax, me llamo Kowalska, ich bin Wrzosek", "Zorblax Kowalska Wrzosek"),
 ]
 #: Texts, and what a value of the option keeps of each.
 KEPT = [
@@ -73,6 +94,19 @@ KEPT = [
     ("useful", "I am 34 years old", "34"),
     ("useful", "we met in June 2023 and in 2019", "June 2023 2019"),
     ("useful", "Please read the Project Status Report", "Project Status Report"),
+    ("plain", "The plan is new. - Maintain the records of it.\n* Structure your answer", "Maintain Structure"),
+    ("plain", "It works with 20 kWh, 5 mL and 16 GB of it", "20 kWh 5 mL 16 GB"),
+    ("plain", "write 500-1000 words in total", "500-1000"),
+    ("plain", "throw new HttpClient(x) now", "HttpClient"),
+    ("plain", ",".join(["box", "boy", "brain", "bottle"] * 60), "box"),
+    ("useful", "the cost of it was 45000€ in all", "45000"),
+    ("useful", "the width = 5 + height of it", "5"),
+    ("useful", "read this. 2. Then write the rest of it", "2"),
+    ("useful", "at 00:02:34.070 he says it", "00:02:34.070"),
+    ("useful", "a list: Violin, Battery, Sandbox and more", "Violin Battery Sandbox"),
+    ("useful", "LLMs and APIs are new", "LLMs APIs"),
+    ("useful", "voy a la casa de un amigo", "de un"),
+    ("useful", "We read the atachment of the letter now", "atachment"),
 ]
 
 
@@ -87,6 +121,12 @@ DENIED = ("km", "version", "sentences", "password", "the", "in", "meeting")
 
 def make_plan(sanitizer: Sanitizer, level: str, deny: tuple[str, ...] = ()) -> NamesPlan:
     return sanitizer.names_plan(protect="names", facts=level, deny=deny)
+
+
+def read_kept(plan: NamesPlan, text: str) -> str:
+    """Return the kept text of a text."""
+    (read,) = plan.make_reader().read_texts([text])
+    return "".join(element for element in read.elements if isinstance(element, str))
 
 
 def list_hidden(plan: NamesPlan, text: str) -> str:
@@ -106,6 +146,59 @@ def test_facts_are_kept(sanitizer: Sanitizer, level: str, text: str, spans: str)
     for value in LEVELS[LEVELS.index(level) :]:
         hidden = list_hidden(make_plan(sanitizer, value), text).split(" ")
         assert [span for span in spans.split(" ") if span in hidden] == []
+
+
+CORRECTED = [
+    ("We read the atachment of the letter now", "attachment"),
+    ("I know the sepcification of it by heart", "specification"),
+    ("It is the discusseed part of the letter", "discussed"),
+]
+
+
+@pytest.mark.parametrize(("text", "word"), CORRECTED)
+def test_a_typing_error_comes_out_corrected(sanitizer: Sanitizer, text: str, word: str) -> None:
+    plan = make_plan(sanitizer, "useful")
+    assert word in read_kept(plan, text)
+    assert "".join(piece for piece, _ in plan.preview(text)) == text
+    for other in (text.lower(), f'{{"x": "{text}"}} {text}'):  # no capital; JSON
+        assert word not in read_kept(plan, other)
+    assert word not in read_kept(make_plan(sanitizer, "plain"), text)
+
+
+def test_what_stands_beside_an_error_is_settled_before(sanitizer: Sanitizer) -> None:
+    """Two errors side by side stay hidden: none is corrected because the other one is."""
+    kept = read_kept(make_plan(sanitizer, "useful"), "We read the atachment assumtion of the letter now")
+    assert "attachment" not in kept
+    assert "assumption" not in kept
+
+
+#: A word that several rows of the table in docs/names-rule.md cover, with options, and whether it is kept.
+PRECEDENCE = [
+    ("We use Kubernetes for it", {}, True),
+    ("We use Kubernetes for it", {"deny": ["kubernetes"]}, False),
+    ("We use Kubernetes for it", {"deny": ["kubernetes"], "allow": ["kubernetes"]}, False),
+    ("the password is Kubernetes here", {}, False),
+    ("the password is Kubernetes here", {"allow": ["kubernetes"]}, True),
+    ("We use Anna for it", {}, False),
+    ("We use Anna for it", {"allow": ["anna"]}, True),
+    ("We use Anna for it", {"keep": ["person"]}, True),
+    ("We use Anna for it", {"keep": ["person"], "deny": ["anna"]}, False),
+]
+
+
+@pytest.mark.parametrize(("text", "options", "is_kept"), PRECEDENCE)
+def test_the_first_list_of_the_table_decides(
+    sanitizer: Sanitizer, text: str, options: dict[str, list[str]], is_kept: bool
+) -> None:
+    plan = sanitizer.names_plan(protect="names", facts="public", **options)
+    assert ("Kubernetes" in read_kept(plan, text) or "Anna" in read_kept(plan, text)) == is_kept
+
+
+def test_a_list_of_persons_comes_before_lists_of_facts(sanitizer: Sanitizer) -> None:
+    plan = make_plan(sanitizer, "public")
+    facts = plan.lists.fact_lists
+    lists = replace(plan.lists, fact_lists={**facts, "capital": facts["capital"] | {"Anna"}})
+    assert "Anna" not in read_kept(replace(plan, lists=lists), "We use Anna for it")
 
 
 # --- the layer: elements of the three passes with other strings in the hidden spans
@@ -146,7 +239,7 @@ def _make_finder() -> SpanFinder:
 
 
 def keep(rules: FactRules, elements: list[str | EntityMention]) -> list[str | EntityMention]:
-    return [*rules.keep_facts(elements, _make_finder(), _classify)]
+    return [*rules.keep_facts(elements, _make_finder(), _classify, may_correct=True)]
 
 
 def place_differs(rules: FactRules | None, reader: NamesReader, seed: int, texts: int) -> bool:
@@ -228,10 +321,38 @@ def _read_first_digit(places: LinePlaces, index: int) -> str:
     return "" if mention is not None and mention.span.text[:1] in "12345" else _get_class(places, index)
 
 
+def _read_length_before(places: LinePlaces, index: int, followers: Collection[str] | None) -> bool:
+    mention = places.mentions[index - 1] if index > 0 else None
+    return (mention is None or len(mention.span.text) % 2 > 0) and _begins_clause(places, index, followers)
+
+
+def _read_string_beside(places: LinePlaces, index: int) -> bool:
+    mention = places.mentions[index + 1] if index + 1 < len(places.mentions) else None
+    return _is_error_place(places, index) or (mention is not None and len(mention.span.text) % 2 > 0)
+
+
+def _read_hidden_line(places: LinePlaces, index: int) -> bool:
+    return _is_bare_place(places, index) and all(
+        mention is None or at == index or mention.span.text[:1] not in "zqw"
+        for at, mention in enumerate(places.mentions[: index + 3])
+    )
+
+
+def _read_entry_beside(places: LinePlaces, index: int, leads: Collection[str]) -> bool:
+    mention = places.mentions[index + 1] if index + 1 < len(places.mentions) else None
+    return _is_heading_place(places, index, leads) and (mention is None or mention.span.text[-1:] not in "zqw")
+
+
 _get_word, _get_class = LinePlaces.get_word, LinePlaces.get_class
+_begins_clause, _is_error_place = LinePlaces.begins_clause, LinePlaces.is_error_place
+_is_bare_place, _is_heading_place = LinePlaces.is_bare_place, LinePlaces.is_heading_place
 FAULTS = {
     "a hidden word decides": (LinePlaces, "get_word", _read_hidden_word),
     "the digits of a neighbor decide": (LinePlaces, "get_class", _read_first_digit),
+    "a clause begins by a hidden word": (LinePlaces, "begins_clause", _read_length_before),
+    "a hidden word decides on an error": (LinePlaces, "is_error_place", _read_string_beside),
+    "a hidden word of the line decides on a bare number": (LinePlaces, "is_bare_place", _read_hidden_line),
+    "a hidden entry decides on a list": (LinePlaces, "is_heading_place", _read_entry_beside),
 }
 
 

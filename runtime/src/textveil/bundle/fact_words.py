@@ -35,6 +35,7 @@ class FactWords:
         heading_leads: Words before a single word in Title case that names no person.
         name_leads: Words before the name of a person, as in ``my name is``.
         name_prefixes: Beginnings of family names, such as ``mc`` and ``van``.
+        foreign_words: Function words of other languages, such as ``de`` and ``und``.
     """
 
     units: frozenset[str] = _NONE
@@ -59,6 +60,7 @@ class FactWords:
     heading_leads: frozenset[str] = _NONE
     name_leads: frozenset[str] = _NONE
     name_prefixes: frozenset[str] = _NONE
+    foreign_words: frozenset[str] = _NONE
 
 
 #: Keys of ``optional.facts`` that this release reads.

@@ -182,7 +182,7 @@ class KeyReader(NamesReader):
     """
 
     def __init__(self, reader: NamesReader) -> None:
-        vars(self).update(vars(reader))
+        vars(self).update(vars(reader.without_corrections()))
 
     def read_texts(self, texts: Sequence[str]) -> list[ReadText]:
         """Read each key like a text of its own."""

@@ -61,7 +61,8 @@ class MessagePreparer:
                 is_run = shared.reply_records.covers_whole_replies(place, run) if run else is_run
                 sent = self._prepare_model_message(message, place, message_tag, reader, is_compared=is_run)
             elif sender == "tool" and not shared.custom_rewrite:
-                sent = self._prepare_tool_results(message, place, self._make_resend_tag(place, message_tag), reader)
+                files = reader.without_corrections()  # a tool that edits a file needs the file's own spelling
+                sent = self._prepare_tool_results(message, place, self._make_resend_tag(place, message_tag), files)
             else:
                 other_count += sender == "other"
                 resend_tag = self._make_resend_tag(place, message_tag, other_count * (sender == "other"))

@@ -74,7 +74,7 @@ class ConversationTextRewriter:
 
         No word is kept because of its context: all numbers are hidden, and all words except common words in lower case.
         """
-        shared = self._shared
+        shared, reader = self._shared, reader.without_corrections()
         swap = find_swap(shared.sanitizer.bundle.characters_json, [text]) or NO_SWAP
         text = swap.replace_characters(text)
         is_masked = masks is not None and bool(masks.originals)

@@ -80,6 +80,8 @@ def test_the_reasons_of_facts() -> None:
     assert reasons["dogs"] == ("kept", "common-word")
     assert explain("We use Kubernetes for the phonon.", facts="useful")["Kubernetes"] == ("kept", "facts: capital")
     assert explain("They live in France.", facts="public")["France"] == ("kept", "facts: country")
+    assert explain("We read the atachment now.", facts="useful")["atachment"] == ("kept", "facts: typing-error")
+    assert explain("We read the atachment now.", facts="plain")["atachment"] == ("word", "not-common")
     assert explain(TEXT, facts="none")["5"] == ("number", "pattern")
 
 

@@ -4,7 +4,7 @@
  */
 
 import type { FactWords } from "../../bundle/rules.js";
-import { isDigit, WHITE } from "../segmentation/words.js";
+import { isDigit, isLower, WHITE } from "../segmentation/words.js";
 import { CAPITALIZED_RUN, DIGIT_GROUP, LINE_BREAK, LONE_INITIAL } from "./entitySpans.js";
 import type { EntityMention } from "./entityTypes.js";
 
@@ -15,7 +15,22 @@ const SENTENCE_END = new RegExp(`[.!?]['")\u201d]*[${WHITE}]`);
 const MAX_SENTENCE = 64;
 /** A word after which a full stop ends a sentence. */
 const LAST_WORD = /^[a-z]{3,}$/;
-const NOT_WHITE = new RegExp(`[^${WHITE}]`);
+/** Marks between a word and a bare number: blanks, marks of source code, a colon, and the end of a sentence. */
+const BARE_GAP = /^(?:[ ([{"']{1,3}|-|_\{?|\^\{?| ?[:=<>!+*/&|]{1,3} ?\(?|[.?!:;)] ?\(?)$/;
+/** Marks that separate the entries of a list, and so a capital from the one beside it. */
+const LIST_GAP = /[,;:|/()[\]"\n\u2022\u201c\u201d]/;
+/** Marks of source code behind and before a name, and words before one. */
+const CODE_AFTER = /^(?: ?(?:[-+*/|&<>=!]?=|::|;|\(|\[|\)(?:[;:,.) \n]|$)|<)|\.$|[,}\]](?=\n)| [{}])/;
+const CODE_BEFORE = /(?:(?:[.=(<[{]|::|[=<>] |->|[ (]-)|^-)$/;
+const CODE_WORDS: ReadonlySet<string> = new Set([
+  ..."async await class const def double extends float function implements import int interface let".split(" "),
+  ..."new private public raise return self static string struct this throw var void".split(" "),
+]);
+const BE: ReadonlySet<string> = new Set("are be became is s was were".split(" "));
+/** Marks before the first word of a line; and marks that end a clause, before its first word. */
+const LIST_MARK = /^[-*#>\u2022\xb7\u2013\u2014+ \t"'\u201c(]*$/;
+const CLAUSE_END =
+  /^(?:[:;]|[.,:;!?)"\u201d]? [-*\u2022\u2013\u2014|\u25aa\u25cf\u25cb\u25e6\u2192\u2713\uf0b7\xb7]) ["'(\u201c]?$/;
 /** Types of spans by class. The class is all that a place reads of a mention beside it. */
 export const NUMERIC_TYPES: ReadonlySet<string> = new Set([
   ..."number year digits account phone card ssn time date day decade ordinal age season year-range".split(" "),
@@ -68,13 +83,12 @@ export class LinePlaces {
     this.mentions.push(mention);
   }
 
-  /** Turn mentions into kept words, and return how many tokens these have. */
-  keep(indices: readonly number[]): number {
+  /** Turn mentions into kept words with the given texts, and return how many tokens these have. */
+  keep(texts: ReadonlyMap<number, string>): number {
     let count = 0;
-    for (const index of indices) {
-      const { span } = this.mentions[index] as EntityMention;
-      count += span.tokens.length;
-      [this.#words[index], this.mentions[index]] = [span.text, undefined];
+    for (const [index, text] of texts) {
+      count += (this.mentions[index] as EntityMention).span.tokens.length;
+      [this.#words[index], this.mentions[index]] = [text, undefined];
     }
     return count;
   }
@@ -121,11 +135,11 @@ export class LinePlaces {
   }
 
   /**
-   * Return whether one of the words is among the three items before an index. Of an earlier line only the last word
-   * counts, and only for the first item of a line.
+   * Return whether one of the words is among the items before an index, three or `most`. Of an earlier line only the
+   * last word counts, and only for the first item of a line.
    */
-  follows(index: number, words: ReadonlySet<string>): boolean {
-    for (let at = index; at > index - 3; at--) {
+  follows(index: number, words: ReadonlySet<string>, most = 3): boolean {
+    for (let at = index; at > index - most; at--) {
       if (at === 0) return this.cutBefore || words.has(this.wordBefore.toLowerCase());
       if (words.has(this.#getLower(at - 1))) return true;
       if (hasBreak(this.getGap(at))) return false;
@@ -182,6 +196,26 @@ export class LinePlaces {
     });
   }
 
+  /** Return the items of the line of an item in both directions, at most 64 in each. */
+  *#iterateLine(index: number): Generator<number> {
+    for (const step of [-1, 1]) {
+      let at = index;
+      while (Math.abs(at - index) < MAX_SENTENCE && !hasBreak(this.getGap(step < 0 ? at : at + 1))) {
+        at += step;
+        if (this.#isOutside(at)) break;
+        yield at;
+      }
+    }
+  }
+
+  /** Return whether no slot stands beside a word, and its line has more kept words than slots. */
+  isErrorPlace(index: number): boolean {
+    if (this.getClass(index - 1) !== "" || this.getClass(index + 1) !== "") return false;
+    let kept = 0;
+    for (const at of this.#iterateLine(index)) kept += this.mentions[at] === undefined ? 1 : -1;
+    return kept > 1;
+  }
+
   /** Return whether a month stands before a year, or behind a word such as *in*, with no number beside it. */
   isMonthPlace(index: number): boolean {
     const precedesYear = ["year", "year-range"].includes(this.getClass(index + 1));
@@ -195,9 +229,10 @@ export class LinePlaces {
     return !this.#isOutside(index) && (this.#isNumber(index) || CAPITAL.has(this.getClass(index)));
   }
 
-  /** Return whether a replaced capital follows a number directly. */
+  /** Return whether a replaced capital follows a number directly, with no sign of per cent between. */
   precedesCapital(index: number): boolean {
-    return CAPITAL.has(this.getClass(index + 1)) && !hasBreak(this.getGap(index + 1));
+    const gap = this.getGap(index + 1);
+    return CAPITAL.has(this.getClass(index + 1)) && !hasBreak(gap) && !gap.startsWith("%");
   }
 
   /** Return whether a replaced capital stands directly before or after a mention. */
@@ -212,12 +247,21 @@ export class LinePlaces {
     );
   }
 
-  /** Return whether kept words stand directly before and after a number, or a mark ends the sentence after it. */
-  isBetweenWords(index: number): boolean {
-    const [before, after] = [this.getGap(index), this.getGap(index + 1)];
-    if (this.getWord(index - 1) === "" || ![" ", " (", "-", "=", " = "].includes(before)) return false;
-    if (this.getWord(index + 1) !== "") return [" ", "-", ", ", ") ", ". "].includes(after);
-    return index + 1 === this.#words.length && /^[.?!)]/.test(after);
+  /**
+   * Return whether kept words stand directly before and after a number, or the text ends after it. Between the word
+   * before and the number is a blank, a mark of source code, a colon or the end of a sentence.
+   */
+  isBarePlace(index: number): boolean {
+    const [before, word] = [this.getGap(index), this.getWord(index - 1)];
+    if (word === "" || !BARE_GAP.test(before) || word.toLowerCase() === "at") return false; // he lives at 14
+    if (/^[.?!:;)]/.test(before) && !LAST_WORD.test(word)) return false;
+    const isLast = index + 1 === this.#words.length && !this.cutAfter;
+    return (isLast || this.getWord(index + 1) !== "") && this.#hasLowerWord(index);
+  }
+
+  #hasLowerWord(index: number): boolean {
+    for (const at of this.#iterateLine(index)) if (isLower(this.getWord(at))) return true;
+    return false;
   }
 
   /** Return whether a title or a role precedes a run, or a word of kinship follows it. */
@@ -227,18 +271,69 @@ export class LinePlaces {
     return this.getWord(index + 1) === "s" && kin.has(this.#getLower(index + 2));
   }
 
-  /** Return whether one of some words precedes a mention, or no replaced capital stands beside it. */
+  /** Return whether a role and a verb such as *is* precede a run, as in `my teacher is`. */
+  followsRole(index: number, roles: ReadonlySet<string>): boolean {
+    return BE.has(this.#getLower(index - 1)) && this.follows(index, roles);
+  }
+
+  /**
+   * Return whether one of some words precedes a mention, or it stands neither in a clause nor beside a capital. It
+   * stands in a clause if a blank and a kept word in lower case precede it.
+   */
   isHeadingPlace(index: number, leads: ReadonlySet<string>): boolean {
-    return (this.getGap(index) === " " && leads.has(this.#getLower(index - 1))) || !this.hasCapitalBeside(index);
+    const before = this.getGap(index) === " " ? this.getWord(index - 1) : "";
+    return leads.has(before.toLowerCase()) || !(isLower(before) || this.#hasJoinedCapital(index));
+  }
+
+  /** Return whether a replaced capital stands beside a mention, with no mark of a list between. */
+  #hasJoinedCapital(index: number): boolean {
+    const isJoined = (at: number, gap: number): boolean =>
+      CAPITAL.has(this.getClass(at)) && !LIST_GAP.test(this.getGap(gap));
+    return isJoined(index - 1, index) || isJoined(index + 1, index + 1);
   }
 
   /** Return whether a mention begins a sentence, and a comma or one of the words follows it. */
   beginsSentence(index: number, followers: ReadonlySet<string>): boolean {
-    const [before, after] = [this.getGap(index), this.getGap(index + 1)];
-    if (index === 0 && (this.cutBefore || NOT_WHITE.test(before))) return false;
-    const ends = SENTENCE_END.test(before) && LAST_WORD.test(this.getWord(index - 1));
-    if (index > 0 && !ends && !hasBreak(before)) return false;
-    return after.startsWith(", ") || (after === " " && followers.has(this.getWord(index + 1)));
+    const after = this.getGap(index + 1);
+    if (!after.startsWith(", ") && !(after === " " && followers.has(this.getWord(index + 1)))) return false;
+    return this.#beginsLine(index) || this.#endsSentence(index);
+  }
+
+  /**
+   * Return whether a mention begins a sentence or a clause, and one of the words follows it; without words any word in
+   * lower case.
+   */
+  beginsClause(index: number, followers: ReadonlySet<string> | undefined): boolean {
+    const following = this.getWord(index + 1);
+    if (this.getGap(index + 1) !== " " || !(followers === undefined ? isLower(following) : followers.has(following)))
+      return false;
+    if (this.#beginsLine(index) || this.#endsSentence(index)) return true;
+    if (CLAUSE_END.test(this.getGap(index)) && this.getWord(index - 1) !== "") return true;
+    const before = this.getClass(index - 1);
+    return (NUMERIC_TYPES.has(before) || before === "word") && SENTENCE_END.test(this.getGap(index));
+  }
+
+  #beginsLine(index: number): boolean {
+    const before = this.getGap(index);
+    if (index === 0) return !this.cutBefore && LIST_MARK.test(before.slice(before.lastIndexOf("\n") + 1));
+    return hasBreak(before);
+  }
+
+  /** Return whether a sentence ends before an item, with a kept word of three small letters or more. */
+  #endsSentence(index: number): boolean {
+    return SENTENCE_END.test(this.getGap(index)) && LAST_WORD.test(this.getWord(index - 1));
+  }
+
+  /** Return whether a number stands directly before a unit. */
+  followsNumber(index: number): boolean {
+    return ["", " ", "-"].includes(this.getGap(index)) && NUMERIC_TYPES.has(this.getClass(index - 1));
+  }
+
+  /** Return whether marks of source code stand directly beside a mention. */
+  isCodePlace(index: number): boolean {
+    const before = this.getGap(index);
+    if (CODE_AFTER.test(this.getGap(index + 1)) || CODE_BEFORE.test(before)) return true;
+    return before === " " && CODE_WORDS.has(this.getWord(index - 1));
   }
 
   /** Return whether a word stands where names of languages stand. */
@@ -253,11 +348,10 @@ export class LinePlaces {
     return this.factWords.ageEnds.has(first) || (first === "of" && second === "age");
   }
 
-  /** Return whether the sentence of a mention has another mention of the types. */
+  /** Return whether another mention of the types stands near a mention in its sentence. */
   hasInSentence(index: number, types: ReadonlySet<string>): boolean {
     for (const step of [-1, 1]) {
-      for (let at = index; ; ) {
-        if (Math.abs(at - index) === MAX_SENTENCE) return true;
+      for (let at = index; Math.abs(at - index) < MAX_SENTENCE; ) {
         const gap = this.getGap(step < 0 ? at : at + 1);
         at += step;
         if (SENTENCE_END.test(gap) || hasBreak(gap)) break;

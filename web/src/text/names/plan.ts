@@ -20,7 +20,7 @@ import {
   type MentionPart,
   makeEqualityKey,
 } from "./entityTypes.js";
-import { FactRules, listValueTypes } from "./facts.js";
+import { type ErrorsShown, FactRules, listValueTypes } from "./facts.js";
 import { COPIED, type JsonPart, NUMBER, splitJson, TEXT, writeEscapes } from "./jsonBlocks.js";
 import { collectKeys, Lexicon } from "./lexicon.js";
 import { iteratePairs, type RewrittenElement } from "./replyPairs.js";
@@ -55,6 +55,8 @@ interface ReadPart {
   readonly text: string;
   readonly isFirst: boolean;
   readonly isKey: boolean;
+  /** Whether it is a whole text, without JSON. */
+  readonly isWhole: boolean;
 }
 
 const KEY_END = /^"[ \t\r\n]*:/;
@@ -64,9 +66,8 @@ const listReadParts = (parts: readonly JsonPart[]): ReadPart[] =>
   parts.flatMap(({ partType, text }, index) => {
     if (partType === COPIED) return [];
     const next = parts[index + 1];
-    return [
-      { text, isFirst: index === 0, isKey: partType === TEXT && next?.partType === COPIED && KEY_END.test(next.text) },
-    ];
+    const isKey = partType === TEXT && next?.partType === COPIED && KEY_END.test(next.text);
+    return [{ text, isFirst: index === 0, isKey, isWhole: parts.length === 1 }];
   });
 
 /** Join the read parts of a text with its copied parts. */
@@ -407,9 +408,14 @@ export class NamesPlan {
   }
 
   /** Read the texts of a document: possible names in lower case are kept if any text has a capital letter. */
-  #readTexts(texts: readonly string[], tokenizer: ChunkTokenizer, classifier: EntityClassifier): ReadText[] {
+  #readTexts(
+    texts: readonly string[],
+    tokenizer: ChunkTokenizer,
+    classifier: EntityClassifier,
+    errorsShown: ErrorsShown = "corrected",
+  ): ReadText[] {
     const parts = texts.map(splitJson);
-    const readParts = this.#readPlainTexts(parts.flatMap(listReadParts), tokenizer, classifier);
+    const readParts = this.#readPlainTexts(parts.flatMap(listReadParts), tokenizer, classifier, errorsShown);
     let index = 0;
     return parts.map((partsOfText) =>
       partsOfText.length === 1
@@ -418,7 +424,12 @@ export class NamesPlan {
     );
   }
 
-  #readPlainTexts(parts: readonly ReadPart[], tokenizer: ChunkTokenizer, classifier: EntityClassifier): ReadText[] {
+  #readPlainTexts(
+    parts: readonly ReadPart[],
+    tokenizer: ChunkTokenizer,
+    classifier: EntityClassifier,
+    errorsShown: ErrorsShown,
+  ): ReadText[] {
     const { characters } = tokenizer;
     const { rules } = tokenizer.lists;
     const isLetter = (text: string): boolean =>
@@ -441,7 +452,7 @@ export class NamesPlan {
     });
     let isSecret = false; // whether the last key of JSON names a secret
     return finders.map((finder, index): ReadText => {
-      const { isFirst, isKey } = parts[index] as ReadPart;
+      const { isFirst, isKey, isWhole } = parts[index] as ReadPart;
       if (isFirst) isSecret = false;
       const elements = classifier.mergeKept(
         finder
@@ -449,7 +460,11 @@ export class NamesPlan {
           .map((element) => (typeof element === "string" ? element : classifier.classifySpan(element, hasCapitals))),
       );
       if (this.facts.level === "none" || (isSecret && !isKey)) return { elements, keptCount: finder.keptCount };
-      const found = this.facts.keepFacts(elements, (span) => classifier.classifySpan(span, hasCapitals));
+      const found = this.facts.keepFacts(
+        elements,
+        (span) => classifier.classifySpan(span, hasCapitals),
+        hasCapitals && isWhole ? errorsShown : "hidden", // keys and values of JSON stay as they are
+      );
       if (isKey) isSecret = this.facts.namesSecret(found.elements);
       return { elements: found.elements, keptCount: finder.keptCount + found.keptCount };
     });
@@ -477,7 +492,8 @@ export class NamesPlan {
   /** Return each token and gap of a text with its treatment. */
   preview(text: string): [string, string][] {
     const treatments: [string, string][] = [];
-    for (const element of this.#readTexts([text], this.#makeTokenizer(), this.#makeClassifier())[0]?.elements ?? []) {
+    for (const element of this.#readTexts([text], this.#makeTokenizer(), this.#makeClassifier(), "unchanged")[0]
+      ?.elements ?? []) {
       if (typeof element !== "string") {
         treatments.push([element.span.escapedText ?? element.span.text, getPublicType(element.entityType)]);
         continue;

@@ -159,7 +159,11 @@ class _OptionReasons:
         return f"facts: {self._name_fact(word, entity_type, mention)}"
 
     def _name_fact(self, word: str, entity_type: str, mention: EntityMention) -> str:
-        """Return ``identifier`` for a part of one, the list of facts that has a word, or else the type of the word."""
+        """Return the reason of a fact.
+
+        It is ``identifier`` for a part of one, the list of facts that has a word, ``typing-error`` for a corrected
+        word, or else the type of the word.
+        """
         if entity_type in _STRING_TYPES:
             return "identifier"
         folded = fold_word(word)
@@ -167,5 +171,7 @@ class _OptionReasons:
             for name, entries in self._plan.lists.fact_lists.items():
                 if key in entries:
                     return name
+        if entity_type == "word" and self._plan.corrects(folded):
+            return "typing-error"
         is_heading = mention.span.entity_type in _CAPITALIZED_TYPES and folded in self._plan.lists.common_words
         return "heading" if is_heading else entity_type

@@ -4,7 +4,7 @@ The context never contains the string of a mention. So no rule depends on a stri
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from textveil.bundle.fact_words import FactWords
 from textveil.lazy import CHARACTERS, load_data
@@ -18,6 +18,25 @@ _WORD = re.compile("[0-9A-Za-z\u00c0-\u024f]+(?:['\u2019][0-9A-Za-z\u00c0-\u024f
 _MAX_SENTENCE = 64
 #: A word after which a full stop ends a sentence.
 _LAST_WORD = re.compile("[a-z]{3,}")
+#: Marks between a word and a bare number: blanks, marks of source code, a colon, and the end of a sentence.
+_BARE_GAP = re.compile(r"[ (\[{\"']{1,3}|-|_\{?|\^\{?| ?[:=<>!+*/&|]{1,3} ?\(?|[.?!:;)] ?\(?")
+#: Marks that separate the entries of a list, and so a capital from the one beside it.
+_LIST_GAP = re.compile(r"[,;:|/()\[\]\"\n\u2022\u201c\u201d]")
+#: Marks of source code behind and before a name, and words before one.
+_CODE_AFTER = re.compile(r" ?(?:[-+*/|&<>=!]?=|::|;|\(|\[|\)(?:[;:,.) \n]|\Z)|<)|\.\Z|[,}\]](?=\n)| [{}]")
+_CODE_BEFORE = re.compile(r"(?:[.=(<\[{]|::|[=<>] |->|[ (]-)\Z|^-\Z")
+_CODE_WORDS = frozenset(
+    (
+        *"async await class const def double extends float function implements import int interface let".split(),
+        *"new private public raise return self static string struct this throw var void".split(),
+    )
+)
+_BE = frozenset("are be became is s was were".split())
+#: Marks before the first word of a line; and marks that end a clause, before its first word.
+_LIST_MARK = re.compile("[-*#>\u2022\xb7\u2013\u2014+ \t\"'\u201c(]*")
+_CLAUSE_END = re.compile(
+    '(?:[:;]|[.,:;!?)"\u201d]? [-*\u2022\u2013\u2014|\u25aa\u25cf\u25cb\u25e6\u2192\u2713\uf0b7\xb7]) ["\'(\u201c]?'
+)
 _SENTENCE_END = re.compile(r"[.!?]['\")\u201d]*\s")
 #: Types of spans by class. The class is all that a place reads of a mention beside it.
 NUMERIC_TYPES = frozenset(
@@ -76,14 +95,14 @@ class LinePlaces:
         self._words.append(word)
         self.mentions.append(mention)
 
-    def keep(self, indices: Iterable[int]) -> int:
-        """Turn mentions into kept words, and return how many tokens these have."""
+    def keep(self, text_by_index: Mapping[int, str]) -> int:
+        """Turn mentions into kept words with the given texts, and return how many tokens these have."""
         count = 0
-        for index in indices:
+        for index, text in text_by_index.items():
             mention = self.mentions[index]
             assert mention is not None
             count += len(mention.span.tokens)
-            self._words[index], self.mentions[index] = mention.span.text, None
+            self._words[index], self.mentions[index] = text, None
         return count
 
     def iterate_elements(self) -> Iterator[str | EntityMention]:
@@ -108,12 +127,12 @@ class LinePlaces:
     def _has_break(self, index: int) -> bool:
         return not LINE_BREAKS.isdisjoint(self.gaps[index])
 
-    def follows(self, index: int, words: Collection[str]) -> bool:
-        """Return whether one of the words is among the three items before an index.
+    def follows(self, index: int, words: Collection[str], most: int = 3) -> bool:
+        """Return whether one of the words is among the items before an index, three or ``most``.
 
         Of an earlier line only the last word counts, and only for the first item of a line.
         """
-        for at in range(index, index - 3, -1):
+        for at in range(index, index - most, -1):
             if at == 0:
                 return self._cut_before or self._word_before.lower() in words
             if self._words[at - 1].lower() in words:
@@ -166,6 +185,12 @@ class LinePlaces:
             for at in (self._find_joined_number(index, -1), self._find_joined_number(index, 1))
         )
 
+    def is_error_place(self, index: int) -> bool:
+        """Return whether no slot stands beside a word, and its line has more kept words than slots."""
+        if self.get_class(index - 1) or self.get_class(index + 1):
+            return False
+        return sum(1 if self.mentions[at] is None else -1 for at in self._iterate_line(index)) > 1
+
     def is_month_place(self, index: int) -> bool:
         """Return whether a month stands before a year, or behind a word such as *in*, with no number beside it."""
         if self.get_class(index + 1) in ("year", "year-range") and self.gaps[index + 1] in (" ", ", "):
@@ -180,8 +205,9 @@ class LinePlaces:
         return self._is_number(index) or self.get_class(index) in _CAPITAL
 
     def precedes_capital(self, index: int) -> bool:
-        """Return whether a replaced capital follows a number directly."""
-        return self.get_class(index + 1) in _CAPITAL and not self._has_break(index + 1)
+        """Return whether a replaced capital follows a number directly, with no sign of per cent between."""
+        gap = self.gaps[index + 1]
+        return self.get_class(index + 1) in _CAPITAL and not self._has_break(index + 1) and not gap.startswith("%")
 
     def has_capital_beside(self, index: int) -> bool:
         """Return whether a replaced capital stands directly before or after a mention."""
@@ -194,14 +220,34 @@ class LinePlaces:
             for at in (index - 1, index + 1)
         )
 
-    def is_between_words(self, index: int) -> bool:
-        """Return whether kept words stand directly before and after a number, or a mark ends the sentence after it."""
-        before, after = self.gaps[index], self.gaps[index + 1]
-        if not self.get_word(index - 1) or before not in (" ", " (", "-", "=", " = "):
+    def is_bare_place(self, index: int) -> bool:
+        """Return whether kept words stand directly before and after a number, or the text ends after it.
+
+        Between the word before and the number is a blank, a mark of source code, a colon or the end of a sentence.
+        """
+        before = self.gaps[index]
+        if not self.get_word(index - 1) or _BARE_GAP.fullmatch(before) is None:
             return False
-        if self.get_word(index + 1):
-            return after in (" ", "-", ", ", ") ", ". ")
-        return index + 1 == len(self._words) and after[:1] in (".", "?", "!", ")")
+        if self.get_word(index - 1).lower() == "at":  # he lives at 14
+            return False
+        if before[0] in ".?!:;)" and _LAST_WORD.fullmatch(self.get_word(index - 1)) is None:
+            return False
+        if not (self.get_word(index + 1) or (index + 1 == len(self._words) and not self._cut_after)):
+            return False
+        return self._has_lower_word(index)
+
+    def _has_lower_word(self, index: int) -> bool:
+        return any(self._words[at].islower() for at in self._iterate_line(index))
+
+    def _iterate_line(self, index: int) -> Iterator[int]:
+        """Yield the items of the line of an item in both directions, at most 64 in each."""
+        for step in (-1, 1):
+            at = index
+            while abs(at - index) < _MAX_SENTENCE and not self._has_break(at if step < 0 else at + 1):
+                at += step
+                if not 0 <= at < len(self._words):
+                    break
+                yield at
 
     def is_name_place(self, index: int, roles: Collection[str], kin: Collection[str]) -> bool:
         """Return whether a title or a role precedes a run, or a word of kinship follows it."""
@@ -211,20 +257,70 @@ class LinePlaces:
             return True
         return self.get_word(index + 1) == "s" and self.get_word(index + 2).lower() in kin
 
+    def follows_role(self, index: int, roles: Collection[str]) -> bool:
+        """Return whether a role and a verb such as *is* precede a run, as in ``my teacher is``."""
+        return self.get_word(index - 1).lower() in _BE and self.follows(index, roles)
+
     def is_heading_place(self, index: int, leads: Collection[str]) -> bool:
-        """Return whether one of some words precedes a mention, or no replaced capital stands beside it."""
-        is_led = self.gaps[index] == " " and self.get_word(index - 1).lower() in leads
-        return is_led or not self.has_capital_beside(index)
+        """Return whether one of some words precedes a mention, or it stands neither in a clause nor beside a capital.
+
+        A mention stands in a clause if a blank and a kept word in lower case precede it.
+        """
+        before = self.get_word(index - 1) if self.gaps[index] == " " else ""
+        return before.lower() in leads or not (before.islower() or self._has_joined_capital(index))
+
+    def _has_joined_capital(self, index: int) -> bool:
+        """Return whether a replaced capital stands beside a mention, with no mark of a list between."""
+        return any(
+            self.get_class(at) in _CAPITAL and _LIST_GAP.search(self.gaps[gap]) is None
+            for at, gap in ((index - 1, index), (index + 1, index + 1))
+        )
 
     def begins_sentence(self, index: int, followers: Collection[str]) -> bool:
         """Return whether a mention begins a sentence, and a comma or one of the words follows it."""
+        after = self.gaps[index + 1]
+        if not after.startswith(", ") and not (after == " " and self.get_word(index + 1) in followers):
+            return False
+        return self._begins_line(index) or self._ends_sentence(index)
+
+    def begins_clause(self, index: int, followers: Collection[str] | None) -> bool:
+        """Return whether a mention begins a sentence or a clause, and one of the words follows it.
+
+        Args:
+            index: Index of the mention.
+            followers: Words one of which must follow; ``None`` for any word in lower case.
+        """
+        following = self.get_word(index + 1)
+        if self.gaps[index + 1] != " " or not (following.islower() if followers is None else following in followers):
+            return False
+        if self._begins_line(index) or self._ends_sentence(index):
+            return True
+        if _CLAUSE_END.fullmatch(self.gaps[index]) is not None and self.get_word(index - 1):
+            return True
+        is_settled = self.get_class(index - 1) in NUMERIC_TYPES or self.get_class(index - 1) == "word"
+        return is_settled and _SENTENCE_END.search(self.gaps[index]) is not None
+
+    def _begins_line(self, index: int) -> bool:
+        before = self.gaps[index]
+        if index == 0:
+            return not self._cut_before and _LIST_MARK.fullmatch(before.rpartition("\n")[2]) is not None
+        return not LINE_BREAKS.isdisjoint(before)
+
+    def _ends_sentence(self, index: int) -> bool:
+        """Return whether a sentence ends before an item, with a kept word of three small letters or more."""
+        is_end = _SENTENCE_END.search(self.gaps[index]) is not None
+        return is_end and _LAST_WORD.fullmatch(self.get_word(index - 1)) is not None
+
+    def follows_number(self, index: int) -> bool:
+        """Return whether a number stands directly before a unit."""
+        return self.gaps[index] in ("", " ", "-") and self.get_class(index - 1) in NUMERIC_TYPES
+
+    def is_code_place(self, index: int) -> bool:
+        """Return whether marks of source code stand directly beside a mention."""
         before, after = self.gaps[index], self.gaps[index + 1]
-        if index == 0 and (self._cut_before or before.strip()):
-            return False
-        ends = _SENTENCE_END.search(before) is not None and _LAST_WORD.fullmatch(self.get_word(index - 1)) is not None
-        if index > 0 and not ends and LINE_BREAKS.isdisjoint(before):
-            return False
-        return after.startswith(", ") or (after == " " and self.get_word(index + 1) in followers)
+        return bool(_CODE_AFTER.match(after) or _CODE_BEFORE.search(before)) or (
+            before == " " and self.get_word(index - 1) in _CODE_WORDS
+        )
 
     def is_language_place(self, index: int) -> bool:
         """Return whether a word stands where names of languages stand."""
@@ -238,12 +334,10 @@ class LinePlaces:
         return words[0] in self._words_of.age_ends or words == ["of", "age"]
 
     def has_in_sentence(self, index: int, types: Collection[str]) -> bool:
-        """Return whether the sentence of a mention has another mention of the types, or is very long."""
+        """Return whether another mention of the types stands near a mention in its sentence."""
         for step in (-1, 1):
             at = index
-            while True:
-                if abs(at - index) == _MAX_SENTENCE:
-                    return True
+            while abs(at - index) < _MAX_SENTENCE:
                 gap = self.gaps[at if step < 0 else at + 1]
                 at += step
                 if _SENTENCE_END.search(gap) or not LINE_BREAKS.isdisjoint(gap):

@@ -194,11 +194,18 @@ class NamesPlan:
     @cached_property
     def facts(self) -> "FactRules | None":
         """Rules that keep public facts; ``None`` for the value ``none``."""
+        return self._make_facts()
+
+    def _make_facts(self, shows_errors: bool = False) -> "FactRules | None":
         if self.facts_level == NO_FACTS:
             return None
         from textveil.text.names.facts import FactRules  # lazy: most calls keep no facts
 
-        return FactRules(self.lists, self.facts_level, self.denied, self.style.tag | self.style.drop)
+        return FactRules(self.lists, self.facts_level, self.denied, self.style.tag | self.style.drop, shows_errors)
+
+    def corrects(self, word: str) -> bool:
+        """Return whether a lower-case word is a typing error that the option ``facts`` corrects at some places."""
+        return self.facts is not None and self.facts.corrects(word)
 
     @cached_property
     def _lexicon(self) -> Lexicon:
@@ -233,7 +240,9 @@ class NamesPlan:
 
     def iterate_pieces(self, text: str) -> Iterator[tuple[str, str, EntityMention | None]]:
         """Yield each part of a text, its treatment, and its mention if it is replaced."""
-        for entry in self.make_reader().read_texts([text])[0].elements:
+        facts = self._make_facts(shows_errors=True)
+        reader = NamesReader(self._tokenizer, self._classifier, self.lists.rules, facts)
+        for entry in reader.read_texts([text])[0].elements:
             if isinstance(entry, str):
                 for piece in _WORD_OR_GAP.findall(entry):
                     yield piece, "kept" if piece[0].isalnum() else "gap", None

@@ -9,6 +9,7 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -141,7 +142,7 @@ class NamesReader:
         self, tokenizer: ChunkTokenizer, classifier: EntityClassifier, rules: Rules, facts: "FactRules | None" = None
     ) -> None:
         self._tokenizer, self._rules, self._classifier = tokenizer, rules, classifier
-        self._facts = facts
+        self._facts, self._corrects = facts, True
         self._recent_chunks: dict[str, ChunkTokens] = {}
         self._older_chunks: dict[str, ChunkTokens] = {}
 
@@ -176,14 +177,25 @@ class NamesReader:
     def _make_finder(self, windows: Iterator[TokenWindow], text: str, capitals: bool) -> SpanFinder:
         return SpanFinder(windows, has_breaks=_has_line_breaks(text), has_capitals=capitals, rules=self._rules)
 
+    def without_corrections(self) -> "NamesReader":
+        """Return a reader that shares the state of this one and corrects no typing error."""
+        reader = copy(self)
+        reader._corrects = False
+        return reader
+
     def _classify_elements(
-        self, finder: SpanFinder, has_capitals: bool, is_secret: bool = False
+        self, finder: SpanFinder, has_capitals: bool, is_secret: bool = False, is_json: bool = False
     ) -> Iterator[str | EntityMention]:
         """Yield kept texts and mentions in turn, with public facts as kept text unless the text is a secret."""
         elements = self._classifier.classify_elements(finder.iterate_blocks(), has_capitals)
         if self._facts is None or is_secret:
             return elements
-        return self._facts.keep_facts(elements, finder, lambda span: self._classifier.classify_span(span, has_capitals))
+        return self._facts.keep_facts(
+            elements,
+            finder,
+            lambda span: self._classifier.classify_span(span, has_capitals),
+            may_correct=self._corrects and has_capitals and not is_json,  # keys and values of JSON stay as they are
+        )
 
     def _has_capital(self, text: str) -> bool:
         """Return whether a word of a text with JSON has a capital letter."""
@@ -220,7 +232,7 @@ class NamesReader:
             if cached is None:
                 finder = self._make_finder(self._iterate_windows(part.text), part.text, has_capitals)
                 elements: Iterable[str | EntityMention] = self._classify_elements(
-                    finder, has_capitals, is_secret and not is_key
+                    finder, has_capitals, is_secret and not is_key, is_json=number > 0 or following is not _NO_PART
                 )
                 if is_key or (len(part.text) <= _MAX_CACHED_LENGTH and len(cached_parts) < _MAX_CHUNKS):
                     elements = tuple(elements)

@@ -1,0 +1,110 @@
+"""Identifiers and source code for the rules of ``facts``: strings that are cut at case, digits and marks."""
+
+import re
+from functools import cached_property
+
+from textveil.bundle.rules import Rules
+from textveil.text.identifiers import iterate_identifier_words, split_identifier
+from textveil.text.names.entity_types import EntityMention, MentionPart
+from textveil.text.names.fact_strings import FactStrings
+from textveil.text.names.lexicon import find_ending
+from textveil.text.names.tokens import EntitySpan
+from textveil.text.segmentation import find_case_pattern
+
+_PIECES = re.compile(r"[\x20-\x7e]+")
+#: Marks of source code; and marks that strings with a hidden word have only in addresses and secrets.
+_CODE_MARKS = re.compile(r"[_.$:\\#]|/.*/|[a-z][A-Z]")
+_UNCUT_MARKS = re.compile(r"[@%&?]|://")
+_ROUND = frozenset("100 200 256 404 500 512".split())
+_CAMEL = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]")
+
+
+class IdentifierRules:
+    """Rules for strings such as ``customer_id``.
+
+    Args:
+        strings: Public sets of strings.
+    """
+
+    def __init__(self, strings: FactStrings) -> None:
+        self._strings, self._prefixes = strings, strings.words.name_prefixes
+
+    def is_camel(self, text: str) -> bool:
+        """Return whether a word such as ``getValue`` or ``HttpClient`` is a plain identifier."""
+        return text.isascii() and text.isalpha() and _CAMEL.search(text) is not None and self.is_plain(text)
+
+    def is_plain(self, string: str) -> bool:
+        """Return whether all pieces of a string such as ``customer_id`` are public words.
+
+        It has at most one group of digits: one or two digits, or a round number.
+        """
+        if _PIECES.fullmatch(string) is None or "@" in string or "%" in string or "&" in string:
+            return False
+        pieces = split_identifier(string)
+        digits = [piece for piece in pieces if piece[0].isdigit()]
+        if len(digits) > 1 or not all(len(piece) <= 2 or piece in _ROUND for piece in digits):
+            return False
+        words = [piece.lower() for piece in pieces if not piece[0].isdigit()]
+        if not words or (len(words) > 1 and not self._prefixes.isdisjoint(words)):
+            return False
+        return any(len(word) > 1 for word in words) and all(map(self._strings.is_piece, words))
+
+    def cut(self, string: str) -> list[str | EntityMention] | None:
+        """Cut a string of source code into kept texts and hidden words; return ``None`` if it is replaced as a whole.
+
+        Whether it is cut follows from the string with ``xxxx`` in the place of each word that is not public, so no
+        hidden word affects it. Each of these words is a mention of its own.
+        """
+        if _PIECES.fullmatch(string) is None or _UNCUT_MARKS.search(string):
+            return None
+        pieces = [*iterate_identifier_words(string)]
+        hidden = [
+            (start, end)
+            for start, end in pieces
+            if string[start].isalpha()
+            and not self._strings.is_piece(word := string[start:end].lower())
+            and word not in self._prefixes
+            and word not in self._domains
+        ]
+        masked = string
+        for start, end in reversed(hidden):
+            if end - start < 2:
+                return None
+            masked = f"{masked[:start]}{_mask_word(string[start:end])}{masked[end:]}"
+        if not self._is_code(masked):
+            return None
+        elements: list[str | EntityMention] = []
+        position = 0
+        for start, end in hidden:
+            word = string[start:end]
+            elements += (string[position:start], _make_piece(word, self._strings.lists.rules))
+            position = end
+        return [*elements, string[position:]]
+
+    def _is_code(self, masked: str) -> bool:
+        """Return whether a string without its hidden words is source code, and not an address."""
+        words = [masked[start:end] for start, end in iterate_identifier_words(masked)]
+        digits = [word for word in words if word[0].isdigit()]
+        if len(digits) > 1 or any(len(word) > 2 and word not in _ROUND for word in digits):
+            return False
+        letters = [word.lower() for word in words if not word[0].isdigit()]
+        public = [word for word in letters if word != "xxxx" and len(word) > 1]
+        if not public or not self._prefixes.isdisjoint(letters) or _CODE_MARKS.search(masked) is None:
+            return False
+        return letters[-1] not in self._domains and letters[0] not in ("http", "https", "www", "ftp", "mailto")
+
+    @cached_property
+    def _domains(self) -> frozenset[str]:
+        return frozenset(self._strings.lists.rules.domains)
+
+
+def _mask_word(word: str) -> str:
+    return "XXXX" if word.isupper() else "Xxxx" if word[0].isupper() else "xxxx"
+
+
+def _make_piece(word: str, rules: Rules) -> EntityMention:
+    """Return a word of an identifier as a mention."""
+    folded, case = word.lower(), find_case_pattern(word)
+    layout = find_ending(folded, rules)
+    part = MentionPart("word", layout, folded, word)
+    return EntityMention("word", case, (part,), EntitySpan("word", case, layout, (), word), word)

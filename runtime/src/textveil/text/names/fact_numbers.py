@@ -1,0 +1,156 @@
+"""Numbers for the rules of ``facts``: counts, measures, ages, years, months, amounts and small numbers.
+
+A number is kept by its own form and by the kept words around it. The rules run after those for words, so that they read
+the kept text of that round. docs/proofs/names.md, "Facts", has the sets of strings of each rule.
+"""
+
+import re
+
+from textveil.text.names.entity_types import EntityMention
+from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
+from textveil.text.names.fact_strings import FactStrings
+
+_DAYS = frozenset(("day", "ordinal", "date"))
+_DATES = frozenset(("month", "day", "date", "year", "year-range", "season"))
+_MAX_BARE, _MAX_AGE, _MAX_ORDINAL = 89, 89, 99
+_COUNTED = re.compile(r"[0-9]{1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,4}\.[0-9]{1,2}")
+_DECIMAL = re.compile(r"[0-9]{1,3}\.[0-9]{1,4}")
+#: Numbers of an amount of money.
+_AMOUNT = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,2})?|[0-9]{1,3}(?:[,.][0-9]{3}){1,3}(?:[.,][0-9]{1,2})?")
+#: Number of items before a bare number none of which is a word of a secret or of an address.
+_FAR = 5
+#: Bare numbers above 89 that no age and no date is.
+_ROUND = frozenset("200 256 500 512 1000 1024".split())
+#: A time of a recording, as subtitles have it.
+_TIMESTAMP = re.compile("[0-9]{2}:[0-5][0-9]:[0-5][0-9][.,][0-9]{3}")
+_COUNTED_TYPES = frozenset(("number", "year", "digits", "phone"))
+_RANGE = re.compile("[0-9]{1,3}[-\u2013][0-9]{1,3}")
+_RATING = re.compile(r"[0-9]{1,2}(?:\.5)?/(?:5|10|100)")
+_CURRENCIES = frozenset("$\u20ac\u00a3\u00a5\u20b9")
+
+
+class NumberFacts:
+    """Rules that keep numbers.
+
+    Args:
+        strings: Public sets of strings.
+    """
+
+    def __init__(self, strings: FactStrings) -> None:
+        self._strings, self._words = strings, strings.words
+        self._before_values = strings.words.secret_words | strings.words.address_words
+
+    def is_kept(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
+        """Return whether a rule keeps a number."""
+        is_useful = self._strings.is_useful
+        entity_type, text = mention.span.entity_type, mention.span.text
+        if entity_type == "month":
+            return is_useful and place.is_month_place(index) and not place.has_in_sentence(index, _DAYS)
+        if entity_type == "key":
+            return is_useful and _TIMESTAMP.fullmatch(text) is not None and self._is_time_place(place, index)
+        if entity_type not in NUMERIC_TYPES:
+            return False
+        if entity_type == "age":
+            return is_useful and text.isascii() and text.isdigit() and int(text) <= _MAX_AGE
+        if place.gaps[index].endswith("#") or place.precedes_capital(index):
+            return False
+        neighbors = place.count_neighbors(index)
+        if neighbors > 1:
+            return False
+        if entity_type in _COUNTED_TYPES and self._is_counted(place, index, entity_type, text):
+            return True
+        if place.follows(index, self._before_values):
+            return False
+        if entity_type == "digits" and not neighbors and _RATING.fullmatch(text):
+            return True
+        if not is_useful or place.has_capital_beside(index) or place.has_in_sentence(index, _DAYS - {entity_type}):
+            return False
+        if entity_type == "year" or mention.entity_type == "year-range":
+            return not neighbors or place.has_only_years_beside(index)
+        if neighbors or place.has_in_sentence(index, _DATES):
+            return False
+        if entity_type == "number":
+            is_bare = _is_bare(text) or _DECIMAL.fullmatch(text) is not None
+            return is_bare and place.is_bare_place(index) and not place.follows(index, self._before_values, _FAR)
+        if entity_type == "ordinal":
+            digits = text[:-2]
+            listed = digits.isdigit() and digits.isascii() and int(digits) <= _MAX_ORDINAL
+            return listed and self._strings.is_adjective(place.get_word(index + 1))
+        return entity_type in ("time", "decade")
+
+    def _is_time_place(self, place: LinePlaces, index: int) -> bool:
+        """Return whether no date and no word of a secret or an address stands near a time of a recording."""
+        near = (place.get_class(at) for at in range(index - 3, index + 4))
+        return not place.follows(index, self._before_values) and _DATES.isdisjoint(near)
+
+    def _is_counted(self, place: LinePlaces, index: int, entity_type: str, text: str) -> bool:
+        """Return whether a number counts, measures or is money, or is the first of two: ``20 to 35 hours``."""
+        words = self._before_values if not self._strings.is_useful else self._words.secret_words
+        if place.follows(index, words) or place.get_word(index - 1).lower() in self._before_values:
+            return False
+        if self._strings.is_useful and _AMOUNT.fullmatch(text) and self._is_amount(place, index):
+            return True
+        if place.follows(index, self._before_values) and not self._has_unit(place, index):
+            return False
+        form = _RANGE if entity_type == "digits" else _COUNTED
+        if entity_type == "phone":
+            return _is_round_range(text) and self._has_unit(place, index)
+        if form.fullmatch(text) is None:
+            return False
+        if self._counts(place, index):
+            return True
+        following = place.mentions[index + 2] if index + 2 < len(place.mentions) else None
+        return (
+            place.get_word(index + 1) in self._words.range_words
+            and following is not None
+            and following.span.entity_type in ("number", "year")
+            and self._counts(place, index + 2)
+        )
+
+    def _counts(self, place: LinePlaces, index: int) -> bool:
+        """Return whether a unit or a plural follows a number, or a word such as *version* precedes it."""
+        if self._has_unit(place, index):
+            return True
+        return place.gaps[index] == " " and place.get_word(index - 1).lower() in self._words.counters
+
+    def _has_unit(self, place: LinePlaces, index: int) -> bool:
+        """Return whether a unit or a plural follows a number."""
+        gap, after = place.gaps[index + 1], place.get_word(index + 1)
+        if gap.lstrip(" ").startswith("%"):
+            return True
+        words, strings = self._words, self._strings
+        if gap in ("", " ", "-") and (after in words.units or after.lower() in words.units):
+            return not place.is_age(index + 1)
+        if gap in (" ", "-") and after not in words.currencies:
+            if strings.is_plural(after) and not place.is_age(index + 1):
+                return True
+            second = place.get_word(index + 2)
+            if (
+                second
+                and place.gaps[index + 2] == " "
+                and strings.is_adjective(after)
+                and strings.is_plural(second)
+                and second not in words.currencies
+            ):
+                return not place.is_age(index + 2)
+        return False
+
+    def _is_amount(self, place: LinePlaces, index: int) -> bool:
+        """Return whether a sign or a word of a currency stands beside a number."""
+        before, after = place.gaps[index], place.gaps[index + 1]
+        return (
+            (before.rstrip(" ")[-1:] or " ") in _CURRENCIES
+            or (after.lstrip(" ")[:1] or " ") in _CURRENCIES
+            or (after == " " and place.get_word(index + 1).lower() in self._words.currencies)
+        )
+
+
+def _is_bare(text: str) -> bool:
+    return text in _ROUND or (text.isdigit() and text.isascii() and len(text) <= 2 and int(text) <= _MAX_BARE)
+
+
+def _is_round_range(text: str) -> bool:
+    """Return whether a string is a range such as ``500-1000``, of multiples of 50."""
+    first, _, last = text.replace("\u2013", "-").partition("-")
+    numbers = [number for number in (first, last) if number.isascii() and number.isdigit() and len(number) <= 4]
+    return len(numbers) == 2 and int(first) < int(last) and all(int(number) % 50 == 0 for number in numbers)

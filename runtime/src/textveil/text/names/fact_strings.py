@@ -1,0 +1,187 @@
+"""Public sets of strings for the rules of ``facts``: terms, capitals, words of headings, plurals.
+
+Each set depends on the lists of the bundle and on the options of a call alone, never on a text.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from functools import cached_property
+
+from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, OPENER, RARE, START, NamesLists
+from textveil.text.names.tokens import CAPITALIZED, NamesToken
+from textveil.text.options import FACTS
+from textveil.text.segmentation import TITLE, UPPER
+
+#: Endings of plurals and the endings of their singulars.
+_PLURALS = (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("sses", "ss"), ("s", ""))
+#: Fewest letters of a single word in Title case that is kept.
+_MIN_HEADING = 4
+#: Fewest letters of a term in Title case.
+_MIN_TERM = 3
+#: Words of a list without blanks, and the marks between them.
+_WORD_LIST = re.compile("[a-z]{2,}(?:[,;|/][a-z]{2,})+")
+_LIST_MARK = re.compile("[,;|/]")
+#: Units that are written with a capital.
+_CASED_UNITS = frozenset(
+    (
+        *"BPM D DPI FPS GB GHz GPa GW GWh Gbps GiB Hz K KB Kbps KiB MB MHz MJ MPH MPa MW MWh Mbps MeV MiB PB".split(),
+        *"PSI RPM TB THz TiB Wh cL dB dBi dBm dL eV hPa kA kB kHz kJ kN kPa kV kW kWh keV mA mAh mL mM mV".split(),
+        *("mmHg", "pH", "\u03bcL"),
+    )
+)
+_PERSON_LISTS = ("given", "family", "given-abroad")
+_PLACE_LISTS = ("street-word", "city", "country", "state", "place", "particle", "title", "group")
+
+
+class FactStrings:
+    """Public sets of strings under one value of the option ``facts``.
+
+    Args:
+        lists: The lists of the bundle.
+        level: One of ``FACTS``.
+        denied: Keys of words that are always replaced.
+
+    Privacy:
+        The object stores no text of the user.
+    """
+
+    def __init__(self, lists: NamesLists, level: str, denied: Collection[str] = ()) -> None:
+        self.lists, self.denied, self.words = lists, frozenset(denied), lists.rules.facts
+        self.is_useful, self.is_public = FACTS.index(level) >= 2, FACTS.index(level) >= 3
+        self.common = lists.common_words
+
+    @cached_property
+    def surrogates(self) -> frozenset[str]:
+        """All surrogates that replies can have restored, in lower case: no rule keeps one of them."""
+        pools = (pool for name, pool in self.lists.surrogate_pools.items() if name != "particle")
+        return frozenset(entry.lower() for pool in pools for entry in pool)
+
+    @cached_property
+    def persons(self) -> frozenset[str]:
+        """All entries of the lists of persons."""
+        return frozenset().union(*(self.lists.members_by_type[name] for name in _PERSON_LISTS))
+
+    @cached_property
+    def _place_names(self) -> frozenset[str]:
+        names = _PLACE_LISTS if self.is_public else (*_PLACE_LISTS, "firm-word")
+        return frozenset().union(*(self.lists.members_by_type[name] for name in names))
+
+    @cached_property
+    def _terms(self) -> frozenset[str]:
+        lists = self.lists.fact_lists
+        spelled = frozenset(entry.lower() for entry in lists["capital"] | lists["acronym"] if entry.isascii())
+        return (lists["term"] | spelled | self.words.identifier_pieces) - self.persons - self.surrogates - self.denied
+
+    @cached_property
+    def _foreign(self) -> frozenset[str]:
+        words = self.lists.fact_lists["foreign"] | self.words.foreign_words if self.is_useful else frozenset()
+        return words - self.persons - self.surrogates - self.denied
+
+    @cached_property
+    def _capitals(self) -> frozenset[str]:
+        lists = self.lists.fact_lists
+        found = lists["capital"] | lists["acronym"] | (lists["company"] if self.is_public else frozenset())
+        return frozenset(entry for entry in found if entry.lower() not in self.surrogates)
+
+    # --- single words
+
+    def is_listed_name(self, word: str) -> bool:
+        """Return whether a word is on a list of persons, places or titles."""
+        return word in self.persons or word in self._place_names
+
+    def is_term(self, word: str) -> bool:
+        """Return whether a lower-case word is a listed term, or a word of another language."""
+        return word in self._terms or word in self._foreign
+
+    def is_company(self, text: str) -> bool:
+        """Return whether a string is a company or product that this value hides."""
+        return not self.is_public and text in self.lists.fact_lists["company"]
+
+    def is_unit(self, text: str) -> bool:
+        """Return whether a string is a unit that is written with a capital, such as ``kWh``."""
+        return text in _CASED_UNITS and text.lower() in self.words.units
+
+    def is_plural(self, word: str) -> bool:
+        """Return whether a kept word is the plural of a common noun."""
+        if word[-1:] != "s" or not word.islower() or len(word) < 4 or word in self.words.not_plurals:
+            return False
+        if self.common.get(word, 0) & (FUNCTION | OPENER):
+            return False
+        return any(word.endswith(end) and word[: -len(end)] + single in self.common for end, single in _PLURALS)
+
+    def is_adjective(self, word: str) -> bool:
+        """Return whether a word may stand between a number and the noun that it counts."""
+        marks = self.common.get(word, 0)
+        return marks > 0 and word.islower() and not marks & (FUNCTION | OPENER | NAME)
+
+    def is_piece(self, word: str) -> bool:
+        """Return whether a word in lower case is public inside of identifiers."""
+        if word in self.denied or word in self.persons or word in self.surrogates:
+            return False
+        marks = self.common.get(word, 0)
+        if marks:
+            return not marks & NAME
+        return len(word) == 1 or word in self.words.identifier_pieces or self.is_term(word)
+
+    def is_word_list(self, text: str) -> bool:
+        """Return whether a long string without blanks consists of common words in lower case, with marks between."""
+        if _WORD_LIST.fullmatch(text) is None:
+            return False
+        words = {*_LIST_MARK.split(text)}
+        return words <= self.common.keys() and self.denied.isdisjoint(words)
+
+    # --- runs of capitals
+
+    def is_public_run(self, tokens: Sequence[NamesToken]) -> bool:
+        """Return whether all words of a run of capitals are listed with this spelling."""
+        return bool(tokens) and all(self._is_public_capital(token.text) for token in tokens)
+
+    def _is_public_capital(self, text: str) -> bool:
+        if text in self._capitals or (text[-1:] == "s" and text[:-1] in self.lists.fact_lists["acronym"]):
+            return text.lower() not in self.denied and text.lower() not in self.persons
+        return False
+
+    def is_function_word(self, tokens: Sequence[NamesToken]) -> bool:
+        """Return whether a run is one function word that names nobody, such as *We*."""
+        marks = self.common.get(tokens[0].key, 0) if len(tokens) == 1 and len(tokens[0].text) > 1 else 0
+        spellings = (tokens[0].key.title(), tokens[0].key.upper())
+        return marks & FUNCTION > 0 and not marks & (NAME | CENSUS) and tokens[0].text in spellings
+
+    def is_start(self, tokens: Sequence[NamesToken]) -> bool:
+        """Return whether a run is one word that may begin a sentence: common and no name, or a term."""
+        if len(tokens) != 1 or tokens[0].token_class != CAPITALIZED or tokens[0].case != TITLE:
+            return False
+        key = tokens[0].key
+        if self.is_term(key):
+            return len(key) >= _MIN_TERM and tokens[0].text == key.title()
+        return self._is_heading_word(key) and not self.common.get(key, 0) & CENSUS and len(key) >= _MIN_HEADING
+
+    def is_rare(self, word: str) -> bool:
+        """Return whether English texts have a common word seldom."""
+        return self.common.get(word, 0) & RARE > 0
+
+    def is_heading(self, tokens: Sequence[NamesToken]) -> bool:
+        """Return whether all words of a run in Title case are common words or terms that name no person and no place.
+
+        At least one of them begins sentences. The others may be words of institutions.
+        """
+        if any(token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER) for token in tokens):
+            return False
+        keys = [token.key for token in tokens]
+        marks = [self.common.get(key, 0) for key in keys]
+        if not all(self._is_heading_word(token.key) or self._is_title_term(token) for token in tokens):
+            return False
+        if len(keys) == 1 and (marks[0] & CENSUS or len(keys[0]) < _MIN_HEADING):
+            return False
+        if len(keys) == 1 and keys[0] in self._terms:
+            return True
+        return any(mark & (START | OPENER) and not mark & RARE for mark in marks)
+
+    def _is_title_term(self, token: NamesToken) -> bool:
+        return self._is_public_capital(token.text) or (token.key in self._terms and token.text == token.key.title())
+
+    def _is_heading_word(self, word: str) -> bool:
+        marks = self.common.get(word, 0)
+        if not marks or marks & NAME:
+            return False
+        return word not in self.persons and word not in self.denied and word not in self._place_names

@@ -1,0 +1,56 @@
+"""Typing errors for the rules of ``facts``: unlisted words that come out as the common word next to them.
+
+The output has the corrected word alone, so it holds no more than it would of a kept word.
+"""
+
+from string import ascii_lowercase
+
+from textveil.bundle.names_files import CENSUS, NAME, RARE, START
+from textveil.text.names.fact_strings import FactStrings
+
+#: Fewest letters of a word that is corrected: shorter ones are too often names (artifacts/lists/check_facts.py).
+_MIN_LETTERS = 7
+#: Most letters, since the time grows with the length.
+_MAX_LETTERS = 24
+
+
+class TypingErrors:
+    """Corrections of words with a single typing error.
+
+    Args:
+        strings: Public sets of strings.
+    """
+
+    def __init__(self, strings: FactStrings) -> None:
+        self._strings = strings
+
+    def correct(self, word: str) -> str:
+        """Return the only common word from which an unlisted word differs by one typing error, or an empty string.
+
+        An error swaps two letters inside the word, leaves out a letter inside of it, or doubles a letter.
+        """
+        strings = self._strings
+        if not _MIN_LETTERS <= len(word) <= _MAX_LETTERS or not (word.isascii() and word.isalpha() and word.islower()):
+            return ""
+        if word in strings.common or word in strings.denied or strings.is_listed_name(word):
+            return ""
+        if word in strings.surrogates or strings.is_term(word):
+            return ""
+        found = {target for target in _list_neighbors(word) if self._is_target(target)}
+        return found.pop() if len(found) == 1 else ""
+
+    def _is_target(self, word: str) -> bool:
+        marks = self._strings.common.get(word, 0)
+        return marks & START > 0 and not marks & (NAME | RARE | CENSUS) and word not in self._strings.denied
+
+
+def _list_neighbors(word: str) -> set[str]:
+    """Return all strings from which a word differs by one of the errors. They are no words for the most part."""
+    length = len(word)
+    swapped = {
+        f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}"
+        for at in range(1, length - 2)
+        if word[at] != word[at + 1]
+    }
+    longer = {f"{word[:at]}{letter}{word[at:]}" for at in range(1, length) for letter in ascii_lowercase}
+    return swapped | longer | {word[:at] + word[at + 1 :] for at in range(1, length) if word[at] == word[at - 1]}

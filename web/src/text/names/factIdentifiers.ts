@@ -1,0 +1,114 @@
+/** Identifiers and source code for the rules of `facts`: strings that are cut at case, digits and marks. */
+
+import type { Rules } from "../../bundle/rules.js";
+import { iterateIdentifierWords, splitIdentifier } from "../identifiers.js";
+import { findCasePattern, isUpper } from "../segmentation/words.js";
+import type { EntityMention } from "./entityTypes.js";
+import type { FactStrings } from "./factStrings.js";
+import { findEnding } from "./lexicon.js";
+
+const PIECES = /^[\x20-\x7e]+$/;
+/** Marks of source code; and marks that strings with a hidden word have only in addresses and secrets. */
+const CODE_MARKS = /[_.$:\\#]|\/.*\/|[a-z][A-Z]/;
+const UNCUT_MARKS = /[@%&?]|:\/\//;
+const CAMEL = /[a-z][A-Z]|[A-Z]{2}[a-z]/;
+const ROUND = new Set("100 200 256 404 500 512".split(" "));
+const ADDRESS_BEGINNINGS = new Set("http https www ftp mailto".split(" "));
+
+const beginsWithDigit = (piece: string): boolean => /^[0-9]/.test(piece);
+
+/** Rules for strings such as `customer_id`. */
+export class IdentifierRules {
+  readonly #prefixes: ReadonlySet<string>;
+  readonly #domains: ReadonlySet<string>;
+
+  constructor(readonly strings: FactStrings) {
+    const { domains } = strings.lists.rules.data;
+    this.#prefixes = strings.words.namePrefixes;
+    this.#domains = new Set([...domains.all, ...domains.names]);
+  }
+
+  /** Return whether a word such as `getValue` or `HttpClient` is a plain identifier. */
+  isCamel(text: string): boolean {
+    return /^[A-Za-z]+$/.test(text) && CAMEL.test(text) && this.isPlain(text);
+  }
+
+  /**
+   * Return whether all pieces of a string such as `customer_id` are public words. It has at most one group of digits:
+   * one or two digits, or a round number.
+   */
+  isPlain(text: string): boolean {
+    if (!PIECES.test(text) || /[@%&]/.test(text)) return false;
+    const pieces = splitIdentifier(text);
+    if (!this.#hasPlainDigits(pieces)) return false;
+    const words = pieces.filter((piece) => !beginsWithDigit(piece)).map((piece) => piece.toLowerCase());
+    if (words.length > 1 && words.some((word) => this.#prefixes.has(word))) return false;
+    return words.some((word) => word.length > 1) && words.every((word) => this.strings.isPiece(word));
+  }
+
+  /** Return whether pieces have at most one group of digits: one or two digits, or a round number. */
+  #hasPlainDigits(pieces: readonly string[]): boolean {
+    const digits = pieces.filter(beginsWithDigit);
+    return digits.length <= 1 && digits.every((piece) => piece.length <= 2 || ROUND.has(piece));
+  }
+
+  /**
+   * Return the pieces of source code of which some words are not public; `undefined` if the string is not cut. Whether
+   * it is cut follows from the string with `xxxx` in the place of each word that is not public, so no hidden word
+   * affects it. Each of these words is a mention of its own.
+   */
+  cut(text: string): (string | EntityMention)[] | undefined {
+    if (!PIECES.test(text) || UNCUT_MARKS.test(text)) return undefined;
+    const hidden = iterateIdentifierWords(text).filter(([start, end]) => {
+      const word = text.slice(start, end).toLowerCase();
+      const isPublic = this.strings.isPiece(word) || this.#prefixes.has(word) || this.#domains.has(word);
+      return !beginsWithDigit(word) && !isPublic;
+    });
+    if (hidden.some(([start, end]) => end - start < 2)) return undefined;
+    let masked = text;
+    for (const [start, end] of [...hidden].reverse())
+      masked = masked.slice(0, start) + maskWord(text.slice(start, end)) + masked.slice(end);
+    if (!this.#isCode(masked)) return undefined;
+    const elements: (string | EntityMention)[] = [];
+    let position = 0;
+    for (const [start, end] of hidden) {
+      elements.push(text.slice(position, start), makePiece(text.slice(start, end), this.strings.lists.rules));
+      position = end;
+    }
+    return [...elements, text.slice(position)];
+  }
+
+  /** Return whether a string without its hidden words is source code, and not an address. */
+  #isCode(masked: string): boolean {
+    const words = splitIdentifier(masked);
+    if (!this.#hasPlainDigits(words)) return false;
+    const letters = words.filter((word) => !beginsWithDigit(word)).map((word) => word.toLowerCase());
+    if (!letters.some((word) => word !== "xxxx" && word.length > 1)) return false;
+    if (letters.some((word) => this.#prefixes.has(word)) || !CODE_MARKS.test(masked)) return false;
+    return !this.#domains.has(letters.at(-1) ?? "") && !ADDRESS_BEGINNINGS.has(letters[0] ?? "");
+  }
+}
+
+const maskWord = (word: string): string => (isUpper(word) ? "XXXX" : isUpper(word.charAt(0)) ? "Xxxx" : "xxxx");
+
+/** Return a word of an identifier as a mention. */
+function makePiece(word: string, rules: Rules): EntityMention {
+  const [folded, pattern] = [word.toLowerCase(), findCasePattern(word)];
+  const layout = findEnding(folded, rules);
+  return {
+    entityType: "word",
+    case: pattern,
+    parts: [{ entityType: "word", layout, folded, text: word }],
+    span: {
+      entityType: "word",
+      case: pattern,
+      layout,
+      tokens: [],
+      text: word,
+      precedingWord: "",
+      titleCaseWords: 0,
+      endsInInitial: false,
+    },
+    nameText: word,
+  };
+}

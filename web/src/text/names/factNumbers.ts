@@ -1,0 +1,133 @@
+/** Numbers for the rules of `facts`: counts, measures, ages, years, months, amounts and small numbers. */
+
+import type { FactWords } from "../../bundle/rules.js";
+import type { EntityMention } from "./entityTypes.js";
+import { type LinePlaces, NUMERIC_TYPES } from "./factPlaces.js";
+import type { FactStrings } from "./factStrings.js";
+
+const splitWords = (words: string): ReadonlySet<string> => new Set(words.split(" "));
+
+const DAYS = splitWords("day ordinal date");
+const DATES = splitWords("month day date year year-range season");
+const COUNTED_TYPES = splitWords("number year digits phone");
+const [MAX_BARE, MAX_AGE, MAX_ORDINAL] = [89, 89, 99];
+const ASCII_DIGITS = /^[0-9]+$/;
+const COUNTED = /^(?:[0-9]{1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,4}\.[0-9]{1,2})$/;
+const DECIMAL = /^[0-9]{1,3}\.[0-9]{1,4}$/;
+/** Numbers of an amount of money. */
+const AMOUNT = /^(?:[0-9]{1,9}(?:[.,][0-9]{1,2})?|[0-9]{1,3}(?:[,.][0-9]{3}){1,3}(?:[.,][0-9]{1,2})?)$/;
+/** Number of items before a bare number none of which is a word of a secret or of an address. */
+const FAR = 5;
+/** Bare numbers above 89 that no age and no date is. */
+const ROUND = splitWords("200 256 500 512 1000 1024");
+/** A time of a recording, as subtitles have it. */
+const TIMESTAMP = /^[0-9]{2}:[0-5][0-9]:[0-5][0-9][.,][0-9]{3}$/;
+const RANGE = /^[0-9]{1,3}[-\u2013][0-9]{1,3}$/;
+const RATING = /^[0-9]{1,2}(?:\.5)?\/(?:5|10|100)$/;
+const ROUND_RANGE = /^([0-9]{1,4})[-\u2013]([0-9]{1,4})$/;
+const ENDS_IN_CURRENCY = /[$\u20ac\u00a3\u00a5\u20b9] *$/;
+const BEGINS_WITH_CURRENCY = /^ *[$\u20ac\u00a3\u00a5\u20b9]/;
+
+/** Rules that keep numbers. */
+export class NumberFacts {
+  readonly #words: FactWords;
+  readonly #beforeValues: ReadonlySet<string>;
+
+  constructor(readonly strings: FactStrings) {
+    this.#words = strings.words;
+    this.#beforeValues = new Set([...strings.words.secretWords, ...strings.words.addressWords]);
+  }
+
+  /** Return whether a rule keeps a number. */
+  isKept(place: LinePlaces, index: number, mention: EntityMention): boolean {
+    const { entityType, text } = mention.span;
+    const { isUseful } = this.strings;
+    if (entityType === "month") return isUseful && place.isMonthPlace(index) && !place.hasInSentence(index, DAYS);
+    if (entityType === "key") return isUseful && TIMESTAMP.test(text) && this.#isTimePlace(place, index);
+    if (!NUMERIC_TYPES.has(entityType)) return false;
+    if (entityType === "age") return isUseful && isAtMost(text, MAX_AGE);
+    if (place.getGap(index).endsWith("#") || place.precedesCapital(index)) return false;
+    const neighbors = place.countNeighbors(index);
+    if (neighbors > 1) return false;
+    if (COUNTED_TYPES.has(entityType) && this.#isCounted(place, index, entityType, text)) return true;
+    if (place.follows(index, this.#beforeValues)) return false;
+    if (entityType === "digits" && neighbors === 0 && RATING.test(text)) return true;
+    const otherDays = new Set([...DAYS].filter((day) => day !== entityType));
+    if (!isUseful || place.hasCapitalBeside(index) || place.hasInSentence(index, otherDays)) return false;
+    if (entityType === "year" || mention.entityType === "year-range")
+      return neighbors === 0 || place.hasOnlyYearsBeside(index);
+    if (neighbors > 0 || place.hasInSentence(index, DATES)) return false;
+    if (entityType === "number") {
+      const isBare = ROUND.has(text) || (text.length <= 2 && isAtMost(text, MAX_BARE)) || DECIMAL.test(text);
+      return isBare && place.isBarePlace(index) && !place.follows(index, this.#beforeValues, FAR);
+    }
+    if (entityType === "ordinal")
+      return isAtMost(text.slice(0, -2), MAX_ORDINAL) && this.strings.isAdjective(place.getWord(index + 1));
+    return entityType === "time" || entityType === "decade";
+  }
+
+  /** Return whether no date and no word of a secret or an address stands near a time of a recording. */
+  #isTimePlace(place: LinePlaces, index: number): boolean {
+    const isNearDate = [-3, -2, -1, 0, 1, 2, 3].some((step) => DATES.has(place.getClass(index + step)));
+    return !isNearDate && !place.follows(index, this.#beforeValues);
+  }
+
+  /** Return whether a number counts, measures or is money, or is the first of two: `20 to 35 hours`. */
+  #isCounted(place: LinePlaces, index: number, entityType: string, text: string): boolean {
+    const { isUseful } = this.strings;
+    if (place.follows(index, isUseful ? this.#words.secretWords : this.#beforeValues)) return false;
+    if (this.#beforeValues.has(place.getWord(index - 1).toLowerCase())) return false;
+    if (isUseful && AMOUNT.test(text) && this.#isAmount(place, index)) return true;
+    if (place.follows(index, this.#beforeValues) && !this.#hasUnit(place, index)) return false;
+    if (entityType === "phone") return isRoundRange(text) && this.#hasUnit(place, index);
+    if (!(entityType === "digits" ? RANGE : COUNTED).test(text)) return false;
+    if (this.#counts(place, index)) return true;
+    return (
+      this.#words.rangeWords.has(place.getWord(index + 1)) &&
+      ["number", "year"].includes(place.getClass(index + 2)) &&
+      this.#counts(place, index + 2)
+    );
+  }
+
+  /** Return whether a unit or a plural follows a number, or a word such as *version* precedes it. */
+  #counts(place: LinePlaces, index: number): boolean {
+    if (this.#hasUnit(place, index)) return true;
+    return place.getGap(index) === " " && this.#words.counters.has(place.getWord(index - 1).toLowerCase());
+  }
+
+  /** Return whether a unit or a plural follows a number. */
+  #hasUnit(place: LinePlaces, index: number): boolean {
+    const { units, currencies } = this.#words;
+    const [gap, after] = [place.getGap(index + 1), place.getWord(index + 1)];
+    if (/^ *%/.test(gap)) return true;
+    if (["", " ", "-"].includes(gap) && (units.has(after) || units.has(after.toLowerCase())))
+      return !place.isAge(index + 1);
+    if ((gap === " " || gap === "-") && !currencies.has(after)) {
+      if (this.strings.isPlural(after) && !place.isAge(index + 1)) return true;
+      const second = place.getWord(index + 2);
+      if (
+        place.getGap(index + 2) === " " &&
+        this.strings.isAdjective(after) &&
+        this.strings.isPlural(second) &&
+        !currencies.has(second)
+      )
+        return !place.isAge(index + 2);
+    }
+    return false;
+  }
+
+  /** Return whether a sign or a word of a currency stands beside a number. */
+  #isAmount(place: LinePlaces, index: number): boolean {
+    const [before, after] = [place.getGap(index), place.getGap(index + 1)];
+    if (ENDS_IN_CURRENCY.test(before) || BEGINS_WITH_CURRENCY.test(after)) return true;
+    return after === " " && this.#words.currencies.has(place.getWord(index + 1).toLowerCase());
+  }
+}
+
+const isAtMost = (digits: string, most: number): boolean => ASCII_DIGITS.test(digits) && Number(digits) <= most;
+
+/** Return whether a string is a range such as `500-1000`, of multiples of 50. */
+function isRoundRange(text: string): boolean {
+  const [, first, last] = ROUND_RANGE.exec(text) ?? [];
+  return first !== undefined && Number(first) < Number(last) && Number(first) % 50 === 0 && Number(last) % 50 === 0;
+}

@@ -1,0 +1,223 @@
+/** Public sets of strings for the rules of `facts`: terms, capitals, words of headings, plurals. */
+
+import { CENSUS, FUNCTION, NAME, type NamesLists, OPENER, RARE, START } from "../../bundle/namesFiles.js";
+import type { FactWords } from "../../bundle/rules.js";
+import { FACTS } from "../../constants.js";
+import { capitalizeFirst, isAscii, isLower, TITLE, UPPER } from "../segmentation/words.js";
+import type { Facts } from "./facts.js";
+import { CAPITALIZED, type NamesToken } from "./tokens.js";
+
+/** Endings of plurals and the endings of their singulars. */
+const PLURALS = [
+  ["ies", "y"],
+  ["ches", "ch"],
+  ["shes", "sh"],
+  ["xes", "x"],
+  ["sses", "ss"],
+  ["s", ""],
+] as const;
+/** Fewest letters of a single word in Title case that is kept, and of a term in Title case. */
+const [MIN_HEADING, MIN_TERM] = [4, 3];
+/** Words of a list without blanks, and the marks between them. */
+const WORD_LIST = /^[a-z]{2,}(?:[,;|/][a-z]{2,})+$/;
+const LIST_MARK = /[,;|/]/;
+/** Letters in a row, of which Python's `str.title` capitalizes the first. */
+const CASED = /[\p{Lowercase}\p{Uppercase}\p{Lt}]+/gu;
+/** Units that are written with a capital. */
+const CASED_UNITS: ReadonlySet<string> = new Set([
+  ..."BPM D DPI FPS GB GHz GPa GW GWh Gbps GiB Hz K KB Kbps KiB MB MHz MJ MPH MPa MW MWh Mbps MeV MiB PB PSI".split(
+    " ",
+  ),
+  ..."RPM TB THz TiB Wh cL dB dBi dBm dL eV hPa kA kB kHz kJ kN kPa kV kW kWh keV mA mAh mL mM mV mmHg pH".split(" "),
+  "\u03bcL",
+]);
+const PERSON_LISTS = ["given", "family", "given-abroad"];
+const PLACE_LISTS = "street-word city country state place particle title group".split(" ");
+
+/** Words of the lists of a bundle in lower case: all surrogates, and the terms that are written with a capital. */
+interface ListedWords {
+  readonly surrogates: ReadonlySet<string>;
+  readonly spelled: ReadonlySet<string>;
+}
+
+const wordsByLists = new WeakMap<NamesLists, ListedWords>();
+
+function collectWords(lists: NamesLists): ListedWords {
+  let words = wordsByLists.get(lists);
+  if (words === undefined) {
+    const { capital, acronym } = lists.factLists;
+    // replies never have a particle restored
+    const pools = [...lists.surrogatePools].filter(([name]) => name !== "particle").flatMap(([, entries]) => entries);
+    words = {
+      surrogates: new Set(pools.map((entry) => entry.toLowerCase())),
+      spelled: new Set([...capital, ...acronym].filter(isAscii).map((entry) => entry.toLowerCase())),
+    };
+    wordsByLists.set(lists, words);
+  }
+  return words;
+}
+
+const makeTitle = (key: string): string => key.replace(CASED, capitalizeFirst);
+
+/** Public sets of strings under one value of the option `facts`. */
+export class FactStrings {
+  readonly words: FactWords;
+  readonly isUseful: boolean;
+  readonly isPublic: boolean;
+
+  constructor(
+    readonly lists: NamesLists,
+    level: Facts,
+    /** Keys of words that are always replaced. */
+    readonly denied: ReadonlySet<string>,
+  ) {
+    this.words = lists.rules.facts;
+    const number = FACTS.indexOf(level);
+    [this.isUseful, this.isPublic] = [number >= 2, number >= 3];
+  }
+
+  /** Return whether a word is a surrogate that replies can have restored: no rule keeps one. */
+  isSurrogate(word: string): boolean {
+    return collectWords(this.lists).surrogates.has(word);
+  }
+
+  getFlags(word: string): number {
+    return this.lists.commonWords.get(word) ?? 0;
+  }
+
+  isPerson(word: string): boolean {
+    return PERSON_LISTS.some((list) => this.lists.getMembers(list).has(word));
+  }
+
+  #isPlace(word: string): boolean {
+    const isListed = PLACE_LISTS.some((list) => this.lists.getMembers(list).has(word));
+    return isListed || (!this.isPublic && this.lists.getMembers("firm-word").has(word));
+  }
+
+  /** Return whether a word is on a list of persons, places or titles. */
+  isListedName(word: string): boolean {
+    return this.isPerson(word) || this.#isPlace(word);
+  }
+
+  #isFree(word: string): boolean {
+    return !this.isPerson(word) && !this.isSurrogate(word) && !this.denied.has(word);
+  }
+
+  #isListedTerm(word: string): boolean {
+    const isListed =
+      this.lists.factLists.term.has(word) ||
+      collectWords(this.lists).spelled.has(word) ||
+      this.words.identifierPieces.has(word);
+    return isListed && this.#isFree(word);
+  }
+
+  /** Return whether a lower-case word is a listed term, or a word of another language. */
+  isTerm(word: string): boolean {
+    if (this.#isListedTerm(word)) return true;
+    const isForeign = this.lists.factLists.foreign.has(word) || this.words.foreignWords.has(word);
+    return this.isUseful && isForeign && this.#isFree(word);
+  }
+
+  /** Return whether a string is a company or product that this value hides. */
+  isCompany(text: string): boolean {
+    return !this.isPublic && this.lists.factLists.company.has(text);
+  }
+
+  /** Return whether a string is a unit that is written with a capital, such as `kWh`. */
+  isUnit(text: string): boolean {
+    return CASED_UNITS.has(text) && this.words.units.has(text.toLowerCase());
+  }
+
+  /** Return whether a kept word is the plural of a common noun. */
+  isPlural(word: string): boolean {
+    if (!word.endsWith("s") || !isLower(word) || [...word].length < 4 || this.words.notPlurals.has(word)) return false;
+    if (this.getFlags(word) & (FUNCTION | OPENER)) return false;
+    return PLURALS.some(
+      ([end, single]) => word.endsWith(end) && this.lists.commonWords.has(word.slice(0, -end.length) + single),
+    );
+  }
+
+  /** Return whether a word may stand between a number and the noun that it counts. */
+  isAdjective(word: string): boolean {
+    const flags = this.getFlags(word);
+    return flags > 0 && isLower(word) && (flags & (FUNCTION | OPENER | NAME)) === 0;
+  }
+
+  /** Return whether a word in lower case is public inside of identifiers. */
+  isPiece(word: string): boolean {
+    if (!this.#isFree(word)) return false;
+    const flags = this.getFlags(word);
+    if (flags !== 0) return (flags & NAME) === 0;
+    return word.length === 1 || this.words.identifierPieces.has(word) || this.isTerm(word);
+  }
+
+  /** Return whether a long string without blanks consists of common words in lower case, with marks between. */
+  isWordList(text: string): boolean {
+    if (!WORD_LIST.test(text)) return false;
+    return text.split(LIST_MARK).every((word) => this.lists.commonWords.has(word) && !this.denied.has(word));
+  }
+
+  /** Return whether all words of a run of capitals are listed with this spelling. */
+  isPublicRun(tokens: readonly NamesToken[]): boolean {
+    return tokens.length > 0 && tokens.every(({ text }) => this.#isPublicCapital(text));
+  }
+
+  #isPublicCapital(text: string): boolean {
+    const { capital, acronym, company } = this.lists.factLists;
+    const lower = text.toLowerCase();
+    const isListed = capital.has(text) || acronym.has(text) || (this.isPublic && company.has(text));
+    const isPlural = text.endsWith("s") && acronym.has(text.slice(0, -1));
+    if (!(isListed && !this.isSurrogate(lower)) && !isPlural) return false;
+    return !this.denied.has(lower) && !this.isPerson(lower);
+  }
+
+  /** Return whether a run is one function word that names nobody, such as *We*. */
+  isFunctionWord([first, ...others]: readonly NamesToken[]): boolean {
+    if (first === undefined || others.length > 0 || [...first.text].length < 2) return false;
+    const { key, text } = first;
+    const flags = this.getFlags(key);
+    if (!(flags & FUNCTION) || flags & (NAME | CENSUS)) return false;
+    return text === key.toUpperCase() || text === makeTitle(key);
+  }
+
+  /** Return whether a run is one word that may begin a sentence: common and no name, or a term. */
+  isStart([token, ...others]: readonly NamesToken[]): boolean {
+    if (token === undefined || others.length > 0 || token.tokenClass !== CAPITALIZED || token.case !== TITLE)
+      return false;
+    const { key, text } = token;
+    const length = [...key].length;
+    if (this.isTerm(key)) return length >= MIN_TERM && text === makeTitle(key);
+    return this.#isHeadingWord(key) && !(this.getFlags(key) & CENSUS) && length >= MIN_HEADING;
+  }
+
+  /** Return whether English texts have a common word seldom. */
+  isRare(word: string): boolean {
+    return (this.getFlags(word) & RARE) > 0;
+  }
+
+  /**
+   * Return whether all words of a run in Title case are common words or terms that name no person and no place. At
+   * least one of them begins sentences. The others may be words of institutions.
+   */
+  isHeading(tokens: readonly NamesToken[]): boolean {
+    if (tokens.some((token) => token.tokenClass !== CAPITALIZED || (token.case !== TITLE && token.case !== UPPER)))
+      return false;
+    if (!tokens.every((token) => this.#isHeadingWord(token.key) || this.#isTitleTerm(token))) return false;
+    const flags = tokens.map(({ key }) => this.getFlags(key));
+    if (tokens.length === 1) {
+      const { key = "" } = tokens[0] ?? {};
+      if ((flags[0] ?? 0) & CENSUS || [...key].length < MIN_HEADING) return false;
+      if (this.#isListedTerm(key)) return true;
+    }
+    return flags.some((mask) => (mask & (START | OPENER)) > 0 && (mask & RARE) === 0);
+  }
+
+  #isTitleTerm({ key, text }: NamesToken): boolean {
+    return this.#isPublicCapital(text) || (this.#isListedTerm(key) && text === makeTitle(key));
+  }
+
+  #isHeadingWord(word: string): boolean {
+    const flags = this.getFlags(word);
+    return flags !== 0 && !(flags & NAME) && !this.isPerson(word) && !this.denied.has(word) && !this.#isPlace(word);
+  }
+}
