@@ -26,6 +26,7 @@ from textveil.text.names.tokens import (
     AFTER_TITLE,
     CAPITALIZED,
     CAPITALIZED_RUN,
+    HOLDS_OWN,
     KEPT,
     RANDOMIZED,
     EntitySpan,
@@ -365,7 +366,7 @@ class FactRules:
         public = PUBLIC_TYPE_NAMES.get(mention.entity_type, mention.entity_type)
         if public in self._hidden_types:
             return False
-        return not self._denied or self._denied.isdisjoint(token.key for token in mention.span.tokens)
+        return not any(token.key in self._denied or token.flags & HOLDS_OWN for token in mention.span.tokens)
 
     def _is_kept_word(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
         span = mention.span
