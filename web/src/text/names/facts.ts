@@ -24,7 +24,7 @@ import { CAPITALIZED_RUN, type EntitySpan, LINE_BREAK } from "./entitySpans.js";
 import { type EntityMention, getPublicType } from "./entityTypes.js";
 import { LinePlaces, NUMERIC_TYPES } from "./factPlaces.js";
 import { findEnding } from "./lexicon.js";
-import { CAPITALIZED, findRunCase, KEPT, type NamesToken } from "./tokens.js";
+import { CAPITALIZED, findRunCase, HOLDS_OWN, KEPT, type NamesToken } from "./tokens.js";
 
 /** @internal Value of the option. */
 export type Facts = (typeof FACTS)[number];
@@ -390,7 +390,10 @@ export class FactRules {
   }
 
   #mayKeep({ entityType, span }: EntityMention): boolean {
-    return !this.hiddenTypes.has(getPublicType(entityType)) && !span.tokens.some(({ key }) => this.denied.has(key));
+    return (
+      !this.hiddenTypes.has(getPublicType(entityType)) &&
+      !span.tokens.some(({ key, flags }) => this.denied.has(key) || flags & HOLDS_OWN)
+    );
   }
 
   #isKeptWord(place: LinePlaces, index: number, mention: EntityMention): boolean {

@@ -5,11 +5,10 @@ spelling has a *form*: which of its words are the first name, the family name or
 is that of the person in the same form.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
-
-import regex
 
 from textveil.errors import OptionError
 from textveil.text.names.entity_types import EntityMention, MentionPart, RewrittenElement
@@ -28,16 +27,18 @@ _GIVEN, _FAMILY, _GIVEN_INITIAL, _FAMILY_INITIAL, _DOTTED_INITIAL = "GFgfd"
 #: Type of the surrogate of each role, on which its restoring depends.
 _PART_TYPES = {_ADDRESS: "email", _ACCOUNT: "handle", _INITIALS: "acronym", _GIVEN: "given", _FAMILY: "family"}
 _NAME_JOINS = frozenset(("-", "'"))
-_SEPARATORS = regex.compile(r"[,|]")
+_SEPARATORS = re.compile(r"[,|]")
 _COMMENT = "#"
 _LETTERS = "".join(
     f"\\U{first:08x}-\\U{after - 1:08x}" for first, after in zip(BOUNDARIES[::2], BOUNDARIES[1::2], strict=True)
 )
 #: A word, by the tables of characters that are the same in every language.
-_WORD = regex.compile(f"[{_LETTERS}]+")
+_WORD = re.compile(f"[{_LETTERS}]+")
 #: White space between the words of a name: blanks, and at most one line break.
-_BLANKS = regex.compile(r"[ \t\u00a0]+|[ \t\u00a0]*(?:\r\n|[\n\r])[ \t\u00a0]*")
-_DOTTED = regex.compile(r"\.(?:[ \t\u00a0]*|[ \t\u00a0]*(?:\r\n|[\n\r])[ \t\u00a0]*)")
+_BLANKS = re.compile(r"[ \t\u00a0]+|[ \t\u00a0]*(?:\r\n|[\n\r])[ \t\u00a0]*")
+_DOTTED = re.compile(r"\.(?:[ \t\u00a0]*|[ \t\u00a0]*(?:\r\n|[\n\r])[ \t\u00a0]*)")
+#: Digits and marks of accounts and addresses, and two words with a full stop between.
+_NOT_IN_NAMES = re.compile(rf"[0-9@_/\\:+#]|[{_LETTERS}]{{2}}\.[{_LETTERS}]")
 _MARKS = str.maketrans({**dict.fromkeys("\u2019\u2018\u02bc\u00b4", "'"), **dict.fromkeys("\u2010\u2011", "-")})
 
 
@@ -329,7 +330,11 @@ def _write_case(original: str, case: int) -> str:
         return original.upper()
     if case == LOWER:
         return original.lower()
-    return original if any(map(str.isupper, original)) else original.title()
+    return original if any(map(str.isupper, original)) else _WORD.sub(_capitalize, original)
+
+
+def _capitalize(match: "re.Match[str]") -> str:
+    return match[0][:1].upper() + match[0][1:]
 
 
 def _find_name_case(text: str) -> int:
@@ -367,9 +372,7 @@ def _iterate_units(words: Sequence[_Word]) -> Iterator[tuple[str, int, int, bool
 
 def _is_plain_name(spelling: str) -> bool:
     """Return whether a spelling has only letters, and marks that names have."""
-    return not any(character.isdigit() or character in "@_/\\:+#" for character in spelling) and not regex.search(
-        r"\p{L}{2}\.\p{L}", spelling
-    )
+    return _NOT_IN_NAMES.search(spelling) is None
 
 
 def _get_role(unit: tuple[str, int, int, bool]) -> str:

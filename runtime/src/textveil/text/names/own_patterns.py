@@ -36,11 +36,7 @@ _SUPPORTED = (
 )
 
 #: A character class, alternatives, a sequence, or a repetition with its limits.
-_Node = (
-    tuple["str", str]
-    | tuple["str", list["_Node"]]
-    | tuple["str", "_Node", int, "int | None"]
-)
+_Node = tuple["str", str] | tuple["str", list["_Node"]] | tuple["str", "_Node", int, "int | None"]
 
 
 class _PatternError(Exception):

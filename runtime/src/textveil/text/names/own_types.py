@@ -6,7 +6,6 @@ the match. A longer string around it, such as an address, is replaced as a whole
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from textveil.bundle.names_files import NamesLists
 from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityClassifier, EntityMention

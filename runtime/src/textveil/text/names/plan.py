@@ -362,7 +362,9 @@ class NamesPlanFactory:
         facts_level = options.get("facts", DEFAULT_FACTS)
         if facts_level not in FACTS:
             raise OptionError(f"facts must be one of {', '.join(FACTS)}")
-        types_by_option = {name: self._check_types(options.get(name, ()), own_names) for name in ("keep", "tag", "drop")}
+        types_by_option = {
+            name: self._check_types(options.get(name, ()), own_names) for name in ("keep", "tag", "drop")
+        }
         if any(
             types_by_option[one] & types_by_option[other]
             for one, other in (("keep", "tag"), ("keep", "drop"), ("tag", "drop"))
