@@ -42,11 +42,13 @@ REFUSED = """protect="x"|protect="names" epsilon="10"|protect="names" sanitize_p
 style="tag"|facts="none"|protect="names" facts="x"|allow=["a"]|keep=["city"]|protect="names" style="x"
 protect="names" keep=["x"]|protect="names" keep=["street"]|protect="names" keep=["city"] drop=["city"]
 protect="names" keep=["city"] tag=["city"]|consistent_cap=5
-patterns={"a1":"b"}|known=["Anna"]|protect="names" patterns=["b"]|protect="names" patterns={"a1":5}|protect="names" known="x"
-protect="names" patterns={"person":"b"}|protect="names" patterns={"A":"b"}|protect="names" patterns={"a1":"(a+)+"}
+patterns={"a1":"b"}|known=["Anna"]|protect="names" patterns=["b"]|protect="names" patterns={"a1":5}
+protect="names" known="x"|protect="names" patterns={"person":"b"}|protect="names" patterns={"A":"b"}
+protect="names" patterns={"a1":"(a+)+"}
 protect="names" patterns={"a1":"(a+)+$"}|protect="names" patterns={"a1":"a*"}|protect="names" patterns={"a1":"[a"}
 protect="names" patterns={"a1":"(?=a)"}|protect="names" patterns={"a1":"((a{20}){20}){20}"}|protect="names" known=["#"]
-protect="names" known=["x"]|protect="names" known=["Anna","Anna,Bob"]|protect="names" known=[","]|protect="names" known=[5]
+protect="names" known=["x"]|protect="names" known=["Anna","Anna,Bob"]|protect="names" known=[","]
+protect="names" known=[5]
 consistent=true consistent_cap=0|consistent=true consistent_cap=1|protect="names" consistent_cap=-1
 epsilon="5"|epsilon="-10"|epsilon="x"|epsilon="nan"|epsilon="inf"|epsilon=""|epsilon=true|deny="x"|deny=[5]""".replace(
     "\n", "|"

@@ -86,7 +86,14 @@ export function answer(bundle, record) {
     const told = (entry) => {
       if (typeof entry === "string") return [entry];
       const [kind, pattern, initial, titles, before, ...parts] = entry;
-      return [kind, pattern, initial === true ? "initial" : initial || "", `${titles}`, before, ...parts.map((part) => part.join("/"))];
+      return [
+        kind,
+        pattern,
+        initial === true ? "initial" : initial || "",
+        `${titles}`,
+        before,
+        ...parts.map((part) => part.join("/")),
+      ];
     };
     answered.templates = documents.map((texts) => plan.listTemplates(texts).map((text) => digest(text.map(told))));
   }

@@ -92,6 +92,8 @@ export class EntityClassifier {
     const { tokens } = span;
     const isOwn = tokens.length === 1 && tokens[0]?.entityType === entityType && tokens[0].layout !== "";
     if (!isOwn && tokens.some((word) => word.flags & HOLDS_OWN)) return false;
+    const ownWords = isOwn ? span.text.toLowerCase().split(/[^a-z0-9]+/) : [];
+    if (ownWords.some((word) => this.denied.has(word))) return false;
     const [phrase, publicType] = [joinKeys(span, 0), getPublicType(entityType)];
     if (!this.keptTypes.has(publicType) || tokens.some((word) => this.denied.has(word.key))) return false;
     if (entityType === "person" || entityType === "given" || entityType === "family") {

@@ -88,15 +88,19 @@ interface TrieNode {
 const makeNode = (): TrieNode => ({ children: new Map(), spelling: undefined, entry: 0 });
 const makeChildKey = ({ gap, folded }: Word): string => `${gap}\0${folded}`;
 
+/** Write the apostrophe that is a letter by its category as U+0027. */
+const foldLetterApostrophes = (text: string): string => text.replace(/\u02bc/g, "'");
+
 /** Return the words of a text. After a single letter a full stop does not count. */
-function listWords(text: string): Word[] {
+function listWords(original: string): Word[] {
+  const text = foldLetterApostrophes(original);
   const words: Word[] = [];
   let [before, isLetter] = [0, false];
   for (const { 0: word, index: start } of text.matchAll(WORD)) {
     let gap = text.slice(before, start);
     const followsStop = gap.startsWith(".");
     if (BLANKS.test(gap) || (isLetter && DOTTED.test(gap))) gap = " ";
-    else gap = gap.replace(/[\u2019\u2018\u02bc\u00b4]/g, "'").replace(/[\u2010\u2011]/g, "-");
+    else gap = gap.replace(/[\u2019\u2018\u00b4]/g, "'").replace(/[\u2010\u2011]/g, "-");
     const end = start + word.length;
     words.push({ start, end, folded: foldWord(word), gap, followsStop });
     [before, isLetter] = [end, countCodePoints(word) === 1];
@@ -162,8 +166,8 @@ export class KnownPersons {
       .filter((spelling) => spelling !== "");
     if (spellings.length > MAX_SPELLINGS)
       throw new OptionError(`known: entry ${number} has more than ${MAX_SPELLINGS} spellings: remove some`);
-    const parsed = spellings.map((spelling) => ({ spelling, words: listWords(spelling) }));
-    for (const { spelling, words } of parsed) {
+    const parsed = spellings.map((spelling) => {
+      const words = listWords(spelling);
       const letters = spelling.match(/\p{L}/gu)?.length ?? 0;
       if (countCodePoints(spelling) > MAX_CHARACTERS || words.length === 0 || words.length > MAX_WORDS || letters < 2) {
         throw new OptionError(
@@ -171,7 +175,8 @@ export class KnownPersons {
             ` ${MAX_CHARACTERS} characters and ${MAX_WORDS} words`,
         );
       }
-    }
+      return { spelling, words: words.slice(this.#dropTitles(listUnits(words))[0]?.start) };
+    });
     const person = spellings[0];
     if (person === undefined)
       throw new OptionError(`known: entry ${number} has no spelling: remove its line or write a name`);
@@ -214,7 +219,9 @@ export class KnownPersons {
     }
     if (node === undefined) return;
     if (node.spelling === undefined) [node.spelling, node.entry] = [spelling, number];
-    else if (node.entry !== number) {
+    else if (node.entry === number) {
+      if (!spelling.needsCapital) node.spelling = { ...node.spelling, needsCapital: false };
+    } else {
       throw new OptionError(
         `known: entries ${node.entry} and ${number} have the same spelling: write all spellings of one person in one` +
           " entry, and leave out what two persons share",
@@ -229,7 +236,7 @@ export class KnownPersons {
     const particles = this.lists.getMembers("particle");
     for (const { spelling, words } of parsed) {
       if (!isPlainName(spelling)) continue;
-      const keys = this.#dropTitles(listUnits(words)).map(({ key }) => key);
+      const keys = listUnits(words).map(({ key }) => key);
       const [first = ""] = keys;
       if (keys.length === 1) {
         lone ||= first;
@@ -244,6 +251,7 @@ export class KnownPersons {
     return this.lists.getMembers("given").has(lone) ? [lone, []] : ["", [lone]];
   }
 
+  /** Return the units of a name without titles before it: in a text, a title has a slot of its own. */
   #dropTitles(units: readonly Unit[]): readonly Unit[] {
     const titles = this.lists.getMembers("title");
     let rest = units;
@@ -257,7 +265,7 @@ export class KnownPersons {
       const isAddress = spelling.slice(getFirst(spelling).length).includes("@");
       return { form: (isAddress ? ADDRESS : ACCOUNT) as string, ranges: whole };
     }
-    const units = this.#dropTitles(listUnits(words));
+    const units = listUnits(words);
     const keys = units.map(({ key }) => key);
     const [first, last] = [units[0] as Unit, units.at(-1) as Unit];
     const [size, familyKey] = [family.length, family.join("\0")];
@@ -307,13 +315,15 @@ export class KnownPersons {
 
 /** Places of one text at which a spelling of a listed person may begin. */
 export class KnownCandidates {
+  readonly text: string;
   readonly #words: readonly Word[];
   #next = 0;
 
   constructor(
-    readonly text: string,
+    text: string,
     readonly root: ReadonlyMap<string, TrieNode>,
   ) {
+    this.text = foldLetterApostrophes(text);
     this.#words = listWords(text);
   }
 

@@ -29,8 +29,7 @@ const BOUNDS = /\{([0-9]{1,3})(?:(,)([0-9]{0,3}))?\}/y;
 const ALPHANUMERIC = /^[\p{L}\p{N}]$/u;
 const MAX_STEPS = 1 << 14;
 const SUPPORTED =
-  "supported are characters, classes such as [A-Z0-9], \\d, \\w, groups, |, ?, {m,n}, and + or * behind one character" +
-  " or class";
+  "supported are classes such as [A-Z0-9], \\d, \\w, groups, |, ?, {m,n}, and + and * behind one character or class";
 
 type Node =
   | { readonly kind: "class"; readonly members: string }
@@ -222,8 +221,7 @@ export class PatternMatcher {
       if (isReserved || !TYPE_NAME.test(name)) {
         const problem = isReserved ? "is that of a built-in type" : "is not supported";
         throw new OptionError(
-          `patterns: the name of pattern ${number} ${problem}: choose another one, of lower-case letters, digits, -` +
-            " and _",
+          `patterns: the name of pattern ${number} ${problem}: choose another one, of letters a-z, digits, - and _`,
         );
       }
       try {

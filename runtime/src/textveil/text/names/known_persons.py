@@ -39,7 +39,9 @@ _BLANKS = re.compile(r"[ \t\u00a0]+|[ \t\u00a0]*(?:\r\n|[\n\r])[ \t\u00a0]*")
 _DOTTED = re.compile(r"\.(?:[ \t\u00a0]*|[ \t\u00a0]*(?:\r\n|[\n\r])[ \t\u00a0]*)")
 #: Digits and marks of accounts and addresses, and two words with a full stop between.
 _NOT_IN_NAMES = re.compile(rf"[0-9@_/\\:+#]|[{_LETTERS}]{{2}}\.[{_LETTERS}]")
-_MARKS = str.maketrans({**dict.fromkeys("\u2019\u2018\u02bc\u00b4", "'"), **dict.fromkeys("\u2010\u2011", "-")})
+#: An apostrophe that is a letter by its category.
+_LETTER_APOSTROPHE = "\u02bc"
+_MARKS = str.maketrans({**dict.fromkeys("\u2019\u2018\u00b4", "'"), **dict.fromkeys("\u2010\u2011", "-")})
 
 
 class _Word(NamedTuple):
@@ -114,6 +116,7 @@ class KnownPersons:
     ) -> None:
         self._common, self._lists = common, name_lists
         self._root: dict[str, _TrieNode] = {}
+        self._single_words = set[str]()
         self.count = 0
         number = 0
         for number, entry in enumerate(entries, 1):
@@ -129,7 +132,7 @@ class KnownPersons:
     @property
     def single_words(self) -> frozenset[str]:
         """Look-up forms of all spellings of one word."""
-        return frozenset(word for word, node in self._root.items() if node.spelling is not None)
+        return frozenset(self._single_words)
 
     def _add_person(self, line: str, number: int) -> None:
         self.count += 1
@@ -147,7 +150,7 @@ class KnownPersons:
                     f"known: entry {number} has a spelling that is not supported: use 2 letters or more, and at most"
                     f" {MAX_CHARACTERS} characters and {MAX_WORDS} words"
                 )
-            words_of_each.append((spelling, words))
+            words_of_each.append((spelling, words[self._drop_titles([*_iterate_units(words)])[0][1] :]))
         if not words_of_each:
             raise OptionError(f"known: entry {number} has no spelling: remove its line or write a name")
         person = words_of_each[0][0]
@@ -167,9 +170,14 @@ class KnownPersons:
         node = self._root.setdefault(words[0].folded, _TrieNode())
         for word in words[1:]:
             node = node.children.setdefault((word.gap, word.folded), _TrieNode())
+        if len(words) == 1:
+            self._single_words.add(words[0].folded)
         if node.spelling is None:
             node.spelling, node.entry = spelling, number
-        elif node.entry != number:
+        elif node.entry == number:
+            if not spelling.needs_capital:
+                node.spelling = node.spelling._replace(needs_capital=False)
+        else:
             raise OptionError(
                 f"known: entries {node.entry} and {number} have the same spelling: write all spellings of one person in"
                 " one entry, and leave out what two persons share"
@@ -182,7 +190,7 @@ class KnownPersons:
         for spelling, words in words_of_each:
             if not _is_plain_name(spelling):
                 continue
-            units = self._drop_titles([*_iterate_units(words)])
+            units = [*_iterate_units(words)]
             if len(units) == 1:
                 lone = lone or units[0][0]
                 continue
@@ -196,6 +204,7 @@ class KnownPersons:
         return (lone, ()) if lone in self._lists["given"] else ("", (lone,) if lone else ())
 
     def _drop_titles(self, units: "list[tuple[str, int, int, bool]]") -> "list[tuple[str, int, int, bool]]":
+        """Return the units of a name without titles before it: in a text, a title has a slot of its own."""
         titles = self._lists["title"]
         while len(units) > 1 and units[0][0] in titles:
             units = units[1:]
@@ -209,7 +218,7 @@ class KnownPersons:
         if not _is_plain_name(spelling):
             return _ADDRESS if "@" in spelling[1:] else _ACCOUNT, whole
         given, family = name
-        units = self._drop_titles([*_iterate_units(words)])
+        units = [*_iterate_units(words)]
         keys = [key for key, *_ in units]
         first, last = units[0], units[-1]
         if len(units) == 1:
@@ -241,7 +250,7 @@ class KnownCandidates:
     """
 
     def __init__(self, text: str, root: Mapping[str, _TrieNode]) -> None:
-        self._text, self._root = text, root
+        self._text, self._root = text.replace(_LETTER_APOSTROPHE, "'"), root
         self._words = [*_iterate_words(text)]
         self._next = 0
 
@@ -347,7 +356,7 @@ def _find_name_case(text: str) -> int:
 
 def _iterate_words(text: str) -> Iterator[_Word]:
     """Yield the words of a text. After a single letter a full stop does not count: ``D. Keller`` is ``D Keller``."""
-    before, is_letter = 0, False
+    text, before, is_letter = text.replace(_LETTER_APOSTROPHE, "'"), 0, False
     for match in _WORD.finditer(text):
         start, end = match.span()
         gap = text[before:start]

@@ -31,12 +31,26 @@ _MAX_NODES = 1 << 12
 #: Number of steps that a matcher caches.
 _MAX_STEPS = 1 << 14
 _SUPPORTED = (
-    r"supported are characters, classes such as [A-Z0-9], \d, \w, groups, |, ?, {m,n}, and + or * behind one character"
-    " or class"
+    r"supported are classes such as [A-Z0-9], \d, \w, groups, |, ?, {m,n}, and + and * behind one character or class"
 )
 
-#: A character class, alternatives, a sequence, or a repetition with its limits.
-_Node = tuple["str", str] | tuple["str", list["_Node"]] | tuple["str", "_Node", int, "int | None"]
+
+class _Node(NamedTuple):
+    """A node of the tree of a pattern: a class, alternatives, a sequence, or the repetition of its only child.
+
+    Attributes:
+        kind: ``class``, ``alternatives``, ``sequence`` or ``repetition``.
+        members: Characters of a class.
+        children: Parts of the others.
+        least: Lowest number of repetitions.
+        most: Highest number of repetitions; ``None`` without a limit.
+    """
+
+    kind: str
+    members: str = ""
+    children: "tuple[_Node, ...]" = ()
+    least: int = 1
+    most: int | None = 1
 
 
 class _PatternError(Exception):
@@ -55,29 +69,29 @@ class _PatternParser:
         if self._text.endswith(r"\b"):
             self._text = self._text[:-2]
 
-    def parse(self) -> "_Node":
+    def parse(self) -> _Node:
         """Return the pattern as a tree."""
         node = self._parse_alternatives()
         if self._at < len(self._text):
             raise _PatternError("has a bracket that nothing opens")
         return node
 
-    def _parse_alternatives(self, depth: int = 0) -> "_Node":
+    def _parse_alternatives(self, depth: int = 0) -> _Node:
         if depth > 20:
             raise _PatternError("has too many groups inside each other")
         choices = [self._parse_sequence(depth)]
         while self._text.startswith("|", self._at):
             self._at += 1
             choices.append(self._parse_sequence(depth))
-        return choices[0] if len(choices) == 1 else ("alternatives", choices)
+        return choices[0] if len(choices) == 1 else _Node("alternatives", children=tuple(choices))
 
-    def _parse_sequence(self, depth: int) -> "_Node":
+    def _parse_sequence(self, depth: int) -> _Node:
         nodes: list[_Node] = []
         while self._at < len(self._text) and self._text[self._at] not in "|)":
             nodes.append(self._parse_repetition(self._parse_atom(depth)))
-        return ("sequence", nodes)
+        return _Node("sequence", children=tuple(nodes))
 
-    def _parse_atom(self, depth: int) -> "_Node":
+    def _parse_atom(self, depth: int) -> _Node:
         character = self._text[self._at]
         self._at += 1
         if character == "(":
@@ -91,14 +105,14 @@ class _PatternParser:
             self._at += 1
             return node
         if character == "[":
-            return ("class", self._parse_class())
+            return _Node("class", self._parse_class())
         if character == "\\":
-            return ("class", self._parse_escape())
+            return _Node("class", self._parse_escape())
         if character in "?*+{":
             raise _PatternError("repeats nothing")
         if character in _SPECIAL:
             raise _PatternError(f"has {character}: {_SUPPORTED}")
-        return ("class", _check_character(character))
+        return _Node("class", _check_character(character))
 
     def _parse_escape(self) -> str:
         character = self._text[self._at : self._at + 1]
@@ -136,7 +150,7 @@ class _PatternParser:
         self._at += 1
         return self._parse_escape() if character == "\\" else _check_character(character)
 
-    def _parse_repetition(self, node: "_Node") -> "_Node":
+    def _parse_repetition(self, node: _Node) -> _Node:
         mark = self._text[self._at : self._at + 1]
         if mark not in ("?", "*", "+", "{"):
             return node
@@ -152,11 +166,11 @@ class _PatternParser:
             self._at += 1
         if self._text[self._at : self._at + 1] in ("?", "*", "+", "{"):
             raise _PatternError(f"repeats a repetition: {_SUPPORTED}")
-        if most is None and node[0] != "class":
+        if most is None and node.kind != "class":
             raise _PatternError(f"repeats a group without a limit: {_SUPPORTED}")
         if most is not None and (most < least or most == 0):
             raise _PatternError("repeats something from more to fewer times, or never")
-        return ("repetition", node, least, most)
+        return _Node("repetition", children=(node,), least=least, most=most)
 
 
 def _check_character(character: str) -> str:
@@ -215,8 +229,8 @@ class PatternMatcher:
             if not _TYPE_NAME.fullmatch(name) or name in reserved_names:
                 problem = "is that of a built-in type" if name in reserved_names else "is not supported"
                 raise OptionError(
-                    f"patterns: the name of pattern {number} {problem}: choose another one, of lower-case letters,"
-                    " digits, - and _"
+                    f"patterns: the name of pattern {number} {problem}: choose another one, of letters a-z, digits,"
+                    " - and _"
                 )
             try:
                 self._add_pattern(name, pattern)
@@ -244,39 +258,34 @@ class PatternMatcher:
         self._first |= fragment.first
         self._last |= fragment.last
 
-    def _build(self, node: "_Node", before: int) -> _Fragment:
+    def _build(self, node: _Node, before: int) -> _Fragment:
         """Add the positions of a node, and return its fragment."""
-        kind, content = node[0], node[1]
         self._built += 1  # nodes without a position count too: ``((){9}){9}``
         if len(self._classes) - before >= MAX_POSITIONS or self._built > _MAX_NODES:
             raise _PatternError("is too large when its repetitions are written out: use smaller ones")
-        if kind == "class":
-            self._classes.append("".join(sorted(str(content))))
+        if node.kind == "class":
+            self._classes.append("".join(sorted(node.members)))
             self._follow.append(0)
             return _Fragment(False, *[1 << len(self._classes) - 1] * 2)
-        if kind == "alternatives":
-            made = [self._build(choice, before) for choice in content]  # type: ignore[arg-type]
+        if node.kind == "alternatives":
+            made = [self._build(choice, before) for choice in node.children]
             return _Fragment(
-                any(one.nullable for one in made),
-                sum(one.first for one in made),
-                sum(one.last for one in made),
+                any(one.nullable for one in made), sum(one.first for one in made), sum(one.last for one in made)
             )
-        if kind == "sequence":
-            whole = _Fragment(True, 0, 0)
-            for part in content:
-                whole = self._append(whole, self._build(part, before))  # type: ignore[arg-type]
-            return whole
-        _, child, least, most = node  # type: ignore[misc]
         whole = _Fragment(True, 0, 0)
+        if node.kind == "sequence":
+            for part in node.children:
+                whole = self._append(whole, self._build(part, before))
+            return whole
+        (child,), least, most = node.children, node.least, node.most
         for count in range(least if most is None else most):
             one = self._build(child, before)
             whole = self._append(whole, one._replace(nullable=one.nullable or count >= least))
         if most is None:
-            one = self._build(child, before) if least == 0 else None
-            loop = whole.last if one is None else one.last
-            position = loop.bit_length() - 1
+            if least == 0:
+                whole = self._build(child, before)._replace(nullable=True)
+            position = whole.last.bit_length() - 1
             self._follow[position] |= 1 << position
-            whole = whole if one is None else self._append(whole, one._replace(nullable=True))
         return whole
 
     def _append(self, before: _Fragment, after: _Fragment) -> _Fragment:
@@ -394,9 +403,9 @@ def _escape(character: str) -> str:
 def parse_layout(layout: str) -> tuple[str, ...]:
     """Return the character class of each position of a layout."""
     classes: list[str] = []
-    for node in _PatternParser(layout).parse()[1]:
-        repeated, count = (node[1], node[2]) if node[0] == "repetition" else (node, 1)  # type: ignore[index,misc]
-        classes += [repeated[1]] * count  # type: ignore[index,operator]
+    for node in _PatternParser(layout).parse().children:
+        repeated = node.children[0] if node.kind == "repetition" else node
+        classes += [repeated.members] * node.least
     return tuple(classes)
 
 

@@ -5,6 +5,7 @@ read the match, and no decision about its surroundings depends on it. Then the t
 the match. A longer string around it, such as an address, is replaced as a whole.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from textveil.bundle.names_files import NamesLists
@@ -42,6 +43,8 @@ from textveil.text.segmentation import LOWER, fold_word
 PLACEHOLDER = "qxzjvk"
 #: Names that no own type may have, beside those of the types with surrogates.
 _OTHER_NAMES = frozenset((CAPITALIZED_RUN, DIGIT_GROUP, LONE_INITIAL, KNOWN_PERSON, "json", "known", "randomized"))
+
+_NOT_ALPHANUMERIC = re.compile("[^a-z0-9]+")
 
 _Match = PatternMatch | KnownMatch | None
 
@@ -175,10 +178,12 @@ class OwnTypes:
             if self._patterns is not None and (is_first or (pattern is not None and pattern.start < position)):
                 pattern = self._patterns.find_next(text, position)
             is_first = False
-            following = [match for match in (person, pattern) if match is not None]
-            if not following:
+            if person is None and pattern is None:
                 break
-            match = min(following, key=lambda found: (found.start, -found.end))
+            match = person or pattern
+            assert match is not None
+            if pattern is not None and (pattern.start, -pattern.end) < (match.start, -match.end):
+                match = pattern
             matches.append(match)
             position = match.end
         return MaskedText(text, matches) if matches else None
@@ -228,6 +233,8 @@ class OwnEntityClassifier(EntityClassifier):
         tokens = mention.span.tokens
         is_own = len(tokens) == 1 and tokens[0].entity_type == mention.entity_type and bool(tokens[0].layout)
         if any(token.flags & HOLDS_OWN for token in tokens) and not is_own:
+            return False
+        if is_own and any(word in self._denied for word in _NOT_ALPHANUMERIC.split(mention.span.text.lower())):
             return False
         return super()._is_kept(mention)
 

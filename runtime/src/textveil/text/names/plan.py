@@ -206,6 +206,12 @@ class NamesPlan:
 
         return FactRules(self.lists, self.facts_level, self.denied, self.style.tag | self.style.drop)
 
+    @property
+    def known_words(self) -> frozenset[str]:
+        """Look-up forms of the listed persons' spellings of one word."""
+        persons = None if self.own_types is None else self.own_types.persons
+        return frozenset() if persons is None else persons.single_words
+
     @cached_property
     def _lexicon(self) -> Lexicon:
         return Lexicon(self.lists, self.allowed, self.denied, self.randomizer.ids if self.randomizer else ())
