@@ -102,7 +102,7 @@ def test_a_pattern_outside_the_subset_is_refused_without_its_text(pattern: str, 
 @pytest.mark.parametrize("name", ["", "Employee", "em ployee", "1a", "a-", "a" * 33, "em\u00e9", "a]", "person", "x\n"])
 def test_a_name_that_is_not_supported_or_built_in_is_refused(name: str) -> None:
     with pytest.raises(
-        OptionError, match="^patterns: the name of pattern 1 is (not supported|that of a built-in type)"
+        OptionError, match=r"^patterns: the name of pattern 1 is (not supported|that of a built-in type)"
     ):
         PatternMatcher({name: "a1"}, frozenset(("person",)))
 
@@ -110,7 +110,7 @@ def test_a_name_that_is_not_supported_or_built_in_is_refused(name: str) -> None:
 def test_there_are_at_most_32_patterns() -> None:
     patterns = {f"t{number}": "a1" for number in range(MAX_PATTERNS)}
     assert PatternMatcher(patterns).find_next("a1", 0)
-    with pytest.raises(OptionError, match="^patterns: more than 32 patterns"):
+    with pytest.raises(OptionError, match=r"^patterns: more than 32 patterns"):
         PatternMatcher({**patterns, "one-more": "a1"})
 
 

@@ -123,16 +123,16 @@ def test_options_are_checked_and_other_modes_refuse_them(sanitizer: Sanitizer) -
             with pytest.raises(OptionError, match=f"^{name}: only with the mode names"):
                 sanitizer.terms(protect=mode, **{name: value})
     for value in (["a1=b"], "a1=b", {"a1": 5}, {5: "b"}):
-        with pytest.raises(OptionError, match="^patterns must be a mapping of names of types to patterns$"):
+        with pytest.raises(OptionError, match=r"^patterns must be a mapping of names of types to patterns$"):
             sanitizer.terms(protect="names", patterns=value)  # type: ignore[arg-type]
     for value in ("Anna", [5]):
-        with pytest.raises(OptionError, match="^known must be a collection of words$"):
+        with pytest.raises(OptionError, match=r"^known must be a collection of words$"):
             sanitizer.terms(protect="names", known=value)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["person", "given", "number", "digits", "city", "email", "other", "initial", "known"])
 def test_a_name_of_a_built_in_type_is_refused(sanitizer: Sanitizer, name: str) -> None:
-    with pytest.raises(OptionError, match="^patterns: the name of pattern 1 is that of a built-in type"):
+    with pytest.raises(OptionError, match=r"^patterns: the name of pattern 1 is that of a built-in type"):
         sanitizer.terms(protect="names", patterns={name: "b1"})
 
 
