@@ -22,11 +22,9 @@ def people(tmp_path: Path) -> Path:
 
 def test_both_options_reach_a_text_and_a_preview(here: Any, people: Path) -> None:
     options = ("--protect", "names", *OWN, "--known", people, "--text", TEXT)
-    assert (
-        here("sanitize", "--style", "tag", *options).text
-        == "Ask [person 1] or [person 1] about [employee 1], [person 2].\n"
-    )
-    assert "EMP12345" in here("preview", *options).text
+    tagged = "Ask [person 1] or [person 1] about [employee 1], [person 2].\n"
+    assert here("sanitize", "--style", "tag", *options).text == tagged
+    assert "Ask <person> or <person> about <employee>, <person>." in here("preview", *options).text
     compared = here("compare", *OWN, "--known", people, "--text", TEXT).text
     assert "[person 1] or [person 1] about [employee 1]" in compared
     assert "Keller" not in compared
@@ -43,7 +41,19 @@ def test_a_run_is_not_resumed_with_another_list(here: Any, people: Path, tmp_pat
     folder = tmp_path / "in"
     folder.mkdir()
     (folder / "t.csv").write_text("id,note\n1,a\n", "utf-8")
-    options = ["sanitize", folder, "--column", "note", "--protect", "names", "--known", people, "-o", tmp_path / "out"]
+    options = [
+        "sanitize",
+        folder,
+        "--csv",
+        "--column",
+        "note",
+        "--protect",
+        "names",
+        "--known",
+        people,
+        "-o",
+        tmp_path / "out",
+    ]
     assert here(*options).code == 0
     assert here(*options, "--resume").code == 0
     people.write_text("Dan\n", "utf-8")
