@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textveil_cli.options import own_types
-from textveil_cli.options.own_types import parse_patterns, read_known_persons
+from textveil_cli.console import own_types
+from textveil_cli.console.own_types import parse_patterns, read_known_persons
 
 TEXT = "Ask Dan or D. Keller about EMP12345, Will."
 OWN = ("--pattern", "employee=EMP[0-9]{5}", "--pattern", "ticket=[A-Z]{3}-[0-9]+=[ab]")

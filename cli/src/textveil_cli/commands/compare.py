@@ -12,9 +12,9 @@ from textveil.text import Sanitizer
 from textveil.vector import TextLabelEncoder
 
 from textveil_cli.console import name_inputs, open_input, open_output, read_lines
+from textveil_cli.console.own_types import parse_patterns, read_known_persons
 from textveil_cli.files import make_table_refusal, refuse_tables_by_name
 from textveil_cli.options import ExpectedBundleOptions, InputOptions
-from textveil_cli.options.own_types import parse_patterns, read_known_persons
 
 #: Options of each mode by its name, from the most readable mode to the most private.
 _LIST_MODES: dict[str, dict[str, Any]] = {

@@ -18,10 +18,10 @@ from textveil import Conversation, Sanitizer
 from textveil.errors import InputError, OptionError, OutputError
 
 from textveil_cli.console import describe_restore_report, print_unless_quiet
+from textveil_cli.console.own_types import parse_patterns, read_known_persons
 from textveil_cli.errors import ExtraMissing
 from textveil_cli.integrations.configured_sanitizer import load_sanitizer
 from textveil_cli.integrations.written_files import WrittenFiles
-from textveil_cli.options.own_types import parse_patterns, read_known_persons
 
 try:
     from mcp.server import MCPServer  # pyright: ignore[reportMissingImports] - not in requirements-dev.txt

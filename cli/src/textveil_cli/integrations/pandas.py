@@ -13,9 +13,9 @@ from textveil.storage import read_key
 
 from textveil_cli.columns import describe_column_option, list_columns, suggest_column
 from textveil_cli.console import read_word_list
+from textveil_cli.console.own_types import read_known_persons
 from textveil_cli.errors import ColumnError, ExtraMissing
 from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer, collect_columns
-from textveil_cli.options.own_types import read_known_persons
 
 try:
     import pandas

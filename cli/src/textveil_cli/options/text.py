@@ -11,7 +11,7 @@ from textveil.formatting import format_count
 from textveil.text import DEFAULT_FACTS
 
 from textveil_cli.console import print_message, read_word_list
-from textveil_cli.options.own_types import parse_patterns, read_known_persons
+from textveil_cli.console.own_types import parse_patterns, read_known_persons
 
 if TYPE_CHECKING:
     from textveil.text import Options, Sanitizer

@@ -7,7 +7,7 @@ is that of the person in the same form.
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from textveil.errors import OptionError
@@ -54,7 +54,8 @@ class _Word(NamedTuple):
     follows_stop: bool
 
 
-class KnownSpelling(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class KnownSpelling:
     """A spelling of a listed person.
 
     Attributes:
@@ -164,7 +165,8 @@ class KnownPersons:
         for (spelling, words), (form, _) in zip(words_of_each, forms, strict=True):
             needs_capital = len(words) == 1 and words[0].folded in self._common and not spelling.islower()
             back = (originals[form], *(originals[role] for role in form))
-            self._add_spelling(words, KnownSpelling(person, form, back, needs_capital), number)
+            made = KnownSpelling(person=person, form=form, originals=back, needs_capital=needs_capital)
+            self._add_spelling(words, made, number)
 
     def _add_spelling(self, words: Sequence[_Word], spelling: KnownSpelling, number: int) -> None:
         node = self._root.setdefault(words[0].folded, _TrieNode())
@@ -176,7 +178,7 @@ class KnownPersons:
             node.spelling, node.entry = spelling, number
         elif node.entry == number:
             if not spelling.needs_capital:
-                node.spelling = node.spelling._replace(needs_capital=False)
+                node.spelling = replace(node.spelling, needs_capital=False)
         else:
             raise OptionError(
                 f"known: entries {node.entry} and {number} have the same spelling: write all spellings of one person in"
@@ -285,7 +287,8 @@ class KnownCandidates:
 
 def make_known_token(match: KnownMatch, text: str) -> NamesToken:
     """Return the token of a listed person. Its key has the person and the spellings that a reply gets back."""
-    person, form, originals, _ = match.spelling
+    spelling = match.spelling
+    person, form, originals = spelling.person, spelling.form, spelling.originals
     case = LOWER if form in (_ADDRESS, _ACCOUNT) else _find_name_case(text)
     return NamesToken(REPLACED, text, "\0".join(("", person, *originals)), case, KNOWN_PERSON, form, HOLDS_OWN)
 

@@ -8,6 +8,7 @@ pattern itself: ``EMP[0-9]{5}``. A surrogate has a character of each class in it
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from string import ascii_letters, digits
@@ -35,7 +36,8 @@ _SUPPORTED = (
 )
 
 
-class _Node(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class _Node:
     """A node of the tree of a pattern: a class, alternatives, a sequence, or the repetition of its only child.
 
     Attributes:
@@ -83,13 +85,13 @@ class _PatternParser:
         while self._text.startswith("|", self._at):
             self._at += 1
             choices.append(self._parse_sequence(depth))
-        return choices[0] if len(choices) == 1 else _Node("alternatives", children=tuple(choices))
+        return choices[0] if len(choices) == 1 else _Node(kind="alternatives", children=tuple(choices))
 
     def _parse_sequence(self, depth: int) -> _Node:
         nodes: list[_Node] = []
         while self._at < len(self._text) and self._text[self._at] not in "|)":
             nodes.append(self._parse_repetition(self._parse_atom(depth)))
-        return _Node("sequence", children=tuple(nodes))
+        return _Node(kind="sequence", children=tuple(nodes))
 
     def _parse_atom(self, depth: int) -> _Node:
         character = self._text[self._at]
@@ -105,14 +107,14 @@ class _PatternParser:
             self._at += 1
             return node
         if character == "[":
-            return _Node("class", self._parse_class())
+            return _Node(kind="class", members=self._parse_class())
         if character == "\\":
-            return _Node("class", self._parse_escape())
+            return _Node(kind="class", members=self._parse_escape())
         if character in "?*+{":
             raise _PatternError("repeats nothing")
         if character in _SPECIAL:
             raise _PatternError(f"has {character}: {_SUPPORTED}")
-        return _Node("class", _check_character(character))
+        return _Node(kind="class", members=_check_character(character))
 
     def _parse_escape(self) -> str:
         character = self._text[self._at : self._at + 1]
@@ -170,7 +172,7 @@ class _PatternParser:
             raise _PatternError(f"repeats a group without a limit: {_SUPPORTED}")
         if most is not None and (most < least or most == 0):
             raise _PatternError("repeats something from more to fewer times, or never")
-        return _Node("repetition", children=(node,), least=least, most=most)
+        return _Node(kind="repetition", children=(node,), least=least, most=most)
 
 
 def _check_character(character: str) -> str:
@@ -187,7 +189,8 @@ class _Fragment(NamedTuple):
     last: int
 
 
-class PatternMatch(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class PatternMatch:
     """A match of a pattern in a text.
 
     Attributes:
@@ -349,7 +352,8 @@ class PatternMatcher:
         for state in states[1:]:
             reached = state & self._follow[path[-1]]
             path.append((reached & -reached).bit_length() - 1)
-        return PatternMatch(start, end, self._names[path[0]], format_layout([self._classes[place] for place in path]))
+        layout = format_layout([self._classes[place] for place in path])
+        return PatternMatch(start=start, end=end, entity_type=self._names[path[0]], layout=layout)
 
 
 def _iterate_bits(mask: int) -> Iterator[int]:
