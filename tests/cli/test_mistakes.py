@@ -35,6 +35,7 @@ FILES = {
     "packed.txt.gz": b"not packed\n",
     "five.txt": b"one\ntwo\nthree\nfour\nfive\n",
     "map.json": b"{}",
+    "twice.txt": b"Anna Novak, Anna\nAnna Baker, Anna\n",
 }
 
 

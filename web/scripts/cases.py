@@ -43,6 +43,13 @@ protect="x"|protect="names" epsilon="10"|protect="names" sanitize_punctuation=tr
 style="tag"|facts="none"|protect="names" facts="x"|allow=["a"]|keep=["city"]|protect="names" style="x"
 protect="names" keep=["x"]|protect="names" keep=["street"]|protect="names" keep=["city"] drop=["city"]
 protect="names" keep=["city"] tag=["city"]|consistent_cap=5
+patterns={"a1":"b"}|known=["Anna"]|protect="names" patterns=["b"]|protect="names" patterns={"a1":5}
+protect="names" known="x"|protect="names" patterns={"person":"b"}|protect="names" patterns={"A":"b"}
+protect="names" patterns={"a1":"(a+)+"}
+protect="names" patterns={"a1":"(a+)+$"}|protect="names" patterns={"a1":"a*"}|protect="names" patterns={"a1":"[a"}
+protect="names" patterns={"a1":"(?=a)"}|protect="names" patterns={"a1":"((a{20}){20}){20}"}|protect="names" known=["#"]
+protect="names" known=["x"]|protect="names" known=["Anna","Anna,Bob"]|protect="names" known=[","]
+protect="names" known=[5]
 consistent=true consistent_cap=0|consistent=true consistent_cap=1|protect="names" consistent_cap=-1
 epsilon="5"|epsilon="-10"|epsilon="x"|epsilon="nan"|epsilon="inf"|epsilon=""|epsilon=true|deny="x"|deny=[5]""".replace(
     "\n", "|"
@@ -88,7 +95,7 @@ def digest(pieces: Sequence[object]) -> str:
 
 def template(sanitizer: Sanitizer, document: list[str], options: dict[str, Any]) -> list[list[list[str]]]:
     """Return the elements of each text's template in the mode `names`, as lists of strings."""
-    words = [*options.get("deny", ()), *options.get("allow", ())]
+    words = [*options.get("deny", ()), *options.get("allow", ()), *options.get("known", ())]
     found, swap = [], find_swap(sanitizer.bundle.characters_json, document + words) or NO_SWAP
     for text in (
         sanitizer.names_plan(**swap.replace_in_options(options))
@@ -194,7 +201,7 @@ def refused(sanitizer: Sanitizer) -> Iterator[tuple[dict[str, Any], str]]:
     """Yield each set of invalid options, with the class and the code of the error."""
     for said in REFUSED.split("|"):
         options: dict[str, Any] = {"protect": "words"}
-        options |= {name: json.loads(value) for name, value in (pair.split("=") for pair in said.split(" "))}
+        options |= {name: json.loads(value) for name, value in (pair.split("=", 1) for pair in said.split(" "))}
         try:
             sanitizer.sanitize("Anna saw the doctor twice.", **options)
         except TextveilError as error:

@@ -81,11 +81,19 @@ export function answer(bundle, record) {
     }
   }
   if (record.templates !== undefined) {
-    const plan = new NamesPlan(bundle, options);
+    const patterns = new Map(Object.entries(options.patterns ?? {}));
+    const plan = new NamesPlan(bundle, { ...options, patterns });
     const told = (entry) => {
       if (typeof entry === "string") return [entry];
       const [kind, pattern, initial, titles, before, ...parts] = entry;
-      return [kind, pattern, initial ? "initial" : "", `${titles}`, before, ...parts.map((part) => part.join("/"))];
+      return [
+        kind,
+        pattern,
+        initial === true ? "initial" : initial || "",
+        `${titles}`,
+        before,
+        ...parts.map((part) => part.join("/")),
+      ];
     };
     answered.templates = documents.map((texts) => plan.listTemplates(texts).map((text) => digest(text.map(told))));
   }

@@ -44,7 +44,34 @@ SMALL = (
 CHANGED = """19b 264 295 10fc a7d3 a7d5 a7f2-a7f4 ab69 1add 1ae6 1aeb 1c89-1c8a a7cb-a7cf a7d2 a7d4 a7da-a7dc a7f1
 10d50-10d65 10d70-10d85 10efa-10efb 10efd-10eff 113ce-113d0 11f41-11f42 1612f 16ea0-16eb8 16ebb-16ed3 1ccf0-1ccf9
 1df25-1df2a 1e030-1e06d 1e4ec-1e4ee 1e5ef"""
-DENIED = ["doctor", "Anna", "don't", "new york", "O’Brien's", "\ufeffmarket ", "  ", "'s", "good"]
+DENIED = ["doctor", "Anna", "EMP12345", "don't", "new york", "O’Brien's", "\ufeffmarket ", "  ", "'s", "good"]
+#: Own types: patterns that overlap, that are ambiguous, with few strings, with a blank, and longer than their pool; and
+#: persons with spellings of every form.
+PATTERNS = {
+    "employee": r"EMP[0-9]{5}|emp-\d{2,}",
+    "ticket": r"\b(?:[A-Z]{2,4}-)?[0-9]{3,5}[a-c]*\b",
+    "shift": "(?:early|late) [0-9]",
+    "mark": r"#[a-z]+",
+    "token": r"tok_\w{40}",
+}
+KNOWN = [
+    "Daniel Keller, D. Keller, Dan, Dan Keller, Keller, keller@acme.example, DK",
+    "# the team",
+    "",
+    "Dr. Élodie van der Berg | van der Berg | Elodie | É. van der Berg | élodie.berg",
+    "Will Stone,will",
+    "O’Brien, Rose O'Brien, rose_obrien7, O'Brien Rose, Rose O.",
+    "Jean-Luc Mark, Mark, J.-L. Mark",
+    "Zorblax, novak",
+]
+OWN_STRINGS = """EMP12345 EMP1234 emp-77 emp-1234567890 AB-1234 1234 ABCD-999abc early|7 late|3 #abc
+tok_0123456789abcdefghijklmnopqrstuvwxyz_ABC EMP12345's EMP12345-EMP54321 (EMP00000) x/EMP12345/y
+{"a":|"EMP12345",|"n":|12345} qxzjvk Keller Daniel|Keller DANIEL|KELLER D.|Keller D.Keller d|keller Dan
+Keller's keller@acme.example DK Dan|\nKeller Elodie É.|van|der|Berg élodie.berg Will will WILL
+Rose|O’Brien O'BRIEN rose_obrien7 Mr.|Keller Keller-led Jean-Luc|Mark J.-L.|Mark Novak Maria|Keller
+Keller,|Daniel http://a.example/Keller Keller.txt Keller=5 %Keller""".split()
+OWN_STRINGS = [text.replace("|", " ").replace("\\n", "\n") for text in OWN_STRINGS]
+ODD += OWN_STRINGS + OWN_STRINGS
 ALLOWED = ["Zorblax", "novak", "AT&T", "Élodie", "x5"]
 
 
@@ -68,11 +95,15 @@ def of_names() -> Iterator[dict[str, Any]]:
     kinds = (
         {},
         {"keep": ["city", "number", "organization"]},
-        {"keep": ["country", "word", "person"], "tag": ["city"]},
+        {"keep": ["country", "word", "person", "url"], "tag": ["city"]},
         {"tag": ["person", "organization"]},
         {"drop": ["email", "year", "country"]},
     )
-    lists = {}, {"deny": DENIED}, {"allow": ALLOWED}, {"allow": ALLOWED, "deny": DENIED}
+    own = {"patterns": PATTERNS, "known": KNOWN}
+    lists = {}, {"deny": DENIED}, {"allow": ALLOWED}, {"allow": ALLOWED, "deny": DENIED, **own}, own
+    kinds_of_own = ({}, {"keep": ["ticket", "employee"], "tag": ["shift"], "drop": ["mark"]})
+    for of_kinds, style in itertools.product(kinds_of_own, ("surrogate", "tag")):
+        yield {"protect": "names", "style": style, **own, **of_kinds, "deny": DENIED}
     for style, consistent, cap, of_kinds, of_lists in itertools.product(
         ("surrogate", "tag"), (True, False), (2000, 3), kinds, lists
     ):

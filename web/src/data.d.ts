@@ -164,6 +164,8 @@ export const statements: {
       | "line"
       | "not_protected_allowed"
       | "not_protected_equal"
+      | "not_protected_known"
+      | "not_protected_patterns"
       | "not_protected_types"
       | "revealed_equal"
       | "summary"

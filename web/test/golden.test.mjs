@@ -47,8 +47,8 @@ test("the golden vectors of the staircase", async (t) => {
   t.diagnostic(`${compared} cases of ${texts.length} texts`);
 });
 
-async function checkNames(t, name) {
-  const bundle = await TextBundle.load(`${golden}${name}`);
+async function checkNames(t, name, folder = name) {
+  const bundle = await TextBundle.load(`${golden}${folder}`);
   const { documents, cases } = vectors(name);
   for (const expected of cases) {
     const { take, taken } = words(expected.random_label);
@@ -64,7 +64,8 @@ async function checkNames(t, name) {
       expected.kept_words,
     );
     assert.equal(taken.count, expected.random_words);
-    const plan = new NamesPlan(bundle, options);
+    const patterns = new Map(Object.entries(options.patterns ?? {}));
+    const plan = new NamesPlan(bundle, { ...options, patterns });
     assert.deepEqual(
       documents.map((texts) => plan.listTemplates(texts)),
       expected.templates,
@@ -77,6 +78,8 @@ async function checkNames(t, name) {
 test("the golden vectors of the mode names", (t) => checkNames(t, "names"));
 
 test("the golden vectors of the option facts", (t) => checkNames(t, "facts"));
+
+test("the golden vectors of own types", (t) => checkNames(t, "own-types", "names"));
 
 test("the golden vectors of an index", async (t) => {
   const bundle = await LabelBundle.load(`${golden}index`);

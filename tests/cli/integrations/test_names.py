@@ -3,6 +3,7 @@
 import json
 import pickle
 import re
+from pathlib import Path
 
 import pytest
 from canaries import SECRET
@@ -35,6 +36,34 @@ def test_facts_reach_a_rewriter_and_its_pickle(level: str) -> None:
         ConfiguredSanitizer(protect="words", facts=level)
     with pytest.raises(OptionError, match="facts must be one of none, plain, useful, public"):
         ConfiguredSanitizer(protect="names", facts=SECRET)
+
+
+OWN = {"patterns": {"employee": "EMP[0-9]{5}"}, "known": ["Olga Kaplan, Olga"]}
+OWN_TEXT = "The doctor saw Olga (EMP12345) and Olga Kaplan."
+OWN_TAGGED = "The doctor saw [person 1] ([employee 1]) and [person 1]."
+
+
+def test_own_types_reach_a_rewriter_and_its_pickle() -> None:
+    rewriter = ConfiguredSanitizer(protect="names", style="tag", **OWN)  # type: ignore[arg-type]
+    for one in (rewriter, pickle.loads(pickle.dumps(rewriter))):
+        assert one(OWN_TEXT) == OWN_TAGGED
+        assert "Olga" not in repr(one)
+
+
+def test_own_types_reach_pandas_and_spacy_and_langchain(tmp_path: Path) -> None:
+    pandas, spacy = pytest.importorskip("pandas"), pytest.importorskip("spacy")
+    pytest.importorskip("langchain_core")
+    from textveil_cli.integrations.langchain import SanitizeFirst
+    from textveil_cli.integrations.pandas import sanitize
+
+    (tmp_path / "people.txt").write_text("# team\nOlga Kaplan, Olga\n", "utf-8")
+    options = {"protect": "names", "style": "tag", **OWN}
+    nlp = spacy.blank("en")
+    nlp.add_pipe("textveil", config=options)
+    for known in (OWN["known"], tmp_path / "people.txt"):
+        column = sanitize(pandas.Series([OWN_TEXT]), **{**options, "known": known})  # type: ignore[arg-type]
+        assert next(iter(column)) == OWN_TAGGED
+    assert nlp(OWN_TEXT).text == SanitizeFirst(**options).invoke(OWN_TEXT) == OWN_TAGGED  # type: ignore[arg-type]
 
 
 def test_a_rewriter_explains_its_preview() -> None:

@@ -119,6 +119,11 @@ OTHERS: dict[str, list[dict[str, Any]]] = {
     "tag": [{"protect": "names", "tag": ["city", "month"]}],
     "drop": [{"protect": "names", "drop": ["city", "month"]}],
     "allow": [{"protect": "names", "allow": ["doctor"]}],
+    "patterns": [
+        {"protect": "names", "patterns": patterns}
+        for patterns in ({"a1": "b"}, {"a1": "c"}, {"a1": "b", "a2": "c"}, {"a2": "c", "a1": "b"})
+    ],
+    "known": [{"protect": "names", "known": known} for known in (["Anna"], ["Anna, Ann"], ["Anna", "Bob"])],
     "randomize": [{"protect": "names", "randomize": strict_words(Sanitizer.load().bundle, 120)}],
     "consistent": [{"protect": "words", "consistent": True}, {"consistent": False}],
     "key": [{"protect": "names", "consistent": "corpus", "key": bytes(16)}],

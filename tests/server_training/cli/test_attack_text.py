@@ -20,7 +20,19 @@ Refused = Callable[..., str]
 COUNT = 40
 WORDS = spellings(COUNT)
 ATTACK = ("attack", "text", "rows.tsv", "--format", "tsv", "-b", "words", "--threads", 1)
-STAIRCASE = ("attack", "text", "said.tsv", "--format", "tsv", "-b", "staircase", "--threads", 1, "--known", "more.tsv")
+STAIRCASE = (
+    "attack",
+    "text",
+    "said.tsv",
+    "--format",
+    "tsv",
+    "-b",
+    "staircase",
+    "--threads",
+    1,
+    "--known-texts",
+    "more.tsv",
+)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +68,7 @@ def test_all_attacks_stand_in_one_record(place: Path, run: Run, tmp_path: Path) 
     assert err.splitlines() == [
         "textveil-train: frequent was left out: without a mode every token is randomized, and words have no types "
         "(use bayes)",
-        "textveil-train: words was left out: the attacker has fewer than 40 raw texts (--known)",
+        "textveil-train: words was left out: the attacker has fewer than 40 raw texts (--known-texts)",
     ]
     lines = [line.split() for line in out.splitlines()]
     assert [line[0] for line in lines[:3]] == ["attack", "unchanged", "nearest"]
@@ -81,7 +93,7 @@ def test_all_attacks_stand_in_one_record(place: Path, run: Run, tmp_path: Path) 
 
 @pytest.mark.full
 def test_without_a_model_two_attacks_are_left_out(run: Run) -> None:
-    code, out, err = run(*ATTACK, "--json", "--tokens", 10, "--known", "known.tsv")
+    code, out, err = run(*ATTACK, "--json", "--tokens", 10, "--known-texts", "known.tsv")
     assert code == 0
     assert err.splitlines()[1:] == [
         f"textveil-train: {name} was left out: no masked language model was named" for name in ("mask", "contextual")

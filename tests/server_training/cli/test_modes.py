@@ -142,7 +142,7 @@ MODEL = ("--model", "lm", "--max-tokens", 32, "--precision", "float32")
 def test_each_mode_is_attacked_by_what_is_defined_for_it(place: Path, run: Run, mode: str) -> None:
     if not (place / "lm").exists():
         assert run("pretrain", "--data", "rows.tsv:tsv", "--raw", "-o", "lm", *PRETRAIN)[0] == 0
-    code, out, err = run(*ATTACK, "--protect", mode, *MODEL, "--known", "rows.tsv", "--json")
+    code, out, err = run(*ATTACK, "--protect", mode, *MODEL, "--known-texts", "rows.tsv", "--json")
     assert code == 0
     record = json.loads(out)
     result = record["result"]
@@ -164,7 +164,7 @@ def test_an_attack_that_is_not_defined_for_a_mode_names_another(refused: Refused
     others = "(use mask or frequent)" if mode == "names" else "(use words, mask or frequent)"
     undefined = ("nearest", "bayes", "repeated", "contextual", *(["words"] if mode == "names" else []))
     for attack in undefined:
-        said = refused(*ATTACK, "--protect", mode, "--attacks", attack, "--model", "lm", "--known", "rows.tsv")
+        said = refused(*ATTACK, "--protect", mode, "--attacks", attack, "--model", "lm", "--known-texts", "rows.tsv")
         assert said.startswith(f"setting: the attack {attack} cannot run: ")
         assert f"in the mode {mode} " in said
         assert said.endswith(f"{others}\n")
@@ -173,7 +173,7 @@ def test_an_attack_that_is_not_defined_for_a_mode_names_another(refused: Refused
 def test_sanitized_texts_are_not_attacked_as_if_they_were_raw(corpora: Path, refused: Refused) -> None:
     said = refused("attack", "text", corpora / "names" / "rows.tsv", "--format", "tsv", "--protect", "names")
     assert said.startswith("data-option: these texts are sanitized already (mode names)")
-    said = refused(*ATTACK, "--known", "words/rows.tsv")
+    said = refused(*ATTACK, "--known-texts", "words/rows.tsv")
     assert said.startswith("data-option: these texts are sanitized already (mode words, epsilon 10)")
 
 

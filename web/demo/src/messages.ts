@@ -17,6 +17,8 @@ export interface Choice {
   facts: Facts;
   epsilon: string;
   deny: string[];
+  known: string[];
+  patterns: Record<string, string>;
 }
 
 export type Ask =

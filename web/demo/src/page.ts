@@ -25,6 +25,8 @@ const text = the<HTMLTextAreaElement>("text");
 const hint = the("text-hint");
 const reply = the<HTMLTextAreaElement>("reply");
 const deny = the<HTMLInputElement>("deny");
+const known = the<HTMLTextAreaElement>("known");
+const patterns = the<HTMLTextAreaElement>("patterns");
 const style = the<HTMLSelectElement>("style");
 const facts = the<HTMLSelectElement>("facts");
 const epsilon = the<HTMLSelectElement>("epsilon");
@@ -58,6 +60,13 @@ const choice = (): Choice => ({
   facts: FACTS.find((value) => value === facts.value) ?? "plain",
   epsilon: epsilon.value,
   deny: deny.value.split(",").filter((word) => word.trim() !== ""),
+  known: known.value.trim() === "" ? [] : known.value.split("\n"),
+  patterns: Object.fromEntries(
+    patterns.value
+      .split("\n")
+      .filter((line) => line.trim() !== "")
+      .map((line) => [line.split("=", 1)[0]?.trim() ?? "", line.slice(line.indexOf("=") + 1)]),
+  ),
 });
 
 /** Runs a job and says what went wrong; returns whether it was done. A job that a newer one ended says nothing. */
@@ -159,7 +168,7 @@ function listen(): void {
     event.preventDefault();
     take(text.value.slice(0, text.selectionStart) + pasted + text.value.slice(text.selectionEnd));
   });
-  deny.addEventListener("input", () => changed(400));
+  for (const field of [deny, known, patterns]) field.addEventListener("input", () => changed(400));
   for (const select of [style, facts, epsilon]) select.addEventListener("change", () => changed(0));
   the("sample").addEventListener("click", () => take(SAMPLE));
   the("clear").addEventListener("click", () => {

@@ -20,8 +20,9 @@ let copied: Result | undefined;
 
 const say = (answer: Answer) => self.postMessage(answer);
 
-function options(mode: ModeName, { style, facts, epsilon, deny }: Choice): Options {
-  return mode === "names" ? { protect: mode, style, facts, deny } : { protect: mode, epsilon, deny };
+function options(mode: ModeName, { style, facts, epsilon, deny, known, patterns }: Choice): Options {
+  if (mode === "names") return { protect: mode, style, facts, deny, known, patterns };
+  return { protect: mode, epsilon, deny };
 }
 
 function look(text: string, chosen: Options, opened: Sanitizer): Look {

@@ -26,6 +26,16 @@ export interface Options {
    * and their products; `plain` if left out.
    */
   readonly facts?: "none" | "plain" | "useful" | "public" | undefined;
+  /**
+   * Entity types of your own, each with a pattern: `{ employee: "EMP[0-9]{5}" }` (`names`). A pattern is a subset of
+   * regular expressions without backtracking, and matches whole words.
+   */
+  readonly patterns?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Persons whose names are replaced wherever they occur, one a string: `"Daniel Keller, D. Keller, Dan"` (`names`). All
+   * spellings of one person get one surrogate person.
+   */
+  readonly known?: Iterable<string> | undefined;
   /** Entity types that are kept (`names`). */
   readonly keep?: Iterable<string> | undefined;
   /** Entity types that are replaced by tags (`names`). */
@@ -48,15 +58,17 @@ export interface CheckedOptions {
   allow?: string[];
   style?: "surrogate" | "tag";
   facts?: "none" | "plain" | "useful" | "public";
+  patterns?: ReadonlyMap<string, string>;
+  known?: string[];
   keep?: string[];
   tag?: string[];
   drop?: string[];
   sanitizePunctuation?: boolean;
 }
 
-const SET_OPTIONS = ["deny", "allow", "keep", "tag", "drop"] as const;
+const SET_OPTIONS = ["deny", "allow", "keep", "tag", "drop", "known"] as const;
 const FLAG_OPTIONS = ["consistent", "sanitizePunctuation"] as const;
-const NAMES_ONLY = ["style", "facts", "keep", "tag", "drop", "allow"] as const;
+const NAMES_ONLY = ["style", "facts", "keep", "tag", "drop", "allow", "patterns", "known"] as const;
 const WORDS_ONLY = ["epsilon", "sanitizePunctuation"] as const;
 const OPTION_NAMES: readonly string[] = [
   "protect",
@@ -70,6 +82,8 @@ const OPTION_NAMES: readonly string[] = [
   "keep",
   "tag",
   "drop",
+  "patterns",
+  "known",
   "sanitizePunctuation",
 ];
 
@@ -96,6 +110,14 @@ export function checkOptions(options: Options, hasNames: boolean): CheckedOption
     if (!words.every((word) => typeof word === "string"))
       throw new OptionError(`${name} must be a collection of words`);
     valueByName[name] = words;
+  }
+  const { patterns } = valueByName;
+  if (patterns !== undefined) {
+    const entries = typeof patterns === "object" && !isCollection(patterns) ? Object.entries(patterns as object) : [];
+    const isMapping = typeof patterns === "object" && !isCollection(patterns);
+    if (!isMapping || !entries.every(([, pattern]) => typeof pattern === "string"))
+      throw new OptionError("patterns must be a mapping of names of types to patterns");
+    valueByName.patterns = new Map(entries);
   }
   for (const name of FLAG_OPTIONS) {
     if (!["undefined", "boolean"].includes(typeof valueByName[name]))

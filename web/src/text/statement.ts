@@ -169,6 +169,10 @@ export interface NamesTerms {
   readonly facts: Facts;
   readonly hasAllowed: boolean;
   readonly hasDenied: boolean;
+  /** Names of the user's own types. */
+  readonly ownTypes: readonly string[];
+  /** Whether a list of the user names persons. */
+  readonly hasKnown: boolean;
 }
 
 /**
@@ -190,12 +194,15 @@ export class NamesStatement extends ReleaseStatement {
   }
 
   override get notProtected(): string[] {
-    const { style, hasAllowed } = this.terms;
+    const { style, hasAllowed, ownTypes, hasKnown } = this.terms;
+    const ownPhrase = fillTemplate(names.not_protected_patterns, { types: ownTypes.join(", ") });
     return [
       ...names.not_protected,
       ...this.#listFactTexts(names.not_protected_facts),
       ...(style.keptTypes.size > 0 ? [fillTemplate(names.not_protected_types, { types: this.#keptTypesText })] : []),
       ...(hasAllowed ? [names.not_protected_allowed] : []),
+      ...(ownTypes.length > 0 ? [ownPhrase] : []),
+      ...(hasKnown ? [names.not_protected_known] : []),
       ...(style.consistent ? [names.not_protected_equal] : []),
     ];
   }
@@ -252,7 +259,7 @@ export class NamesStatement extends ReleaseStatement {
   }
 
   override toJSON(): PlainObject {
-    const { style, facts, hasAllowed, hasDenied } = this.terms;
+    const { style, facts, hasAllowed, hasDenied, ownTypes, hasKnown } = this.terms;
     return {
       mechanism: this.mechanism,
       level: null,
@@ -270,6 +277,8 @@ export class NamesStatement extends ReleaseStatement {
       allow: hasAllowed,
       deny: hasDenied,
       also: false,
+      ...(ownTypes.length > 0 ? { patterns: [...ownTypes] } : {}),
+      ...(hasKnown ? { known: true } : {}),
       randomize: null,
       kept_words: this.tokens,
       sanitize_punctuation: false,

@@ -12,6 +12,7 @@ from textveil.text import Sanitizer
 from textveil.vector import TextLabelEncoder
 
 from textveil_cli.console import name_inputs, open_input, open_output, read_lines
+from textveil_cli.console.own_types import parse_patterns, read_known_persons
 from textveil_cli.files import make_table_refusal, refuse_tables_by_name
 from textveil_cli.options import ExpectedBundleOptions, InputOptions
 
@@ -44,6 +45,13 @@ def compare(
         Literal["none", "plain", "useful", "public"] | None,
         typer.Option(help="names: facts to keep besides common words, as for textveil sanitize."),
     ] = None,
+    pattern: Annotated[
+        list[str] | None,
+        typer.Option("--pattern", metavar="NAME=REGEX", help="names: own entity type, as for textveil sanitize."),
+    ] = None,
+    known: Annotated[
+        Path | None, typer.Option("--known", help="names: file of persons, as for textveil sanitize.")
+    ] = None,
     *,
     expected: ExpectedBundleOptions,
 ) -> None:
@@ -55,9 +63,12 @@ def compare(
     paths = inputs.paths
     text = "\n".join(_read_prose(paths)) if inputs.text is None else inputs.text
     sanitizer, encoder = _open_bundles(bundle or [], expected.expected_bundle)
-    if facts is not None and sanitizer.bundle.names_files is None:
-        raise OptionError("facts: only with the mode names, for which this bundle has no lists")
-    releases = [*_make_releases(text, sanitizer, encoder, {} if facts is None else {"facts": facts})]
+    options: Any = {} if facts is None else {"facts": facts}
+    options |= {"patterns": parse_patterns(pattern)} if pattern else {}
+    options |= {} if known is None else {"known": read_known_persons(known)}
+    if options and sanitizer.bundle.names_files is None:
+        raise OptionError(f"{next(iter(options))}: only with the mode names, for which this bundle has no lists")
+    releases = [*_make_releases(text, sanitizer, encoder, options)]
     with open_output(None) as write:
         write(f"{_PAGE_HEADING}\n")
         for mode, statement, released in releases:

@@ -27,7 +27,8 @@ _USAGE_ERRORS = {
 }
 #: Options as the errors of the library spell them.
 _LIBRARY_OPTIONS = re.compile(
-    r"\b(allow|(?<!lower )case|consistent(_cap)?|deny|drop|epsilon(?! of)|facts|keep|key(?=[^;(]*: only)|mechanism|"
+    r"\b(allow|(?<!lower )case|consistent(_cap)?|deny|drop|epsilon(?! of)|facts|keep|key(?=[^;(]*: only)|"
+    r"known(?=:|[^;(]*: only)|mechanism|patterns(?=:|[^;(]*: only)|"
     r"protect|randomize|replacement_probability|restore_(hosts|places)|sanitize_punctuation|split|style|tag)\b"
 )
 #: Next step of the user by the code of an error, where it is the same for every message.
@@ -62,9 +63,8 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
         if help_command and isinstance(error, UnknownLevel) and name == "textveil":
             help_command = f"{name} {'info' if 'encode' in help_command else 'levels'}"
         if help_command and "--" not in message:
-            message = _LIBRARY_OPTIONS.sub(lambda found: f"--{found[0].replace('_', '-')}", message).replace(
-                "--key", "--corpus-key"
-            )
+            message = _LIBRARY_OPTIONS.sub(lambda found: f"--{found[0].replace('_', '-')}", message)
+            message = message.replace("--key", "--corpus-key").replace("--patterns", "--pattern")
         advice = f"see {help_command}" if help_command else _ADVICE.get(error.code)
         return _print_error(f"{name}: {error.code}: {message}{f' ({advice})' if advice else ''}", 1)
     except KeyboardInterrupt:

@@ -15,6 +15,8 @@ _OTHER_NAMES = {
     "--keep, --tag, --drop": "kind kinds types city cities date dates email emails name number numbers person persons",
     "--mechanism": "method algorithm",
     "--allow": "allow-list allowlist whitelist",
+    "--pattern": "patterns regex regexp custom entity ruler recognizer",
+    "--known": "people persons names-file known-names contacts",
     "--deny": "blacklist deny-list denylist stop-words stopwords",
     "--column": "col cols text-column",
     "--column, --key": "field fields",

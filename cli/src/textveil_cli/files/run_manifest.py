@@ -39,6 +39,8 @@ def hash_settings(
             without.
     """
     word_lists = [sorted(set(options.get(name) or ())) for name in ("deny", "allow", "randomize")]
+    if options.get("patterns") or options.get("known"):
+        word_lists += [[*map(list, (options.get("patterns") or {}).items())], sorted(options.get("known") or ())]
     facts = [asdict(selection), asdict(terms), word_lists, privacy_unit]
     return hashlib.sha256(json.dumps(facts, default=_to_json_value).encode()).hexdigest()
 

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from textveil import Conversation, Sanitizer
-from textveil.errors import OptionError, OutputError
+from textveil.errors import InputError, OptionError, OutputError
 
 from textveil_cli.console import describe_restore_report, print_unless_quiet
+from textveil_cli.console.own_types import parse_patterns, read_known_persons
 from textveil_cli.errors import ExtraMissing
 from textveil_cli.integrations.configured_sanitizer import load_sanitizer
 from textveil_cli.integrations.written_files import WrittenFiles
@@ -141,6 +142,9 @@ def main() -> None:
         parser.add_argument(f"--restore-{name}", action="append", default=[], metavar=meaning, help="repeatable")
     accept_help = "count all present files as the user's own, except those that the model wrote"
     parser.add_argument("--facts", metavar="VALUE", help="facts to keep besides common words, as for textveil gateway")
+    pattern_help = "entity type of your own, as for textveil sanitize; repeatable"
+    parser.add_argument("--pattern", action="append", default=[], metavar="NAME=REGEX", help=pattern_help)
+    parser.add_argument("--known", type=Path, metavar="FILE", help="file of persons, as for textveil sanitize")
     parser.add_argument("--accept-files", action="store_true", help=accept_help)
     arguments = parser.parse_args()
     report = partial(print_unless_quiet, quiet=False)
@@ -151,9 +155,11 @@ def main() -> None:
             restore_hosts=arguments.restore_hosts,
             accept_files=arguments.accept_files,
             facts=arguments.facts,
+            patterns=parse_patterns(arguments.pattern),
+            known=() if arguments.known is None else read_known_persons(arguments.known),
             report=report,
         )
-    except OptionError as error:
+    except (InputError, OptionError) as error:
         parser.error(str(error).replace("restore_", "--restore-"))
     server.run("stdio")
 

@@ -3,7 +3,7 @@
 Call ``sanitize(frame["note"])`` or ``frame.textveil.sanitize(column=["note"])``.
 """
 
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Mapping
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack
 
@@ -13,6 +13,7 @@ from textveil.storage import read_key
 
 from textveil_cli.columns import describe_column_option, list_columns, suggest_column
 from textveil_cli.console import read_word_list
+from textveil_cli.console.own_types import read_known_persons
 from textveil_cli.errors import ColumnError, ExtraMissing
 from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer, collect_columns
 
@@ -38,6 +39,8 @@ class CommandOptions(TypedDict, total=False):
         mechanism, epsilon, replacement_probability: The mechanism, and its privacy parameters (``Options``).
         protect, style, facts, keep, tag, drop: Which words are kept, and how others are replaced (``Options``).
         allow, randomize, deny: Words, or a file with one word a line.
+        patterns: Entity types of your own, each with a pattern (``Options``).
+        known: Persons, one a string (``Options``), or a file with one person a line.
         sanitize_punctuation, consistent, consistent_cap: How words are randomized (``Options``).
         corpus_key: File of the key under which equal strings of all cells get equal surrogates (mode ``names``).
         drop_column: Columns of a frame that the output omits.
@@ -60,6 +63,8 @@ class CommandOptions(TypedDict, total=False):
     allow: WordsOrFile
     randomize: WordsOrFile
     deny: WordsOrFile
+    patterns: Mapping[str, str]
+    known: WordsOrFile
     sanitize_punctuation: bool
     consistent: bool
     consistent_cap: int
@@ -129,6 +134,8 @@ def _make_sanitizer(options: CommandOptions) -> ConfiguredSanitizer:
     for name in ("allow", "randomize", "deny"):
         if isinstance(file := settings.get(name), str | Path):
             settings[name] = read_word_list(Path(file), name)
+    if isinstance(file := settings.get("known"), str | Path):
+        settings["known"] = read_known_persons(Path(file), "known")
     if "corpus_key" in options:
         if "consistent" in options:
             raise OptionError("corpus_key and consistent exclude each other: a key already makes equal strings equal")

@@ -126,12 +126,14 @@ def make_component(
     drop: Any = None,
     allow: Any = None,
     randomize: Any = None,
+    patterns: Any = None,
+    known: Any = None,
     sanitize_punctuation: bool | None = None,
 ) -> SanitizeDoc:
     """Return the component of a pipeline.
 
     Example: ``nlp.add_pipe("textveil", config={"epsilon": 6}, first=True)``. spaCy saves the options with the pipeline,
-    including denied, allowed and randomized words.
+    including denied, allowed and randomized words, patterns and listed persons.
 
     Args:
         nlp: The pipeline.
@@ -154,6 +156,8 @@ def make_component(
         drop: Types that this mode removes.
         allow: Words that this mode keeps in any context.
         randomize: Words that this mode randomizes among each other in lower case.
+        patterns: Entity types of your own, each with a pattern (this mode).
+        known: Persons whose names this mode always replaces, one a string with commas between spellings.
         sanitize_punctuation: Whether punctuation is sanitized, too.
 
     Raises:

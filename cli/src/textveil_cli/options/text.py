@@ -11,6 +11,7 @@ from textveil.formatting import format_count
 from textveil.text import DEFAULT_FACTS
 
 from textveil_cli.console import print_message, read_word_list
+from textveil_cli.console.own_types import parse_patterns, read_known_persons
 
 if TYPE_CHECKING:
     from textveil.text import Options, Sanitizer
@@ -215,6 +216,23 @@ class ProtectionOptions:
             "--epsilon where they are in lower case. The list is public.",
         ),
     ] = None
+    pattern: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pattern",
+            metavar="NAME=REGEX",
+            help="names: entity type of your own, such as employee=EMP[0-9]{5}; repeatable. Matches whole words, and"
+            " replaces them by strings of the same form.",
+        ),
+    ] = None
+    known: Annotated[
+        Path | None,
+        typer.Option(
+            "--known",
+            help="names: file of persons whose names are always replaced, one person per line, with commas between"
+            " spellings: all spellings of a person get one surrogate.",
+        ),
+    ] = None
     deny: Annotated[
         Path | None,
         typer.Option(
@@ -236,9 +254,12 @@ class ProtectionOptions:
         The word list ``deny`` is always included.
 
         Raises:
-            InputError: A word list cannot be read.
+            InputError: A word list or the list of persons cannot be read.
+        OptionError: A pattern has no name.
         """
         own_options = {name: getattr(self, name) or None for name in ("style", "facts", "keep", "tag", "drop")}
+        own_options["patterns"] = parse_patterns(self.pattern or ()) or None
+        own_options["known"] = None if self.known is None else read_known_persons(self.known)
         own_options["allow"] = read_word_list(self.allow, "--allow") or None
         own_options["randomize"] = None if self.randomize is None else read_word_list(self.randomize, "--randomize")
         punctuation = self.sanitize_punctuation or None

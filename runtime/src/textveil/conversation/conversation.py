@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from textveil.conversation import encrypted_file
-from textveil.conversation.exchange_state import ConversationState, ExchangeHistory, ExchangeState
+from textveil.conversation.exchange_state import (
+    ConversationState,
+    ExchangeHistory,
+    ExchangeState,
+    check_stored_options,
+)
 from textveil.conversation.message_preparer import MessagePreparer
 from textveil.conversation.reply_recorder import ReplyRecorder
 from textveil.conversation.reply_restorer import RecordedReplyStream, ReplyRestorer, RestoredReply
@@ -26,7 +31,7 @@ from textveil.text.sanitizer import Sanitizer
 from textveil.text.statement import KeptWords
 from textveil.work_steps import decode_json
 
-_OPTIONS = frozenset("protect consistent consistent_cap style facts keep tag drop allow deny".split())
+_OPTIONS = frozenset("protect consistent consistent_cap style facts keep tag drop allow deny patterns known".split())
 #: Default options of a conversation. A model needs more facts for an answer than a person, and copies tags exactly.
 CONVERSATION_DEFAULTS = {"protect": "names", "style": "tag", "facts": "useful"}
 
@@ -64,10 +69,9 @@ class Conversation:
             model can test. Results of calls above a limit, and of unknown calls, are rewritten with unlinked
             surrogates, without an error.
         options: Options of the mode ``names``: ``style`` (``"tag"`` by default), ``facts`` (``"useful"`` by default),
-            ``keep``, ``tag``, ``drop``, ``allow``, ``deny`` and ``consistent_cap``, here for all strings of the
-            conversation. With ``consistent=False`` each message has
-            a mapping of its own, a message that is sent again stays equal only at its place, and ``tool_guesses`` are
-            0.
+            ``keep``, ``tag``, ``drop``, ``allow``, ``deny``, ``patterns``, ``known`` and ``consistent_cap``, here for
+            all strings of the conversation. With ``consistent=False`` each message has a mapping of its own, a message
+            that is sent again stays equal only at its place, and ``tool_guesses`` are 0.
 
     Raises:
         OptionError: An option or its value is not supported, such as another mode.
@@ -422,6 +426,8 @@ class Conversation:
         restore_hosts: Collection[str] = (),
         rewrite: Callable[[str], str] | None = None,
         facts: str | None = None,
+        patterns: Mapping[str, str] | None = None,
+        known: Collection[str] | None = None,
     ) -> "Conversation":
         """Load a saved conversation, with the options of its creation, to continue it.
 
@@ -434,10 +440,12 @@ class Conversation:
             restore_places: Regions of replies, besides running text, in which originals are restored.
             restore_hosts: Originals are restored in links to these hosts.
             rewrite: Function that rewrites each text.
-            facts: The value of ``facts`` that the conversation must have; any value by default.
+            facts: The value that the conversation must have been started with, like the next two; any by default.
+            patterns: The patterns of own types.
+            known: The listed persons.
 
         Raises:
-            OptionError: The conversation was started with another value of ``facts``, which its messages depend on.
+            OptionError: The conversation was started with other values of these options.
             InputError: The file is missing or unreadable, or is not a conversation of this version.
             KeyFileError: The file was written with another key, or was changed.
             ContentHashMismatch: The conversation was rewritten with another bundle.
@@ -450,6 +458,8 @@ class Conversation:
             "restore_hosts": restore_hosts,
             "rewrite": rewrite,
             "facts": facts,
+            "patterns": patterns,
+            "known": known,
         }
         content, stamp = encrypted_file.read_conversation(Path(path), key_file)
         conversation = cls._from_content(content, sanitizer, options)
@@ -481,10 +491,7 @@ class Conversation:
     def _from_content(cls, encoded: bytes, sanitizer: Sanitizer | None, options: Mapping[str, Any]) -> "Conversation":
         content = decode_json(encoded.decode("ascii"))
         stored = {"style": DEFAULT_STYLE, **content["options"]}  # the default style of a file that has none
-        if options.get("facts") not in (None, stored["facts"]):
-            value = stored["facts"]
-            raise OptionError(f"the conversation was started with facts={value}: use this value, or start a new one")
-        conversation = cls(sanitizer, **{**options, **stored})
+        conversation = cls(sanitizer, **{**check_stored_options(options, stored), **stored})
         shared = conversation._shared
         if shared.sanitizer.bundle.content_hash != content["bundle"]:
             raise ContentHashMismatch(

@@ -26,6 +26,7 @@ from textveil.conversation.model_strings import find_hidden_strings
 from textveil.conversation.reply_records import ConversationPlace, RecordedFields, ReplyRecords
 from textveil.conversation.reply_roles import CallIds
 from textveil.conversation.tool_guesses import ToolGuesses
+from textveil.errors import OptionError
 from textveil.storage.cryptography import compute_tag
 from textveil.text.inflections import SurrogatePair
 from textveil.text.names.conversation_state import ConversationDraws
@@ -100,13 +101,14 @@ class ConversationState:
         tool_guesses: tuple[int, int],
     ) -> None:
         self.sanitizer = sanitizer
-        self.options = {name: sorted(v) if isinstance(v, set | frozenset) else v for name, v in options.items()}
+        self.options = {name: _to_plain(value) for name, value in options.items()}
         self.plan = sanitizer.names_plan(**options)
         self.options["facts"] = self.plan.facts_level  # a stored conversation keeps it if the default changes
         lists = self.plan.lists
         self.surrogate_state = ConversationDraws(self.plan.style, self.plan.surrogates, lists.common_words)
         given, family = lists.members_by_type["given"], lists.members_by_type["family"]
-        self.field_names = FieldNames(lists.common_words, given, family, self.plan.allowed, self.plan.denied)
+        hidden = self.plan.denied | self.plan.known_words
+        self.field_names = FieldNames(lists.common_words, given, family, self.plan.allowed - hidden, hidden)
         self.pass_through, self.restore_tools = frozenset(pass_through), frozenset(restore_tools)
         self.restore_policy = restore_policy
         self.custom_rewrite = custom_rewrite
@@ -283,6 +285,39 @@ class ExchangeState:
 
     def _get_tags(self, shared: ConversationState) -> Collection[str]:
         return shared.sent_messages if self.tags is None else self.tags
+
+
+def check_stored_options(options: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a call that a stored conversation does not have.
+
+    Args:
+        options: Options of the call. ``facts``, ``patterns`` and ``known`` may have values that the conversation must
+            have.
+        stored: Options of the conversation.
+
+    Raises:
+        OptionError: The conversation has other values, on which its messages depend.
+    """
+    if options.get("facts") not in (None, stored["facts"]):
+        value = stored["facts"]
+        raise OptionError(f"the conversation was started with facts={value}: use this value, or start a new one")
+    for name in ("patterns", "known"):
+        asked, started_with = options.get(name), stored.get(name) or ()
+        if asked is not None and [*_list_entries(asked)] != [*_list_entries(started_with)]:
+            raise OptionError(f"the conversation was started with other {name}: use those, or start a new one")
+    return {name: value for name, value in options.items() if name not in ("facts", "patterns", "known")}
+
+
+def _list_entries(value: Any) -> Iterator[Any]:
+    """Yield the entries of a list in order of their spelling, or the pairs of a mapping in their own order."""
+    yield from map(list, value.items()) if isinstance(value, Mapping) else sorted(value)
+
+
+def _to_plain(value: Any) -> Any:
+    """Return the value of an option for JSON."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    return sorted(value) if isinstance(value, set | frozenset) else value
 
 
 def _hash_parts(key: bytes, use: str, *parts: str) -> str:

@@ -91,9 +91,12 @@ def find_name_strings(name: str, reader: NamesReader, plan: NamesPlan, is_field:
 
 def _may_be_name(word: str, plan: NamesPlan) -> bool:
     """Return whether a common word in lower case gets a consistent surrogate with a capital."""
-    return word not in plan.allowed and any(
-        word in plan.lists.members_by_type.get(entity_type, ()) and has_equal_surrogates(entity_type, "", plan)
-        for entity_type in _NAME_TYPES
+    return word in plan.known_words or (
+        word not in plan.allowed
+        and any(
+            word in plan.lists.members_by_type.get(entity_type, ()) and has_equal_surrogates(entity_type, "", plan)
+            for entity_type in _NAME_TYPES
+        )
     )
 
 

@@ -8,7 +8,7 @@ from typing import TypedDict
 from textveil.bundle.layout import NAMES_MODE, STAIRCASE_MODES
 from textveil.errors import OptionError
 
-_SET_OPTIONS = ("deny", "keep", "tag", "drop", "allow", "randomize")
+_SET_OPTIONS = ("deny", "keep", "tag", "drop", "allow", "randomize", "known")
 #: The protection modes, from the most readable to the most private.
 MODES = (NAMES_MODE, *STAIRCASE_MODES)
 #: Values of the option ``facts``, each of which keeps all that the one before it keeps; its default.
@@ -52,6 +52,11 @@ class Options(TypedDict, total=False):
         randomize: Words that become random words of this list, at ``epsilon``, wherever they are in lower case
             (``names``). At least 100 of them must be in the vocabulary of the bundle's staircase mechanism. The list is
             public.
+        patterns: Entity types of your own, each with a pattern: ``{"employee": "EMP[0-9]{5}"}`` (``names``). A pattern
+            is a subset of regular expressions without backtracking, and matches whole words. A match becomes a random
+            string of the same character classes, or a tag such as ``[employee 1]``.
+        known: Persons whose names are replaced wherever they occur, one a string: ``"Daniel Keller, D. Keller, Dan"``
+            (``names``). All spellings of one person get one surrogate person. The list is private.
         sanitize_punctuation: Whether punctuation is sanitized as tokens. Then case is dropped, and white space becomes
             single spaces.
 
@@ -75,13 +80,15 @@ class Options(TypedDict, total=False):
     facts: str
     allow: Collection[str]
     randomize: Collection[str]
+    patterns: Mapping[str, str]
+    known: Collection[str]
     sanitize_punctuation: bool
 
 
 #: Default of ``consistent_cap``: the most words, names and numbers of a document with consistent outputs.
 CONSISTENT_CAP = 2_000
 #: Options of the mode ``names`` alone.
-NAMES_OPTIONS = frozenset(("style", "facts", "keep", "tag", "drop", "allow", "randomize", "key"))
+NAMES_OPTIONS = frozenset(("style", "facts", "keep", "tag", "drop", "allow", "randomize", "key", "patterns", "known"))
 
 
 def _is_text(value: object) -> bool:
@@ -100,6 +107,10 @@ def _are_words(value: object) -> bool:
     return isinstance(value, Collection) and not isinstance(value, str) and all(isinstance(word, str) for word in value)
 
 
+def _are_patterns(value: object) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(text, str) for pair in value.items() for text in pair)
+
+
 #: Python enforces no types at run time, and ``sanitize_punctuation="no"`` must not count as true.
 _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
     **dict.fromkeys(("mechanism", "protect", "style", "facts"), (_is_text, "{} must be a string")),
@@ -113,6 +124,7 @@ _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
         "consistent_cap must be an integer, at least 1",
     ),
     "sanitize_punctuation": (_is_flag, "{} must be true or false"),
+    "patterns": (_are_patterns, "{} must be a mapping of names of types to patterns"),
     **dict.fromkeys(_SET_OPTIONS, (_are_words, "{} must be a collection of words")),
 }
 

@@ -201,6 +201,8 @@ class Sanitizer:
         list_options: dict[str, Any] = {
             name: sorted(options.get(name) or ()) for name in ("deny", "allow", "randomize")
         }
+        list_options |= {"known": sorted(known)} if (known := options.get("known")) else {}
+        list_options |= {"patterns": [*patterns.items()]} if (patterns := options.get("patterns")) else {}
         if (key := options.get("key")) is not None:
             list_options["key"] = sha256(key).hexdigest()
         return {**asdict(plan.terms), **list_options}
@@ -277,7 +279,7 @@ class Sanitizer:
         )
 
     def _find_swap(self, documents: Sequence[Sequence[str]], options: Options) -> "CharacterSwap | None":
-        words = [found for found in (options.get("deny"), options.get("allow")) if found is not None]
+        words = [found for name in ("deny", "allow", "known") if (found := options.get(name)) is not None]
         texts = [*chain(*words, *documents)]
         if all(map(str.isascii, texts)):
             return None

@@ -53,7 +53,7 @@ class CharacterSwap:
         """Return the options, with the replacements in their lists of words."""
         lists = {
             name: [*map(self.replace_characters, options[name])]
-            for name in ("deny", "allow")
+            for name in ("deny", "allow", "known")
             if options.get(name) is not None
         }
         return {**options, **lists}

@@ -36,10 +36,10 @@ class RawTextOptions:
     ] = None
     text_key: TextKeyOption = "text"
 
-    known: Annotated[
+    known_texts: Annotated[
         Path | None,
         typer.Option(
-            "--known",
+            "--known-texts",
             metavar="PATH",
             help="RAW texts known to the attacks words and frequent; default: the folder's train split.",
         ),
@@ -93,13 +93,13 @@ class RawTextOptions:
         return [text for path in self.prior or () for example in load_examples("text", path) for text in example.texts]
 
     def read_known(self, split: str | None, options: "ReadOptions") -> list[str]:
-        """Return the attacker's raw texts: ``--known``, or the train split beside another split."""
+        """Return the attacker's raw texts: ``--known-texts``, or the train split beside another split."""
         from textveil_training.data import list_splits, load_examples
 
-        source = self.known or self.data
+        source = self.known_texts or self.data
         self._refuse_sanitized(source)
         chosen = "train" if "train" in list_splits(self.format_name, source) else None
-        if self.known is None and (chosen is None or split in (None, chosen)):
+        if self.known_texts is None and (chosen is None or split in (None, chosen)):
             return []
         return [text for example in load_examples(self.format_name, source, chosen, options) for text in example.texts]
 
@@ -146,8 +146,8 @@ def text(
 
     \b
     frequent    guess the most frequent word of the type for every hidden word: the baseline
-    words       learn from raw texts of the same kind (--known) and public ones (--prior): the best guess, trigrams
-                over the whole text, a network, and the sum of both; +- is the deviation over --draws
+    words       learn from raw texts of the same kind (--known-texts) and public ones (--prior): the best guess,
+                trigrams over the whole text, a network, and the sum of both; +- is the deviation over --draws
     nearest     guess the symbol nearest to the output, and the ten nearest
     bayes       guess the most probable word for one output without context: in closed form, and checked on samples
     repeated    the same from 1, 2, 5, 10 and 20 independent outputs of the text

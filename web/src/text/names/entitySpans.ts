@@ -8,6 +8,8 @@ import type { NamesToken } from "./tokens.js";
 export const CAPITALIZED_RUN = "run";
 export const DIGIT_GROUP = "digits-group";
 export const LONE_INITIAL = "initial";
+/** Span type of a listed person, whose layout is the form of the spelling. */
+export const KNOWN_PERSON = "known-person";
 
 /** Span of tokens that are replaced together. */
 export interface EntitySpan {

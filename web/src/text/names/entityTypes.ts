@@ -5,10 +5,11 @@ import { includesWord } from "../../bundle/rules.js";
 import { AFTER_TITLE } from "../../constants.js";
 import { types } from "../../data.js";
 import { UPPER } from "../segmentation/words.js";
-import { CAPITALIZED_RUN, DIGIT_GROUP, type EntitySpan, LONE_INITIAL } from "./entitySpans.js";
+import { CAPITALIZED_RUN, DIGIT_GROUP, type EntitySpan, KNOWN_PERSON, LONE_INITIAL } from "./entitySpans.js";
+import { makeKnownMention } from "./knownPersons.js";
 import { findEnding } from "./lexicon.js";
 import { classifyNumber } from "./stringTypes.js";
-import { BEGINS_DOTTED_NAME, INITIAL, INITIALS, KEPT_AT_SENTENCE, type NamesToken } from "./tokens.js";
+import { BEGINS_DOTTED_NAME, HOLDS_OWN, INITIAL, INITIALS, KEPT_AT_SENTENCE, type NamesToken } from "./tokens.js";
 
 /** Part of a span that gets a surrogate of its own. */
 export interface MentionPart {
@@ -89,6 +90,10 @@ export class EntityClassifier {
   /** Return whether a mention has a kept type by a list or by its shape, and names no person. */
   #isKept({ entityType, span }: EntityMention): boolean {
     const { tokens } = span;
+    const isOwn = tokens.length === 1 && tokens[0]?.entityType === entityType && tokens[0].layout !== "";
+    if (!isOwn && tokens.some((word) => word.flags & HOLDS_OWN)) return false;
+    const ownWords = isOwn ? span.text.toLowerCase().split(/[^a-z0-9]+/) : [];
+    if (ownWords.some((word) => this.denied.has(word))) return false;
     const [phrase, publicType] = [joinKeys(span, 0), getPublicType(entityType)];
     if (!this.keptTypes.has(publicType) || tokens.some((word) => this.denied.has(word.key))) return false;
     if (entityType === "person" || entityType === "given" || entityType === "family") {
@@ -123,6 +128,7 @@ export class EntityClassifier {
       return makeMention(span, entityType, layout);
     }
     if (span.entityType === LONE_INITIAL) return makeMention(span, "initial", "");
+    if (span.entityType === KNOWN_PERSON) return makeKnownMention(span);
     const phrase = joinKeys(span, 0);
     if (span.entityType !== CAPITALIZED_RUN) {
       const listedType = !hasCapitals && span.entityType === "word" ? this.#findNameList(phrase) : "";

@@ -18,7 +18,7 @@ import { NumberFacts } from "./factNumbers.js";
 import { LinePlaces } from "./factPlaces.js";
 import { FactStrings } from "./factStrings.js";
 import { correctWord } from "./factTypos.js";
-import { findRunCase, KEPT, type NamesToken } from "./tokens.js";
+import { findRunCase, HOLDS_OWN, KEPT, type NamesToken } from "./tokens.js";
 
 /** @internal Value of the option. */
 export type Facts = (typeof FACTS)[number];
@@ -194,7 +194,10 @@ export class FactRules {
   }
 
   #mayKeep({ entityType, span }: EntityMention): boolean {
-    return !this.hiddenTypes.has(getPublicType(entityType)) && !span.tokens.some(({ key }) => this.denied.has(key));
+    return (
+      !this.hiddenTypes.has(getPublicType(entityType)) &&
+      !span.tokens.some(({ key, flags }) => this.denied.has(key) || flags & HOLDS_OWN)
+    );
   }
 
   /** Return whether a rule keeps a word in lower case, a string or a letter. */

@@ -12,6 +12,7 @@ import type { RewrittenDocument } from "../rewrite.js";
 import { countCodePoints, L as LETTER } from "../segmentation/characterClasses.js";
 import { LOWER } from "../segmentation/words.js";
 import { NamesStatement, type ReleaseStatement, type ReplacementStyle } from "../statement.js";
+import { KNOWN_PERSON } from "./entitySpans.js";
 import {
   EntityClassifier,
   type EntityMention,
@@ -22,7 +23,9 @@ import {
 } from "./entityTypes.js";
 import { type ErrorsShown, FactRules, listValueTypes } from "./facts.js";
 import { COPIED, type JsonPart, NUMBER, splitJson, TEXT, writeEscapes } from "./jsonBlocks.js";
+import { joinKnownSurrogates } from "./knownPersons.js";
 import { collectKeys, Lexicon } from "./lexicon.js";
+import { OwnSurrogatePools, OwnTypes } from "./ownTypes.js";
 import { iteratePairs, type RewrittenElement } from "./replyPairs.js";
 import { SpanFinder } from "./spans.js";
 import { mergeSpelled } from "./spelledTokens.js";
@@ -151,7 +154,8 @@ class DocumentDraws {
     const { style } = this;
     const publicType = getPublicType(mention.entityType);
     if (style.droppedTypes.has(publicType)) return "";
-    if (!isTagged(style, publicType, mention)) {
+    const { entityType = "", layout = "" } = mention.parts[0] ?? {};
+    if (!isTagged(style, publicType, mention) && !this.surrogates.needsTag(entityType, layout)) {
       const draws = mention.parts.map((part) => this.#drawPart(part));
       if (!draws.includes(undefined)) return draws as SurrogateDraw[];
     }
@@ -251,6 +255,7 @@ class DocumentDraws {
         mention.case,
       ),
     );
+    if (mention.span.entityType === KNOWN_PERSON) return joinKnownSurrogates(mention, surrogates);
     const last = surrogates.length - 1;
     const output = surrogates.map((part, at) =>
       mention.parts[at]?.entityType === "initial" && at < last ? `${part}.` : part,
@@ -302,14 +307,19 @@ export class NamesPlan {
   readonly #surrogates: SurrogatePools;
   readonly #allowed: ReadonlySet<string>;
   readonly #denied: ReadonlySet<string>;
+  readonly #ownTypes: OwnTypes | undefined;
 
   constructor(bundle: TextBundle, options: CheckedOptions) {
     const lists = bundle.namesLists;
     this.#bundle = bundle;
-    this.#surrogates = new SurrogatePools(lists.surrogatePools, lists.rules);
+    const builtIn = new SurrogatePools(lists.surrogatePools, lists.rules);
+    const [patterns, known] = [options.patterns ?? new Map<string, string>(), options.known ?? []];
+    const hasOwn = patterns.size > 0 || known.length > 0;
+    this.#ownTypes = hasOwn ? new OwnTypes(patterns, known, lists, builtIn.entityTypes) : undefined;
+    this.#surrogates = patterns.size > 0 ? new OwnSurrogatePools(lists, new Set(patterns.keys())) : builtIn;
     this.#allowed = collectKeys(options.allow ?? [], lists);
     this.#denied = collectKeys(options.deny ?? [], lists);
-    const knownTypes = new Set(this.#surrogates.entityTypes.map(getPublicType));
+    const knownTypes = new Set([...builtIn.entityTypes.map(getPublicType), ...patterns.keys()]);
     const [keptTypes, taggedTypes, droppedTypes] = [options.keep, options.tag, options.drop].map((classifier = []) => {
       if (!classifier.every((entityType) => knownTypes.has(entityType))) {
         throw new OptionError(`no such entity type; there are ${[...knownTypes].sort().join(", ")}`);
@@ -345,7 +355,15 @@ export class NamesPlan {
     const { style } = this;
     const [allow, deny] = [this.#allowed.size > 0, this.#denied.size > 0];
     return new NamesStatement(
-      { bundleHash: this.#bundle.contentHash, style, facts: this.facts.level, hasAllowed: allow, hasDenied: deny },
+      {
+        bundleHash: this.#bundle.contentHash,
+        style,
+        facts: this.facts.level,
+        hasAllowed: allow,
+        hasDenied: deny,
+        ownTypes: [...(this.#ownTypes?.names ?? [])].sort(),
+        hasKnown: this.#ownTypes?.hasPersons ?? false,
+      },
       tokens,
     );
   }
@@ -435,16 +453,22 @@ export class NamesPlan {
     const isLetter = (text: string): boolean =>
       characters.allMatch(text.slice(0, (text.codePointAt(0) ?? 0) > 0xffff ? 2 : 1), LETTER);
     let hasCapitals = false;
-    const finders = parts.map(({ text }) => {
+    const finders = parts.map(({ text: original }) => {
+      const masked = this.#ownTypes?.maskText(original);
+      const text = masked === undefined ? original : masked.text;
       const words: NamesToken[] = [];
       const gaps = [""];
-      tokenizer.tokenize(text, (token) => {
+      const addToken = (token: NamesToken): void => {
         if (token.tokenClass === GAP) {
           gaps[gaps.length - 1] += token.text;
           return;
         }
         words.push(token);
         gaps.push("");
+      };
+      tokenizer.tokenize(text, (token) => {
+        if (masked === undefined) addToken(token);
+        else for (const filled of masked.fillToken(token)) addToken(filled);
       });
       mergeSpelled(words, gaps, rules);
       hasCapitals ||= words.some((word) => word.case !== LOWER);
@@ -480,7 +504,7 @@ export class NamesPlan {
           : [
               element.entityType,
               ["lower", "Title", "UPPER", "JSON"][element.case],
-              element.span.endsInInitial,
+              element.span.entityType === KNOWN_PERSON ? element.span.layout : element.span.endsInInitial,
               element.span.titleCaseWords,
               element.span.precedingWord,
               ...element.parts.map((part) => [part.entityType, part.layout]),

@@ -110,6 +110,11 @@ export class SurrogatePools {
     return !includesWord(types.never_consistent, entityType) && this.getSize(entityType, layout) >= MIN_CONSISTENT_POOL;
   }
 
+  /** Return whether mentions of a type and layout are tags in every style: no type of a bundle is. */
+  needsTag(_entityType: string, _layout: string): boolean {
+    return false;
+  }
+
   /** Return a surrogate by its number, in a case pattern. */
   spellSurrogate(entityType: string, layout: string, index: number, pattern: number): string {
     if (pattern === JSON_NUMBER_CASE) {

@@ -22,6 +22,8 @@ export const LEGAL_FORM = 256;
 export const LISTED_PERSON = 2048;
 export const NUMBER_WORD = 4096;
 export const INITIALS = 8192;
+/** A match of a user's own type, or a string that contains one: no rule keeps it. */
+export const HOLDS_OWN = 16384;
 /** Minimum number of consecutive number words or letters that are merged. */
 export const MIN_SPELLED = 3;
 /** Roles of kept words that may belong to the name before them: any noun, and listed names. */

@@ -118,6 +118,7 @@ class SanitizeArguments:
             self.text_options.protection.deny,
             self.text_options.protection.allow,
             self.text_options.protection.randomize,
+            self.text_options.protection.known,
         ]
         refuse_overwriting(read_paths, self.ledger, self.receipt, bundle, *written_paths)
 

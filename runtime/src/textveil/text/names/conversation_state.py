@@ -16,7 +16,7 @@ from textveil.mechanisms.integer_sampling import draw_uniform_below
 from textveil.text.names.entity_types import EntityMention, MentionPart, RewrittenElement, convert_to_given_name
 from textveil.text.names.guarantee import ReplacementStyle
 from textveil.text.names.read import ReadText
-from textveil.text.names.rewrite import DocumentDraws, join_surrogates, quote_json_tags
+from textveil.text.names.rewrite import DocumentDraws, quote_json_tags
 from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.restore import escape_tags
 from textveil.text.segmentation import LOWER, fold_word
@@ -127,7 +127,7 @@ class ConversationDraws(DocumentDraws):
         assert drawn_parts is not None  # a conversation has no randomized list
         if isinstance(drawn_parts, str):
             return RewrittenElement(drawn_parts, original, None if drawn_parts == original else mention)
-        return join_surrogates(mention, self._surrogates.spell_surrogates(mention.parts, drawn_parts, mention.case))
+        return self._join_surrogates(mention, drawn_parts)
 
     def _draw_part(self, part: MentionPart) -> int | None:
         """Return the index of the surrogate of a part; ``None`` if its pool or the cap is used up."""

@@ -26,6 +26,7 @@ from textveil.text.names.tokens import (
     INITIAL,
     INITIALS,
     KEPT_AT_SENTENCE,
+    KNOWN_PERSON,
     LONE_INITIAL,
     RANDOMIZED,
     EntitySpan,
@@ -103,7 +104,7 @@ class EntityMention(NamedTuple):
         return (
             self.entity_type,
             self.case,
-            span.layout if span.entity_type == CAPITALIZED_RUN else "",
+            span.layout if span.entity_type in (CAPITALIZED_RUN, KNOWN_PERSON) else "",
             span.title_case_words,
             span.preceding_word,
             *parts,

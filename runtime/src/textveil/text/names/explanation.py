@@ -19,6 +19,7 @@ from textveil.text.names.tokens import (
     CAPITALIZED_RUN,
     INITIAL,
     KEPT_FOR_EMPHASIS,
+    KNOWN_PERSON,
     LONE_INITIAL,
     RANDOMIZED,
     NamesToken,
@@ -94,6 +95,10 @@ def _explain_mention(mention: EntityMention, plan: NamesPlan) -> str:
     span, parts, lists = mention.span, mention.parts, plan.lists.members_by_type
     if parts[0].layout == RANDOMIZED:
         return "randomize"
+    if span.entity_type == KNOWN_PERSON:
+        return "known"
+    if plan.own_types is not None and mention.entity_type in plan.own_types.names:
+        return "patterns"
     if any(token.key in plan.denied or not plan.denied.isdisjoint(token.key.split("-")) for token in span.tokens):
         return "deny"
     if span.preceding_word == AFTER_TITLE:

@@ -23,7 +23,7 @@ from textveil.text.names.fact_places import LINE_BREAKS, LinePlaces
 from textveil.text.names.fact_strings import FactStrings
 from textveil.text.names.fact_typos import TypingErrors
 from textveil.text.names.spans import SpanFinder, find_run_case
-from textveil.text.names.tokens import AFTER_TITLE, CAPITALIZED_RUN, KEPT, RANDOMIZED, EntitySpan, NamesToken
+from textveil.text.names.tokens import AFTER_TITLE, CAPITALIZED_RUN, HOLDS_OWN, KEPT, RANDOMIZED, EntitySpan, NamesToken
 from textveil.text.segmentation import LOWER, TITLE
 
 #: Number of elements that are read together at most. Nothing is kept on account of what may follow a cut.
@@ -182,7 +182,7 @@ class FactRules:
         public = PUBLIC_TYPE_NAMES.get(mention.entity_type, mention.entity_type)
         if public in self._hidden_types:
             return False
-        return not self._denied or self._denied.isdisjoint(token.key for token in mention.span.tokens)
+        return not any(token.key in self._denied or token.flags & HOLDS_OWN for token in mention.span.tokens)
 
     def _is_kept_word(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
         """Return whether a rule keeps a word in lower case, a string or a letter."""

@@ -100,6 +100,8 @@ class NamesGuarantee:
         allow: Whether a list of the user adds words that are kept.
         deny: Whether a list of the user adds words that are replaced.
         also: Whether an outside detector hides further parts of the output.
+        patterns: Names of the user's own types, which tags and statements have.
+        known: Whether a list of the user names persons.
         draw: Figures of the randomized word list, or ``None``.
     """
 
@@ -108,6 +110,8 @@ class NamesGuarantee:
     allow: bool = False
     deny: bool = False
     also: bool = False
+    patterns: tuple[str, ...] = ()
+    known: bool = False
     draw: RandomizedListFigures | None = None
 
     @property
@@ -154,6 +158,8 @@ class NamesGuarantee:
             "allow": self.allow,
             "deny": self.deny,
             "also": self.also,
+            **({"patterns": [*self.patterns]} if self.patterns else {}),
+            **({"known": True} if self.known else {}),
             "randomize": draw
             and {"words": draw.words, "epsilon_per_word": float(draw.nats), "guess_gain": draw.guess_gain},
         }
@@ -169,6 +175,10 @@ class NamesGuarantee:
             items.append(_TEXTS["not_protected_types"].format(types=", ".join(sorted(self.style.keep))))
         if self.allow:
             items.append(_TEXTS["not_protected_allowed"])
+        if self.patterns:
+            items.append(_TEXTS["not_protected_patterns"].format(types=", ".join(self.patterns)))
+        if self.known:
+            items.append(_TEXTS["not_protected_known"])
         if self.draw is not None:
             items.append("of a randomized word: that it is on the list, and what the words around it reveal about it")
         if self.style.linked:

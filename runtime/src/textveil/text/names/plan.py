@@ -48,6 +48,7 @@ from textveil.work_limits import check_work
 
 if TYPE_CHECKING:
     from textveil.text.names.facts import FactRules
+    from textveil.text.names.own_types import OwnTypes
 
 STYLES = ("surrogate", "tag")
 #: Lists that the mode requires.
@@ -165,6 +166,7 @@ class NamesPlan:
         detector: Detector that hides further parts of the output, or ``None``.
         key: Secret key that links equal strings of all documents, or ``None``.
         randomizer: Randomizer of the words of a public list, or ``None``.
+        own_types: The user's own types, or ``None``.
         split: Always false: a document above the cap is not split.
     """
 
@@ -178,6 +180,7 @@ class NamesPlan:
     detector: SpanDetector | None
     key: bytes | None = field(repr=False)
     randomizer: WordListRandomizer | None = None
+    own_types: "OwnTypes | None" = field(default=None, repr=False)
     split: bool = False
 
     @cached_property
@@ -187,7 +190,10 @@ class NamesPlan:
         unchanged_types = (
             self.style.keep | self.style.tag | self.style.drop | {*(("organization", "place") * self.style.tags)}
         )
-        return EntityClassifier(
+        make_classifier = EntityClassifier
+        if self.own_types is not None:
+            from textveil.text.names.own_types import OwnEntityClassifier as make_classifier  # lazy, as below
+        return make_classifier(
             self.lists.members_by_type, common, self.lists.rules, self.style.keep, unchanged_types, self.denied
         )
 
@@ -207,6 +213,12 @@ class NamesPlan:
         """Return whether a lower-case word is a typing error that the option ``facts`` corrects at some places."""
         return self.facts is not None and self.facts.corrects(word)
 
+    @property
+    def known_words(self) -> frozenset[str]:
+        """Look-up forms of the listed persons' spellings of one word."""
+        persons = None if self.own_types is None else self.own_types.persons
+        return frozenset() if persons is None else persons.single_words
+
     @cached_property
     def _lexicon(self) -> Lexicon:
         return Lexicon(self.lists, self.allowed, self.denied, self.randomizer.ids if self.randomizer else ())
@@ -217,7 +229,7 @@ class NamesPlan:
 
     def make_reader(self) -> NamesReader:
         """Return a reader for the texts of one call."""
-        return NamesReader(self._tokenizer, self._classifier, self.lists.rules, self.facts)
+        return NamesReader(self._tokenizer, self._classifier, self.lists.rules, self.facts, self.own_types)
 
     def hide_context_words(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
         """Yield the elements of a text, with all words hidden that only their context keeps."""
@@ -305,7 +317,8 @@ class NamesPlanFactory:
             )
         if unsupported:
             raise OptionError(f"the mode names does not support {', '.join(unsupported)}: omit it")
-        style = self._make_style(options)
+        own_types, surrogates = self._make_own_types(options)
+        style = self._make_style(options, frozenset() if own_types is None else own_types.names)
         allowed, denied = _collect_keys(options.get("allow", ())), _collect_keys(options.get("deny", ()))
         facts_level = options.get("facts", DEFAULT_FACTS)
         level, randomizer, list_figures = None, None, None
@@ -328,6 +341,8 @@ class NamesPlanFactory:
                 allow=bool(allowed),
                 deny=bool(denied),
                 also=has_detector,
+                patterns=() if own_types is None else tuple(sorted(own_types.names)),
+                known=own_types is not None and own_types.persons is not None,
                 draw=list_figures,
             ),
             protect="names",
@@ -338,7 +353,7 @@ class NamesPlanFactory:
         )
         return NamesPlan(
             lists=self._lists,
-            surrogates=self._surrogates,
+            surrogates=surrogates,
             style=style,
             facts_level=facts_level,
             terms=terms,
@@ -347,16 +362,29 @@ class NamesPlanFactory:
             detector=self._detector,
             key=options.get("key"),
             randomizer=randomizer,
+            own_types=own_types,
         )
 
-    def _make_style(self, options: Mapping[str, Any]) -> ReplacementStyle:
+    def _make_own_types(self, options: Mapping[str, Any]) -> "tuple[OwnTypes | None, SurrogatePools]":
+        """Return the user's own types, and the surrogate pools with them."""
+        patterns, known = options.get("patterns", {}), options.get("known", ())
+        if not patterns and not known:
+            return None, self._surrogates
+        from textveil.text.names.own_types import OwnSurrogatePools, OwnTypes  # lazy: most calls have no own types
+
+        own_types = OwnTypes(patterns, known, self._lists, self._surrogates.entity_types)
+        return own_types, OwnSurrogatePools(self._surrogates, own_types) if patterns else self._surrogates
+
+    def _make_style(self, options: Mapping[str, Any], own_names: frozenset[str]) -> ReplacementStyle:
         style, cap = options.get("style", DEFAULT_STYLE), options.get("consistent_cap", CONSISTENT_CAP)
         if style not in STYLES:
             raise OptionError(f"style must be one of {', '.join(STYLES)}")
         facts_level = options.get("facts", DEFAULT_FACTS)
         if facts_level not in FACTS:
             raise OptionError(f"facts must be one of {', '.join(FACTS)}")
-        types_by_option = {name: self._check_types(options.get(name, ())) for name in ("keep", "tag", "drop")}
+        types_by_option = {
+            name: self._check_types(options.get(name, ()), own_names) for name in ("keep", "tag", "drop")
+        }
         if any(
             types_by_option[one] & types_by_option[other]
             for one, other in (("keep", "tag"), ("keep", "drop"), ("tag", "drop"))
@@ -381,8 +409,8 @@ class NamesPlanFactory:
             **types_by_option,
         )
 
-    def _check_types(self, entity_types: Collection[str]) -> frozenset[str]:
-        known = {PUBLIC_TYPE_NAMES.get(kind, kind) for kind in self._surrogates.entity_types}
+    def _check_types(self, entity_types: Collection[str], own_names: frozenset[str]) -> frozenset[str]:
+        known = {PUBLIC_TYPE_NAMES.get(kind, kind) for kind in self._surrogates.entity_types} | own_names
         if not known.issuperset(entity_types):
             unknown = [kind for kind in entity_types if kind not in known]
             close = [(kind, found) for kind in unknown for found in get_close_matches(kind, known - {*entity_types}, 1)]

@@ -25,6 +25,7 @@ from textveil.work_limits import STEPS_PER_CHECK, check_work
 
 if TYPE_CHECKING:
     from textveil.text.names.facts import FactRules
+    from textveil.text.names.own_types import OwnTypes
 
 #: End of a key of JSON.
 _KEY_END = re.compile(r'"[ \t\r\n]*:')
@@ -133,16 +134,22 @@ class NamesReader:
         classifier: Classifier of spans.
         rules: Rules of the language.
         facts: Rules that keep public facts; ``None`` if there are none.
+        own_types: The user's own types; ``None`` if there are none.
 
     Privacy:
         The object caches chunks of the texts. It must not outlive the call.
     """
 
     def __init__(
-        self, tokenizer: ChunkTokenizer, classifier: EntityClassifier, rules: Rules, facts: "FactRules | None" = None
+        self,
+        tokenizer: ChunkTokenizer,
+        classifier: EntityClassifier,
+        rules: Rules,
+        facts: "FactRules | None" = None,
+        own_types: "OwnTypes | None" = None,
     ) -> None:
         self._tokenizer, self._rules, self._classifier = tokenizer, rules, classifier
-        self._facts, self._corrects = facts, True
+        self._facts, self._own_types, self._corrects = facts, own_types, True
         self._recent_chunks: dict[str, ChunkTokens] = {}
         self._older_chunks: dict[str, ChunkTokens] = {}
 
@@ -262,6 +269,8 @@ class NamesReader:
         """
         words, spellings, special_indices = list[NamesToken](), list[str](), array("I")
         gap, lexicon, searched_to = "", self._tokenizer.lexicon, 0
+        masked = None if self._own_types is None else self._own_types.mask_text(text)
+        text = text if masked is None else masked.text
         is_long = len(text) > _BLOCK_CHARACTERS  # a short text is read so fast that it needs no check for cancellation
         may_end_window = is_long and _has_line_breaks(text)
         for chunks in _iterate_chunk_lists(text):
@@ -273,6 +282,8 @@ class NamesReader:
             lexicon.tokenize_new_chunks(chunks, tokens_by_chunk, self._older_chunks, self._tokenizer.tokenize_chunk)
             for chunk in chunks:
                 chunk_tokens = tokens_by_chunk[chunk]
+                if masked is not None:
+                    chunk_tokens = masked.fill_chunk(chunk, chunk_tokens)
                 if type(chunk_tokens) is NamesToken:
                     words.append(chunk_tokens)
                     spellings.append(gap)

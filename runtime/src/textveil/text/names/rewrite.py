@@ -26,9 +26,10 @@ from textveil.text.names.entity_types import (
     iterate_short_forms,
 )
 from textveil.text.names.guarantee import ReplacementStyle
+from textveil.text.names.known_persons import join_known_surrogates
 from textveil.text.names.read import ReadText
 from textveil.text.names.surrogates import SurrogatePools
-from textveil.text.names.tokens import JSON_NUMBER_CASE, RANDOMIZED
+from textveil.text.names.tokens import JSON_NUMBER_CASE, KNOWN_PERSON, RANDOMIZED
 from textveil.text.quotations import cut_after, cut_before, is_separate_word, join_after, join_before
 from textveil.text.restore import escape_tags
 from textveil.work_limits import check_work
@@ -129,6 +130,7 @@ class DocumentDraws:
         if (
             style.tags
             or public_type in style.tag
+            or self._surrogates.needs_tag(*mention.parts[0][:2])
             or (mention.entity_type in style.value_tags and style.has_value_tag(mention.parts[0].layout))
         ):
             return self._get_tag(public_type, _make_tag_key(mention))
@@ -231,11 +233,14 @@ class DocumentDraws:
             elif isinstance(draw, str):
                 yield RewrittenElement(draw, original, element)
             else:
-                yield join_surrogates(element, self._spell_parts(element, draw, indices))
+                yield self._join_surrogates(element, [indices[part] if part >= 0 else -1 - part for part in draw])
 
-    def _spell_parts(self, mention: EntityMention, draws: Sequence[int], indices: Sequence[int]) -> tuple[str, ...]:
-        numbers = [indices[draw] if draw >= 0 else -1 - draw for draw in draws]
-        return self._surrogates.spell_surrogates(mention.parts, numbers, mention.case)
+    def _join_surrogates(self, mention: EntityMention, indices: Sequence[int]) -> RewrittenElement:
+        """Return the element of a mention, given the index of the surrogate of each part."""
+        surrogates = self._surrogates.spell_surrogates(mention.parts, indices, mention.case)
+        if mention.span.entity_type == KNOWN_PERSON:
+            return join_known_surrogates(mention, surrogates)
+        return join_surrogates(mention, surrogates)
 
 
 def join_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -> RewrittenElement:

@@ -98,6 +98,10 @@ class SurrogatePools:
         ]
         return {kind: (self.get_size(*kind), self.is_consistent(*kind)) for kind in types_and_layouts}
 
+    def needs_tag(self, entity_type: str, layout: str) -> bool:
+        """Return whether mentions of a type and layout are tags in every style: no type of a bundle is."""
+        return False
+
     def spell_surrogates(
         self, parts: Iterable[tuple[str, str, str, str]], indices: Iterable[int], case: int
     ) -> tuple[str, ...]:

@@ -35,6 +35,8 @@ OUTWARD, INWARD = 512, 1024
 LISTED_PERSON = 2048
 #: A number word (three or more in a row are one number); initials with dots, which precede a name.
 NUMBER_WORD, INITIALS = 4096, 8192
+#: A match of a user's own type, or a string that contains one: no rule keeps it.
+HOLDS_OWN = 16384
 #: Case pattern of a JSON number: its surrogate is a valid JSON number.
 JSON_NUMBER_CASE = 3
 #: Roles of kept words that may belong to the name before them in a text without capitals: any noun; a listed name.
@@ -92,6 +94,8 @@ class TokenWindow(NamedTuple):
 
 #: Provisional types that pass 3 refines: a run of capitalized words; a single capital; groups of digits with blanks.
 CAPITALIZED_RUN, LONE_INITIAL, DIGIT_GROUP = "run", "initial", "digits-group"
+#: Span type of a listed person, whose layout is the form of the spelling. Its public type is ``person``.
+KNOWN_PERSON = "known-person"
 #: Value of ``EntitySpan.preceding_word`` for a run after a title.
 AFTER_TITLE = "<title>"
 #: Layout of a run whose last word is an initial.

@@ -54,7 +54,7 @@ def choose_attacks(
     if settings.model is None:
         skipped |= dict.fromkeys(WITH_MODEL, "no masked language model was named")
     if known < FEWEST_KNOWN:
-        skipped["words"] = f"the attacker has fewer than {FEWEST_KNOWN} raw texts (--known)"
+        skipped["words"] = f"the attacker has fewer than {FEWEST_KNOWN} raw texts (--known-texts)"
     if not subject.bundle.santext_levels:
         skipped["nearest"] = "the bundle carries no embedding rows"
     if subject.randomizer is not None and not subject.randomizer.has_distribution:

@@ -60,7 +60,7 @@ def attack_words(
     if len(of_known) < FEWEST_KNOWN:
         raise EmptyData(
             f"{len(of_known):,} of {len(known):,} known texts remain, but the attack needs {FEWEST_KNOWN}: the "
-            "others share five consecutive words with an attacked text; pass other raw texts (--known)"
+            "others share five consecutive words with an attacked text; pass other raw texts (--known-texts)"
         )
     parts = 1
 

@@ -1,0 +1,52 @@
+"""Arguments of the user's own entity types: patterns, and the file of listed persons."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from textveil.errors import InputError, OptionError
+
+#: Largest file of listed persons.
+MAX_KNOWN_BYTES = 1 << 24
+
+
+def parse_patterns(arguments: Iterable[str], option: str = "--pattern") -> dict[str, str]:
+    """Return the pattern of each type, from arguments ``NAME=REGEX``.
+
+    Raises:
+        OptionError: An argument has another form, or two have one name.
+
+    >>> parse_patterns(["employee=EMP[0-9]{5}"])
+    {'employee': 'EMP[0-9]{5}'}
+    """
+    patterns: dict[str, str] = {}
+    for number, argument in enumerate(arguments, 1):
+        name, equals, pattern = argument.partition("=")
+        if not equals:
+            raise OptionError(f"{option}: pattern {number} has no =: write NAME=REGEX, such as employee=EMP[0-9]{{5}}")
+        if name in patterns:
+            raise OptionError(f"{option}: pattern {number} has the name of an earlier one: join both with |")
+        patterns[name] = pattern
+    return patterns
+
+
+def read_known_persons(path: Path, option: str = "--known") -> list[str]:
+    """Return the lines of a file of listed persons, blank lines and comments included.
+
+    An error thus has the number of the line.
+
+    Raises:
+        InputError: The file cannot be read, is too large, or names no person. The message has no content of the file,
+            and no cause, since that may hold content.
+    """
+    content = None
+    with suppress(OSError, UnicodeDecodeError):
+        if path.stat().st_size > MAX_KNOWN_BYTES:
+            raise InputError(f"{option}: the file is larger than {MAX_KNOWN_BYTES >> 20} MB: list fewer persons")
+        content = path.read_text(encoding="utf-8-sig")
+    if content is None or "\0" in content:
+        raise InputError(f"{option}: cannot read the file as UTF-8 with one person per line")
+    lines = content.splitlines()
+    if not any(line.strip() and not line.strip().startswith("#") for line in lines):
+        raise InputError(f"{option}: no person in the file: write one person per line, with commas between spellings")
+    return lines

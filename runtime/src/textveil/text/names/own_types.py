@@ -1,0 +1,246 @@
+"""Entity types of the user's own: strings that a pattern matches, and spellings of listed persons.
+
+Before pass 1 a made-up word takes the place of each match. The rules read it like any word on no list, so they never
+read the match, and no decision about its surroundings depends on it. Then the token of that word becomes the token of
+the match. A longer string around it, such as an address, is replaced as a whole.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from textveil.bundle.names_files import NamesLists
+from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityClassifier, EntityMention
+from textveil.text.names.known_persons import (
+    KnownMatch,
+    KnownPersons,
+    make_known_mention,
+    make_known_token,
+)
+from textveil.text.names.lexicon import pack_tokens
+from textveil.text.names.own_patterns import (
+    PatternMatch,
+    PatternMatcher,
+    count_layout_surrogates,
+    spell_layout_surrogate,
+)
+from textveil.text.names.surrogates import MIN_CONSISTENT_POOL, SurrogatePools
+from textveil.text.names.tokens import (
+    CAPITALIZED_RUN,
+    DIGIT_GROUP,
+    GAP,
+    HOLDS_OWN,
+    JSON_NUMBER_CASE,
+    KNOWN_PERSON,
+    LONE_INITIAL,
+    REPLACED,
+    ChunkTokens,
+    EntitySpan,
+    NamesToken,
+)
+from textveil.text.segmentation import LOWER, fold_word
+
+#: The word that takes the place of a match: it is on no list, and has no ending of a list.
+PLACEHOLDER = "qxzjvk"
+#: Names that no own type may have, beside those of the types with surrogates.
+_OTHER_NAMES = frozenset((CAPITALIZED_RUN, DIGIT_GROUP, LONE_INITIAL, KNOWN_PERSON, "json", "known", "randomized"))
+
+_NOT_ALPHANUMERIC = re.compile("[^a-z0-9]+")
+
+_Match = PatternMatch | KnownMatch | None
+
+
+class MaskedText:
+    """A text with ``PLACEHOLDER`` in the place of each match.
+
+    Args:
+        text: The original text.
+        matches: Its matches in order.
+
+    Attributes:
+        text: The masked text.
+
+    Privacy:
+        The object holds the matches. It must not outlive the call.
+    """
+
+    def __init__(self, text: str, matches: Sequence[PatternMatch | KnownMatch]) -> None:
+        pieces, self._masked, position = list[str](), list[tuple[str, _Match]](), 0
+        for match in matches:
+            self._add_kept(text[position : match.start], pieces)
+            self._masked.append((text[match.start : match.end], match))
+            pieces.append(PLACEHOLDER)
+            position = match.end
+        self._add_kept(text[position:], pieces)
+        self.text = "".join(pieces)
+        self._used = 0
+
+    def _add_kept(self, kept: str, pieces: list[str]) -> None:
+        """Add text without a match. The placeholder itself may occur in it."""
+        self._masked += [(PLACEHOLDER, None)] * kept.count(PLACEHOLDER)
+        pieces.append(kept)
+
+    def fill_chunk(self, chunk: str, tokens: ChunkTokens) -> ChunkTokens:
+        """Return the tokens of the next chunk, with its matches in the places of placeholders."""
+        if PLACEHOLDER not in chunk:
+            return tokens
+        return pack_tokens("", [*self.fill_tokens(_unpack_tokens(tokens))], "")
+
+    def fill_tokens(self, tokens: Iterator[NamesToken]) -> Iterator[NamesToken]:
+        """Yield tokens and gaps with matches in the place of placeholders."""
+        for token in tokens:
+            if PLACEHOLDER not in token.text:
+                yield token
+                continue
+            pieces = token.text.split(PLACEHOLDER)
+            masked = self._masked[self._used : self._used + len(pieces) - 1]
+            self._used += len(masked)
+            if all(match is None for _, match in masked):
+                yield token
+            elif token.token_class >= REPLACED and any(pieces):
+                yield _fill_string(token, [original for original, _ in masked])
+            else:  # a placeholder alone, or in a gap or a kept string, which stays as it is around the match
+                for piece, (original, match) in zip(pieces, masked, strict=False):
+                    if piece:
+                        yield NamesToken(GAP, piece, piece)
+                    yield _make_token(original, match)
+                if pieces[-1]:
+                    yield NamesToken(GAP, pieces[-1], pieces[-1])
+
+
+def _unpack_tokens(chunk: ChunkTokens) -> Iterator[NamesToken]:
+    """Yield the words and gaps of a chunk, without the blank after it."""
+    if type(chunk) is NamesToken:
+        yield chunk
+        return
+    words, lead, rest, _, tail = chunk
+    gap = lead
+    for number, word in enumerate((words,) if type(words) is NamesToken else words):
+        if number:
+            gap = rest[2 * number - 1]
+        if gap:
+            yield NamesToken(GAP, gap, gap)
+        assert type(word) is NamesToken
+        yield word
+    if tail[:-1]:
+        yield NamesToken(GAP, tail[:-1], tail[:-1])
+
+
+def _fill_string(token: NamesToken, originals: Sequence[str]) -> NamesToken:
+    """Return the token of a longer string, which is replaced as a whole in every context."""
+    text, key = token.text, token.key
+    for original in originals:
+        text, key = text.replace(PLACEHOLDER, original, 1), key.replace(PLACEHOLDER, fold_word(original), 1)
+    return token._replace(text=text, key=key, flags=HOLDS_OWN)
+
+
+def _make_token(original: str, match: _Match) -> NamesToken:
+    if match is None:
+        return NamesToken(REPLACED, original, original, LOWER, "word")
+    if isinstance(match, PatternMatch):
+        return NamesToken(REPLACED, original, original, LOWER, match.entity_type, match.layout, HOLDS_OWN)
+    return make_known_token(match, original)
+
+
+class OwnTypes:
+    """The user's own types of one plan.
+
+    Args:
+        patterns: Pattern by name of its type.
+        known: One listed person each.
+        lists: The lists of the bundle.
+        built_in: Names of the types of the bundle.
+
+    Raises:
+        OptionError: A pattern, a name or an entry is not supported.
+    """
+
+    def __init__(
+        self, patterns: Mapping[str, str], known: Sequence[str], lists: NamesLists, built_in: frozenset[str]
+    ) -> None:
+        reserved = built_in | {*PUBLIC_TYPE_NAMES, *PUBLIC_TYPE_NAMES.values()} | lists.members_by_type.keys()
+        self._patterns = PatternMatcher(patterns, frozenset(reserved | _OTHER_NAMES)) if patterns else None
+        self.persons = KnownPersons(known, lists.common_words, lists.members_by_type) if known else None
+        self.names = frozenset(patterns)
+
+    def mask_text(self, text: str) -> MaskedText | None:
+        """Return a text with a made-up word in the place of each match; ``None`` if there is no match.
+
+        The first match is the one that begins first, of these the longest one, and of these a listed person. The next
+        one begins behind it.
+        """
+        matches: list[PatternMatch | KnownMatch] = []
+        persons = None if self.persons is None else self.persons.iterate_candidates(text)
+        position, person, pattern = 0, None, None
+        is_first = True
+        while True:
+            if persons is not None and (is_first or (person is not None and person.start < position)):
+                person = persons.find_next(position)
+            if self._patterns is not None and (is_first or (pattern is not None and pattern.start < position)):
+                pattern = self._patterns.find_next(text, position)
+            is_first = False
+            if person is None and pattern is None:
+                break
+            match = person or pattern
+            assert match is not None
+            if pattern is not None and (pattern.start, -pattern.end) < (match.start, -match.end):
+                match = pattern
+            matches.append(match)
+            position = match.end
+        return MaskedText(text, matches) if matches else None
+
+
+class OwnSurrogatePools(SurrogatePools):
+    """Surrogate pools that also have the user's own types: strings of the same layout.
+
+    Args:
+        pools: The surrogate pools of the bundle.
+        own_types: The own types.
+    """
+
+    def __init__(self, pools: SurrogatePools, own_types: OwnTypes) -> None:
+        vars(self).update(vars(pools))
+        self._own_types = own_types
+
+    def get_size(self, entity_type: str, layout: str) -> int:
+        """Return the size of the pool of a type and layout."""
+        if entity_type in self._own_types.names:
+            return count_layout_surrogates(layout)
+        return super().get_size(entity_type, layout)
+
+    def needs_tag(self, entity_type: str, layout: str) -> bool:
+        """Return whether a layout has so few strings that its mentions are tags in every style."""
+        return entity_type in self._own_types.names and count_layout_surrogates(layout) < MIN_CONSISTENT_POOL
+
+    def spell_surrogate(self, entity_type: str, layout: str, index: int, case: int) -> str:
+        """Return the spelling of a surrogate. In a JSON number it is a valid JSON number."""
+        if entity_type not in self._own_types.names:
+            return super().spell_surrogate(entity_type, layout, index, case)
+        surrogate = spell_layout_surrogate(layout, index)
+        return _write_digits(surrogate) if case == JSON_NUMBER_CASE else surrogate
+
+
+class OwnEntityClassifier(EntityClassifier):
+    """Classifier of spans that also has the user's own types."""
+
+    def classify_span(self, span: EntitySpan, has_capitals: bool) -> EntityMention:
+        """Return the span as a mention, with its type."""
+        if span.entity_type == KNOWN_PERSON:
+            return make_known_mention(span)
+        return super().classify_span(span, has_capitals)
+
+    def _is_kept(self, mention: EntityMention) -> bool:
+        """Return whether the option ``keep`` covers a mention: never a listed person, nor a string with a match."""
+        tokens = mention.span.tokens
+        is_own = len(tokens) == 1 and tokens[0].entity_type == mention.entity_type and bool(tokens[0].layout)
+        if any(token.flags & HOLDS_OWN for token in tokens) and not is_own:
+            return False
+        if is_own and any(word in self._denied for word in _NOT_ALPHANUMERIC.split(mention.span.text.lower())):
+            return False
+        return super()._is_kept(mention)
+
+
+def _write_digits(surrogate: str) -> str:
+    """Return the digits of a surrogate as a valid JSON number, with its first decimal point."""
+    whole, point, decimals = surrogate.partition(".")
+    whole, decimals = ("".join(filter(str.isdigit, part)) for part in (whole, decimals))
+    return (whole.lstrip("0") or "0") + (f".{decimals}" if point and decimals else "")

@@ -1,0 +1,194 @@
+"""Listed persons: the list, the forms of spellings, where a spelling is matched, and one surrogate for a person."""
+
+import random
+import re
+from typing import Any
+
+import pytest
+from textveil import Sanitizer
+from textveil.errors import OptionError
+
+PEOPLE = [
+    "# the team",
+    "Daniel Keller, D. Keller, Dan Keller, Keller, Dan, DK, keller@acme.example, dkeller7",
+    "",
+    "Will Stone | Will",
+    "Dr. \u00c9lodie van der Berg, van der Berg, \u00c9. van der Berg",
+    "Rose O\u2019Brien, O\u2019Brien, Rose O., R. O'Brien",
+]
+
+
+@pytest.fixture(scope="module")
+def sanitizer() -> Sanitizer:
+    return Sanitizer.load()
+
+
+def sanitize(sanitizer: Sanitizer, text: str, **options: Any) -> Any:
+    """Return the result for a text with the listed persons."""
+    return sanitizer.sanitize(text, **{"protect": "names", "known": PEOPLE, **options})
+
+
+def find_states(sanitizer: Sanitizer, text: str, **options: Any) -> list[str]:
+    """Return the parts of a text that are slots of listed persons."""
+    plan = sanitizer.names_plan(**{"known": PEOPLE, **options})
+    elements = plan.make_reader().read_texts([text])[0].elements
+    return [entry.span.text for entry in elements if not isinstance(entry, str) and entry.span.layout]
+
+
+def test_all_spellings_of_a_person_get_one_surrogate_person(sanitizer: Sanitizer) -> None:
+    text = "Daniel Keller; D. Keller; Keller; Dan; DK; keller@acme.example; Dan Keller; DANIEL KELLER; keller; D Keller"
+    whole, dotted, family, given, initials, address, nick, upper, lower, bare = sanitize(sanitizer, text).text.split(
+        "; "
+    )
+    first, last = whole.split(" ")
+    assert (dotted, family, given) == (f"{first[0]}. {last}", last, first)
+    assert (initials, nick, upper, lower) == (first[0] + last[0], whole, whole.upper(), last.lower())
+    assert bare == dotted
+    assert address == f"{first}.{last}@example.com".lower()
+    assert first != "Daniel"
+    assert last != "Keller"
+
+
+def test_every_spelling_of_a_person_gets_one_tag(sanitizer: Sanitizer) -> None:
+    text = "Daniel Keller, D. Keller, Dan, keller@acme.example and dkeller7 know Will, Will Stone and Anna."
+    expected = ", ".join(["[person 1]"] * 4) + " and [person 1] know [person 2], [person 2] and [person 3]."
+    assert sanitize(sanitizer, text, style="tag").text == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Keller's dog", "Keller\u2019s dog", "(Keller)", "Keller-led", "post-Keller", "Keller/Novak", "Keller,Novak",
+        "by Keller.", "\u201cKeller\u201d", "name=Keller", "KELLER", "keller", "Ke\u2060y Keller", "a\tKeller",
+    ],
+)  # fmt: skip
+def test_a_spelling_is_found_between_marks(sanitizer: Sanitizer, text: str) -> None:
+    (found,) = find_states(sanitizer, text)
+    assert found.lower() == "keller"
+
+
+@pytest.mark.parametrize("text", ["Kellers", "Kellerman", "xKeller", "Keller_x", "Keller7", "Keller\u0301"])
+def test_a_spelling_is_never_a_part_of_a_longer_word(sanitizer: Sanitizer, text: str) -> None:
+    assert find_states(sanitizer, text) == []
+
+
+@pytest.mark.parametrize("gap", [" ", "  ", "\t", "\n", "\r\n", " \n ", "\u00a0"])
+def test_blanks_and_one_line_break_join_the_words_of_a_name(sanitizer: Sanitizer, gap: str) -> None:
+    text = f"We met Daniel{gap}Keller there."
+    assert find_states(sanitizer, text) == [f"Daniel{gap}Keller"]
+    result = sanitize(sanitizer, text)
+    assert result.restore(result.text).text == text
+
+
+@pytest.mark.parametrize("gap", ["\n\n", ", ", ". ", " - ", ": "])
+def test_other_gaps_part_the_words_of_a_name(sanitizer: Sanitizer, gap: str) -> None:
+    """The family name is a spelling of its own, the first name is not."""
+    assert "Daniel" not in "".join(find_states(sanitizer, f"We met Daniel{gap}Keller there."))
+
+
+def test_spellings_are_compared_in_look_up_form(sanitizer: Sanitizer) -> None:
+    for text in (
+        "E\u0301lodie van der Berg",
+        "\u00c9LODIE VAN DER BERG",
+        "Rose O'Brien",
+        "rose o\u02bcbrien",
+        "\uff24an",
+    ):
+        assert find_states(sanitizer, f"Then {text} left.") == [text]
+
+
+def test_a_title_of_a_spelling_does_not_count(sanitizer: Sanitizer) -> None:
+    for text in ("Then Dr. \u00c9lodie van der Berg left.", "Then \u00c9lodie van der Berg left."):
+        assert find_states(sanitizer, text) == ["\u00c9lodie van der Berg"]
+    assert sanitize(sanitizer, "Dr. Keller", style="tag").text != sanitize(sanitizer, "Keller", style="tag").text
+
+
+def test_a_common_word_is_a_name_only_with_a_capital(sanitizer: Sanitizer) -> None:
+    text = "Will will. WILL will, will Will?"
+    assert find_states(sanitizer, text) == ["Will", "WILL", "Will"]
+    assert find_states(sanitizer, text, known=["will"]) == ["Will", "will", "WILL", "will", "will", "Will"]
+
+
+def test_a_listed_person_is_hidden_though_allowed_kept_or_a_fact(sanitizer: Sanitizer) -> None:
+    text = "Then Keller and the python of Will said it."
+    options = {"known": ["Keller", "Python", "Will"], "allow": ["Keller", "python", "will"], "keep": ["person"]}
+    for facts in ("none", "useful", "public"):
+        output = sanitize(sanitizer, text, **options, facts=facts).text
+        assert not re.search("Keller|Will", output)
+    assert "python" not in sanitize(sanitizer, text, known=["python"], facts="public").text
+
+
+def test_no_rule_keeps_a_string_with_a_listed_person(sanitizer: Sanitizer) -> None:
+    """Without the list, the rules of facts keep both as code."""
+    text = "see order.total and x.get.order.value()"
+    for level in ("plain", "useful", "public"):
+        assert "order" not in sanitize(sanitizer, text, known=["Order, order"], facts=level).text
+
+
+@pytest.mark.parametrize("style", ["surrogate", "tag"])
+def test_a_text_is_restored_exactly_in_all_spellings(sanitizer: Sanitizer, style: str) -> None:
+    """What stands around each surrogate differs; else the first listed spelling is restored."""
+    chance = random.Random(4)
+    spellings = "Daniel Keller|D. Keller|Dan Keller|Keller|Dan|DK|keller@acme.example|DANIEL KELLER|Will|Rose O.".split(
+        "|"
+    )
+    for _ in range(30):
+        places = "the doctor saw|a nurse called|we then met|they still like|it was about|there is also".split("|")
+        text = ", and ".join(f"{place} {chance.choice(spellings)} at the house" for place in places)
+        result = sanitize(sanitizer, text, style=style)
+        assert result.restore(result.text).text == text
+
+
+def test_a_reply_gets_the_first_listed_spelling_of_a_form(sanitizer: Sanitizer) -> None:
+    result = sanitize(sanitizer, "Dan Keller asked Daniel Keller, and Dan came.")
+    first, last = result.text.split()[:2]
+    reply = f"I asked {first} {last} and {first}. Mr. {last} agreed."
+    assert result.restore(reply).text == "I asked Daniel Keller and Daniel. Mr. Keller agreed."
+
+
+def test_a_reply_is_restored_while_it_arrives(sanitizer: Sanitizer) -> None:
+    result = sanitize(sanitizer, "Daniel Keller called.")
+    stream = result.mapping.open_stream()
+    reply = f"Yes: {result.text} Bye."
+    restored = "".join(map(stream.feed, reply)) + stream.close()
+    assert restored == "Yes: Daniel Keller called. Bye."
+
+
+@pytest.mark.parametrize(
+    ("known", "message"),
+    [
+        (["Anna Novak", "Bob, Anna Novak"], "entries 1 and 2 have the same spelling"),
+        (["# x", "", "Anna", "anna"], "entries 3 and 4 have the same spelling"),
+        (["J. Novak", "J Novak"], "entries 1 and 2 have the same spelling"),
+        (["Anna", "x"], "entry 2 has a spelling that is not supported"),
+        (["Anna, 12345"], "entry 1 has a spelling that is not supported"),
+        (["Anna, ???"], "entry 1 has a spelling that is not supported"),
+        (["a" * 101], "entry 1 has a spelling that is not supported"),
+        (["a " * 13], "entry 1 has a spelling that is not supported"),
+        ([",|,"], "entry 1 has no spelling"),
+        ([",".join(f"Anna {'b' * number}" for number in range(2, 103))], "entry 1 has more than 100 spellings"),
+        (["# Anna", " "], "no person in the list"),
+    ],
+)
+def test_a_list_with_a_mistake_is_refused_without_its_content(
+    sanitizer: Sanitizer, known: list[str], message: str
+) -> None:
+    with pytest.raises(OptionError, match=f"^known: {message}") as caught:
+        sanitizer.terms(protect="names", known=known)
+    assert not re.search("Anna|Novak|12345", str(caught.value))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_spelling_twice_in_one_entry_counts_once(sanitizer: Sanitizer) -> None:
+    assert find_states(sanitizer, "Then Anna left.", known=["Anna, Anna | anna"]) == ["Anna"]
+
+
+def test_a_list_of_ten_thousand_persons_is_read(sanitizer: Sanitizer) -> None:
+    known = [f"Zorb{number}a Quax{number}o, Z. Quax{number}o" for number in range(10_000)]
+    text = " ".join(entry.split(",")[0] + " left." for entry in known[::500])
+    assert len(find_states(sanitizer, text, known=known)) == 20
+
+
+def test_an_empty_list_is_no_list(sanitizer: Sanitizer) -> None:
+    assert sanitizer.terms(protect="names", known=[]) == sanitizer.terms(protect="names")
+    assert sanitizer.terms(protect="names", patterns={}) == sanitizer.terms(protect="names")
