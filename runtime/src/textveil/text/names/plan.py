@@ -253,7 +253,7 @@ class NamesPlan:
     def iterate_pieces(self, text: str) -> Iterator[tuple[str, str, EntityMention | None]]:
         """Yield each part of a text, its treatment, and its mention if it is replaced."""
         facts = self._make_facts(shows_errors=True)
-        reader = NamesReader(self._tokenizer, self._classifier, self.lists.rules, facts)
+        reader = NamesReader(self._tokenizer, self._classifier, self.lists.rules, facts, self.own_types)
         for entry in reader.read_texts([text])[0].elements:
             if isinstance(entry, str):
                 for piece in _WORD_OR_GAP.findall(entry):
