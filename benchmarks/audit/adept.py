@@ -139,7 +139,7 @@ def read_short_texts(path: Path) -> list[str]:
     return [text for text in texts if 1 < len(text.split()) <= _MAX_WORDS]
 
 
-def find_distant_pairs(model: Adept, texts: list[str], count: int = 2) -> tuple[list[InputPair], float]:
+def find_distant_pairs(model: Adept, texts: list[str], count: int = 4) -> tuple[list[InputPair], float]:
     """Return the pairs of texts whose codes differ most in L1, and the largest distance."""
     with torch.no_grad():
         codes = model.encode(model.number_texts(texts))
@@ -207,7 +207,7 @@ def audit(
     output: Annotated[Path, typer.Option("--output", "-o", help="Record, JSON lines.")],
     epsilon: Annotated[list[float], typer.Option("--epsilon", help="Claims.")] = [2, 4, 6, 10],  # noqa: B006
     most: Annotated[int, typer.Option("--most", help="Number of texts, as in the training.")] = 100,
-    draws: Annotated[int, typer.Option("--draws", help="Draws of each of two texts.")] = 20_000,
+    draws: Annotated[int, typer.Option("--draws", help="Draws of each of two texts.")] = 60_000,
 ) -> None:
     """Audit the rewriter at several claims, by the pair test, and count the texts that come out unchanged.
 

@@ -15,7 +15,6 @@ from report.charts import BLUE, GRAY, GREEN, INK, ORANGE, PINK, SMALL, STYLE, En
 from report.pages import table
 
 Line = dict[str, Any]
-_CEILING = 7.1
 #: What is drawn: mechanism, test, label, color, marker and style of the line.
 _CURVES = (
     ("k-RR 1000", "identification", "k-RR, 1,000 outputs, named", BLUE, "o", "-"),
@@ -101,13 +100,13 @@ def _list_refuted(lines: list[Line]) -> str:
 
 def _list_adept(lines: list[Line]) -> str:
     rows = []
-    for line in lines:
+    for line in sorted(lines, key=lambda line: line["epsilon"]):
         if line["part"] == "adept":
-            bound = f"{line['bounds']['pair']:.2f}"
-            unchanged = f"{100 * line['unchanged']:.1f} %"
-            rows.append([f"{line['epsilon']:g}", f"{line['vector_epsilon']:.1f}", unchanged, bound, line["verdict"]])
-    heads = ["claim", "epsilon of the noisy vectors", "questions unchanged", "epsilon at least", "the claim is"]
-    return table(heads, rows)
+            claim, vectors = f"{line['epsilon']:g}", f"{line['vector_epsilon']:.1f}"
+            unchanged, bound = f"{100 * line['unchanged']:.1f} %", f"{line['bounds']['pair']:.2f}"
+            rows.append([claim, vectors, unchanged, bound, f"{line['draws']:,}", line["verdict"]])
+    heads = ("epsilon of the noisy vectors", "questions unchanged", "epsilon at least", "draws in all", "the claim is")
+    return table(["claim", *heads], rows)
 
 
 def pictures(results: Path) -> dict[str, Figure]:
@@ -171,5 +170,5 @@ def _draw_refuted(axes: Axes, lines: list[Line]) -> None:
     axes.set_yticks([places[key] for key in keys], [f"{name}  {claim:g}" for name, claim in labels], fontsize=SMALL)
     axes.yaxis.set_minor_locator(NullLocator())
     axes.grid(visible=False, axis="y")
-    axes.set_xlabel("bar: lower bound; mark: claim; gray: not refuted")
+    axes.set_xlabel("bar: bound; mark: claim; gray: not refuted")
     axes.set_title("Refuted rewriters, by claim")
