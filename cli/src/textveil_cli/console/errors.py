@@ -158,7 +158,7 @@ def _describe_accepted_values(option: Any) -> str:
     option_type = getattr(option, "type_descriptor", None) or option.type
     choices = getattr(option_type, "choices", None)
     if choices:
-        return f"takes {', '.join(choices[:-1])} or {choices[-1]}"
+        return "takes " + " or ".join(part for part in (", ".join(choices[:-1]), choices[-1]) if part)
     low, high = (getattr(option, bound, getattr(option_type, bound, None)) for bound in ("min", "max"))
     number = "a whole number" if "int" in repr(getattr(option_type, "annotation", option_type)).lower() else "a number"
     if getattr(option, "nargs", 1) > 1:
