@@ -16,6 +16,8 @@ from textveil.text.names.read import NamesReader
 from textveil.text.reply_matcher import StreamRestorer
 from textveil_cli.gateway import ConversationStore, Gateway, RetentionSettings, make_app
 from textveil_cli.gateway.memory_estimates import refuse_heavy_body
+from textveil_cli.gateway.proxy import GatewayRequestHandler
+from textveil_cli.gateway.workers import WorkerPool
 from textveil_cli.serve import AccessRule
 from textveil_cli.serve.access import Refusal
 
@@ -255,3 +257,41 @@ def test_a_body_of_too_many_lists_is_not_parsed(nested: str) -> None:
     with pytest.raises(Refusal, match="524,288 lists and objects"):
         refuse_heavy_body(body, 1 << 40)
     refuse_heavy_body(body[: len(body) // 2], 1 << 40)
+
+
+def test_the_mapping_of_a_large_request_is_freed_off_the_loop(
+    sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Freeing the index of a long mapping is one long step, which would delay all other requests."""
+    freed: list[bool] = []
+    monkeypatch.setattr(
+        FormIndex, "__del__", lambda index: freed.append(asyncio._get_running_loop() is not None), raising=False
+    )
+    app, _ = made(sanitizer)
+
+    async def main() -> list[int]:
+        async with app.router.lifespan_context(app):
+            return [(await asyncio.wait_for(ask(app, CHAT, asked(CHAT, f"{TEXT} " * 3_000, model="echo")), 60))[0]]
+
+    assert asyncio.run(main()) == [200]
+    assert freed
+    assert not any(freed)
+
+
+def test_a_full_garbage_collection_waits_for_large_requests_but_not_forever(
+    sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collected: list[int] = []
+    monkeypatch.setattr("textveil_cli.gateway.proxy.gc.collect", lambda: collected.append(1))
+    handler = GatewayRequestHandler(Gateway(upstream=EchoUpstream(), conversations=None), WorkerPool(1))  # type: ignore[arg-type]
+    handler.collect_garbage()
+    assert len(collected) == 1
+    handler._admission.admit_request(1 << 20)
+    for _ in range(10):
+        handler.collect_garbage()
+    assert len(collected) == 1
+    handler.collect_garbage()
+    assert len(collected) == 2
+    handler._admission.release_request(1 << 20)
+    handler.collect_garbage()
+    assert len(collected) == 3

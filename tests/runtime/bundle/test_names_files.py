@@ -105,7 +105,7 @@ def test_opening_hashes_the_lists_and_reads_none(tmp_path: Path, monkeypatch: py
     def parsed(*_: object) -> None:
         raise AssertionError("a list was read")
 
-    monkeypatch.setattr(names_files, "_iterate_lines", parsed)
+    monkeypatch.setattr(names_files, "_read_lines", parsed)
     assert opened(write_names(tmp_path / "c")).names_files is not None
 
 

@@ -3,10 +3,12 @@
 Opening a bundle hashes these files and counts their entries. They are parsed when the mode is first used.
 """
 
+import operator
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import islice
 
 from textveil.bundle.layout import (
     COMMON_WORD_FLAGS,
@@ -39,6 +41,7 @@ _FACT_FORMS = {
     "company": (re.compile(r".*[A-Z].*"), "has no capital of ASCII"),
     "acronym": (re.compile(r"[A-Z]{2,6}"), "is not two to six capitals of ASCII"),
 }
+_TWO_TABS = re.compile(r"\t[^\n\t]*\t")
 _FLAG_BITS = {mark: 1 << bit for bit, mark in enumerate(COMMON_WORD_FLAGS)}
 #: Flags of a member: it is also a common word; the modes ``words`` and ``all`` never write it.
 _MEMBER_FLAGS = frozenset({"capitalized", "member-only"})
@@ -119,10 +122,14 @@ def _parse_common_words(contents: Mapping[str, bytes]) -> dict[str, int]:
 
 def _parse_flagged(contents: Mapping[str, bytes], name: str, allowed_flags: Set[str]) -> dict[str, tuple[str, ...]]:
     """Return the entries of a lookup list, in order of code points, with their flags."""
+    lines = _read_lines(contents, name, tabs=1)
+    found = _parse_valid_flagged(lines, allowed_flags) if isinstance(lines, list) else None
+    if found is not None:
+        return found
     flags_by_entry: dict[str, tuple[str, ...]] = {}
     flag_cache: dict[str, tuple[str, ...]] = {"": ()}  # cache by the text after an entry: few differ
     previous = ""
-    for number, line in _iterate_lines(contents, name, tabs=1):
+    for number, line in enumerate(lines, 1):
         entry, tab, flag_text = line.partition("\t")
         _check_order(name, number, previous, entry)
         if not entry.isascii() or entry.lower() != entry:
@@ -137,9 +144,40 @@ def _parse_flagged(contents: Mapping[str, bytes], name: str, allowed_flags: Set[
     return flags_by_entry
 
 
+def _parse_valid_flagged(lines: Sequence[str], allowed_flags: Set[str]) -> dict[str, tuple[str, ...]] | None:
+    """Return the entries of a valid lookup list with their flags; ``None`` for any other list.
+
+    Checks of all lines at once are far faster than those of each line, which find the line for the error.
+    """
+    entries, flags = lines, list[tuple[str, ...]]()
+    if "\t" in "\n".join(lines):
+        entries, flags_by_text = list[str](), dict[str, tuple[str, ...]]({"": ()})
+        for line in lines:
+            entry, tab, text = line.partition("\t")
+            entries.append(entry)
+            marks = flags_by_text.get(tab + text)
+            if marks is None:
+                marks = flags_by_text[tab + text] = tuple(text.split(","))
+                if len(set(marks)) < len(marks) or not allowed_flags >= set(marks):
+                    return None
+            flags.append(marks)
+    joined = "\n".join(entries)
+    if not joined.isascii():
+        if not all(fold(entry) == entry for entry in entries if not entry.isascii()):
+            return None
+        joined = "\n".join(filter(str.isascii, entries))
+    if joined.lower() != joined or not _is_strictly_sorted(entries):
+        return None
+    return dict(zip(entries, flags, strict=True)) if flags else dict.fromkeys(entries, ())
+
+
+def _is_strictly_sorted(entries: Sequence[str]) -> bool:
+    return bool(entries) and entries[0] != "" and all(map(operator.lt, entries, islice(entries, 1, None)))
+
+
 def _parse_surrogates(contents: Mapping[str, bytes], name: str) -> tuple[str, ...]:
     surrogates: dict[str, None] = {}
-    for number, surrogate in _iterate_lines(contents, name):
+    for number, surrogate in enumerate(_read_lines(contents, name), 1):
         if surrogate in surrogates:
             raise _make_line_error(name, number, "is there twice")
         surrogates[surrogate] = None
@@ -183,23 +221,46 @@ def _is_symbol(symbol: str) -> bool:
 
 def _parse_sorted(contents: Mapping[str, bytes], name: str) -> list[str]:
     """Return the entries of a list that is in order of code points."""
+    lines = _read_lines(contents, name)
+    if isinstance(lines, list) and _is_strictly_sorted(lines):
+        return lines
     entries: list[str] = []
-    for number, entry in _iterate_lines(contents, name):
+    for number, entry in enumerate(lines, 1):
         _check_order(name, number, entries[-1] if entries else "", entry)
         entries.append(entry)
     return entries
 
 
-def _iterate_lines(contents: Mapping[str, bytes], name: str, tabs: int = 0) -> Iterator[tuple[int, str]]:
-    """Yield number and text of each line. A line must be printable, except for ``tabs`` tabs.
+def _read_lines(contents: Mapping[str, bytes], name: str, tabs: int = 0) -> Iterable[str]:
+    """Return the lines of a file. A line must be printable, except for ``tabs`` tabs.
 
-    A line must not begin or end with a space.
+    A line must not begin or end with a space. The lines of a valid file are a list, and were checked all at once. Those
+    of any other file are checked one by one by the iteration, which raises the error for the line.
 
     Raises:
         BundleDamaged: The file is empty, the last line is incomplete, or a line is malformed.
         BundleTooLarge: A line is too long.
     """
-    lines = contents[name].split(b"\n")
+    try:
+        text = contents[name].decode("utf-8")
+    except UnicodeDecodeError:
+        text = ""
+    valid_lines = text.split("\n")
+    if (
+        valid_lines.pop() == ""
+        and valid_lines
+        and not text.startswith(("\n", " "))
+        and not any(bad in text for bad in ("\n\n", "\n ", " \n"))
+        and max(map(len, valid_lines)) <= MAX_LINE_BYTES // 4  # a character has at most four bytes
+        and ("\t" not in text or (tabs == 1 and not _TWO_TABS.search(text)))
+        and is_printable(text.replace("\n", "").replace("\t", ""))
+    ):
+        return valid_lines
+    return _iterate_checked_lines(contents[name], name, tabs)
+
+
+def _iterate_checked_lines(content: bytes, name: str, tabs: int) -> Iterator[str]:
+    lines = content.split(b"\n")
     if lines.pop() != b"" or not lines:
         raise BundleDamaged(f"{name}: the file is empty, or its last line does not end in a line feed")
     for number, line in enumerate(lines, 1):
@@ -211,7 +272,7 @@ def _iterate_lines(contents: Mapping[str, bytes], name: str, tabs: int = 0) -> I
             raise _make_line_error(name, number, "is not UTF-8") from error
         if not entry or entry != entry.strip(" ") or not is_printable(entry.replace("\t", "", tabs)):
             raise _make_line_error(name, number, "is empty, or has a character that cannot be printed")
-        yield number, entry
+        yield entry
 
 
 def _check_order(name: str, number: int, previous: str, entry: str) -> None:
