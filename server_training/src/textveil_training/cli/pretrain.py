@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import typer
-from textveil_cli.console import show_progress_bars
 from textveil_cli.options import BundleOptions, MechanismOptions
 from textveil_cli.options import combine_options as options_of_text
 
@@ -18,6 +17,7 @@ from textveil_training.cli.options import (
     get_given_options,
     make_setting_options,
 )
+from textveil_training.cli.progress_lines import report_progress
 from textveil_training.pretrain.settings import PretrainingSettings, read_pretraining_recipe
 
 RawTexts = Annotated[
@@ -84,7 +84,7 @@ def pretrain(
     texts, channel = read_texts(sources, text_key), None
     if named or (not raw and texts.release is None):
         channel = TokenRandomizer(bundle.bundle, pins=bundle.expected.expected_bundle, **options_of_text(level))
-    with show_progress_bars() as report:
+    with report_progress() as report:
         record = train(settings, texts, channel, run, raw=raw, report=report)
     if record["result"] is not None:  # of several processes only the first one has it
         print(json.dumps(record["result"]) if as_json else _format_table(record["result"]))
