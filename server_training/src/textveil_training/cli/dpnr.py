@@ -70,6 +70,9 @@ class VectorBundleOptions:
         bool, typer.Option("--compare/--no-compare", help="Train the paper's noise too, to compare.")
     ] = True
     encoder: Annotated[str, typer.Option("--encoder", help="minilm, a model folder, or a hub id.")] = "minilm"
+    max_tokens: Annotated[
+        int, typer.Option("--max-tokens", min=3, max=512, help="Maximum tokens; longer texts are truncated.")
+    ] = 128
     num_epochs: Annotated[
         int | None,
         typer.Option(
@@ -89,12 +92,7 @@ class VectorBundleOptions:
         self, output: Path, seed: int | None, precision: str | None, labels: int
     ) -> "VectorBundleSettings":
         """Return the settings of the bundle, checked."""
-        from textveil_training.dpnr.vector_bundle import (
-            LEVELS,
-            VectorBundleSettings,
-            make_clean_recipe,
-            make_private_recipe,
-        )
+        from textveil_training.dpnr.vector_bundle import LEVELS, VectorBundleSettings, check_settings
 
         listed = self.levels.split(",") if self.levels is not None else LEVELS
         settings = VectorBundleSettings(
@@ -102,6 +100,7 @@ class VectorBundleOptions:
             mode=self.noise or "l1",
             levels=tuple(level.strip() for level in listed),
             encoder=self.encoder,
+            max_tokens=self.max_tokens,
             num_epochs=self.num_epochs,
             precision=precision,
             compare=self.compare,
@@ -110,8 +109,7 @@ class VectorBundleOptions:
             source=self.source,
             seed=seed or 0,
         )
-        make_clean_recipe(settings, 1000)
-        make_private_recipe(settings, labels, 1000)
+        check_settings(settings, labels)
         return settings
 
 
@@ -162,8 +160,8 @@ def dpnr(
         return
     if own != VectorBundleOptions():
         raise DataOptionError(
-            "--noise, --levels, --no-compare, --encoder, --num-epochs, --keep-pieces, --license, --source and --force "
-            "are for your own table: omit the recipe, or set them in it"
+            "--noise, --levels, --no-compare, --encoder, --max-tokens, --num-epochs, --keep-pieces, --license, "
+            "--source and --force are for your own table: omit the recipe, or set them in it"
         )
     _train_recipe(recipe, data, output, options, with_recipe, seed, precision, resume, machine, as_json)
 

@@ -114,6 +114,11 @@ def train_representation(
     start = _open_start(recipe, task, options.start)
     source = recipe.extractor.source if options.start is None else str(options.start / files.EXTRACTOR)
     encoder, vocabulary, lowercase = load_transformer(source, recipe.extractor.dropout)
+    positions = int(getattr(encoder.config, "max_position_embeddings", recipe.data.max_tokens))  # type: ignore[union-attr]
+    if recipe.data.max_tokens > positions:
+        raise CheckpointError(
+            f"the encoder reads at most {positions} tokens: use a smaller --max-tokens, or data.max_tokens"
+        )
     lowercase = lowercase if start is None else start.description.lowercase
     tokenizer = EncoderTokenizer(vocabulary, lowercase=lowercase, max_tokens=recipe.data.max_tokens)
     description = files.RepresentationDescription.from_recipe(recipe, task.labels, lowercase)

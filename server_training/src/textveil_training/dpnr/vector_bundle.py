@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from textveil.errors import OptionError
+from textveil.mechanisms.noise import ReleaseParameters
 from textveil.storage import open_atomic_text
 from torch import Tensor
 
@@ -66,6 +68,7 @@ class VectorBundleSettings:
         mode: Bound and noise that ship: ``l1``, ``l2`` or ``box``.
         levels: Whole-text epsilons, decimal strings.
         encoder: ``minilm``, a model folder, or a hub id.
+        max_tokens: Number of tokens that longer texts are cut to.
         num_epochs: Passes that tune the encoder; None for as many as give ``_TUNED_TEXTS`` texts, at most 8.
         precision: ``float32`` or ``bfloat16``; None for what the device computes in.
         compare: Whether to train the paper's noise on the same features too.
@@ -79,6 +82,7 @@ class VectorBundleSettings:
     mode: str = "l1"
     levels: tuple[str, ...] = LEVELS
     encoder: str = "minilm"
+    max_tokens: int = 128
     num_epochs: int | None = None
     precision: str | None = None
     compare: bool = True
@@ -137,6 +141,7 @@ def train_vector_bundle(
         The bundle protects the texts of the devices that use it, at the whole-text epsilon of each level. It does not
         protect the texts it was trained on.
     """
+    check_settings(settings, len(texts.labels))
     task = make_task(texts)
     clean_recipe = make_clean_recipe(settings, len(task.train.texts))
     private_recipe = make_private_recipe(settings, len(task.labels), len(task.train.texts))
@@ -191,6 +196,7 @@ def make_clean_recipe(settings: VectorBundleSettings, texts: int) -> Representat
         ExtractorSection(source=settings.encoder, tuned=True, dropout=0.1),
         _NO_PRIVACY,
         replace(_TRAINING, seed=settings.seed, num_epochs=epochs, learning_rate=1e-4),
+        settings.max_tokens,
     )
 
 
@@ -223,7 +229,26 @@ def make_private_recipe(settings: VectorBundleSettings, labels: int, texts: int)
         precision="float32",
     )
     extractor = ExtractorSection(source="start", tuned=False, dropout=0.3)
-    return _make_recipe("own-private", "dpnr", extractor, representation, training)
+    return _make_recipe("own-private", "dpnr", extractor, representation, training, settings.max_tokens)
+
+
+def check_settings(settings: VectorBundleSettings, labels: int) -> None:
+    """Check settings before anything is trained.
+
+    Args:
+        settings: Settings of the bundle.
+        labels: Number of labels.
+
+    Raises:
+        RecipeError: A setting is out of range.
+        OptionError: A release cannot use a level, or a level occurs twice.
+    """
+    make_clean_recipe(settings, 1000)
+    part = make_private_recipe(settings, labels, 1000).representation
+    for level in part.levels:
+        ReleaseParameters(mode=part.mode, dimension=part.dimension, grid=16, epsilon=level, delta=part.delta or None)
+    if len({float(level) for level in part.levels}) < len(part.levels):
+        raise OptionError("an epsilon occurs twice: remove it from --levels")
 
 
 _NO_PRIVACY = RepresentationSection(
@@ -250,9 +275,14 @@ _TRAINING = TrainingSection(
 
 
 def _make_recipe(
-    name: str, kind: str, extractor: ExtractorSection, representation: RepresentationSection, training: TrainingSection
+    name: str,
+    kind: str,
+    extractor: ExtractorSection,
+    representation: RepresentationSection,
+    training: TrainingSection,
+    max_tokens: int,
 ) -> RepresentationRecipe:
-    data = DataSection(format="table", train="train", dev="dev", test="test", dev_percent=0, max_tokens=128)
+    data = DataSection(format="table", train="train", dev="dev", test="test", dev_percent=0, max_tokens=max_tokens)
     recipe = RepresentationRecipe(
         name=name, kind=kind, note="", data=data, extractor=extractor, representation=representation, training=training
     )

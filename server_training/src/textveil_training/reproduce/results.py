@@ -16,7 +16,7 @@ from textveil_training.terminal_tables import format_table
 FORMAT, VERSION = "textveil-reproduction", 1
 SAMPLE_NOTE = (
     "Small form: it runs on a sample (504 invented messages, 3,000 words) and shows that the code runs. Its figures "
-    "say nothing about the paper, so none of the paper's stands beside them. Pass --data or --vectors for a reproduction."
+    "say nothing about the paper, so none of the paper's stands beside them. Pass --data or --vectors to reproduce."
 )
 
 

@@ -68,7 +68,7 @@ def measure_pretraining(study: PublishedStudy, inputs: ReproductionInputs) -> Re
     steps = min(inputs.steps, _SAMPLE_STEPS) if inputs.uses_sample else inputs.steps
     inputs = replace(inputs, steps=steps)
     texts = [text for row in task.splits["train"].texts for text in row]
-    releases: dict[str, tuple[Sanitizer, dict[str, Any]]] = {
+    releases: dict[str, tuple[Sanitizer, Any]] = {
         "santext, epsilon 3": (Sanitizer.load(bundle.folder), _make_options(bundle, "santext", "3"))
     }
     releases |= {mode: (Sanitizer.load(), {"protect": mode}) for mode in _MODES}
