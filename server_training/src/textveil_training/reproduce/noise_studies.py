@@ -90,7 +90,6 @@ def measure_sensitivity(study: PublishedStudy, inputs: ReproductionInputs) -> Re
         notes=[
             f"A loss is ln p(z | x) - ln p(z | y) of a release z of x, exact for each of {_LOSS_DRAWS:,} releases. A "
             "mechanism with the claimed epsilon has no release above it: each one refutes the claim.",
-            "Trained on text, the same error is in `textveil-train audit`.",
         ],
         facts={"draws": _LOSS_DRAWS, "clipping_norm": 1.0},
     )
