@@ -56,6 +56,9 @@ class StudyEffortOptions:
     """How much is computed."""
 
     heading: ClassVar[str] = "Effort"
+    max_tokens: Annotated[
+        int, typer.Option("--max-tokens", min=5, max=512, help="Maximum tokens; longer texts are truncated.")
+    ] = 128
     examples: Annotated[
         int, typer.Option("--examples", min=0, help="Maximum training rows, or words of fbdd-figure6; 0: all.")
     ] = 0

@@ -29,6 +29,7 @@ class ReproductionInputs:
         model: Encoder or masked language model: ``minilm``, a folder, or a hub id.
         vectors: Word vectors, a GloVe, word2vec or fastText text file; None for the built-in ones.
         max_words: Largest number of words read from ``vectors``.
+        max_tokens: Number of tokens that longer texts are cut to.
         examples: Maximum training rows; 0 for all.
         steps: Steps of a pretraining.
         seeds: Number of seeds.
@@ -41,6 +42,7 @@ class ReproductionInputs:
     model: str = "minilm"
     vectors: Path | None = None
     max_words: int = 20_000
+    max_tokens: int = 128
     examples: int = 0
     steps: int = 100
     seeds: int = 1

@@ -25,7 +25,7 @@ from textveil_training.dpnr.vector_bundle import VectorBundleSettings, choose_co
 from textveil_training.engine.checkpoint import hash_weights
 from textveil_training.engine.encoders import load_transformer
 from textveil_training.engine.tokens import EncoderTokenizer
-from textveil_training.errors import CheckpointError
+from textveil_training.errors import CheckpointError, RecipeError
 from textveil_training.finetune.features import fit_head
 from textveil_training.reproduce.inputs import ReproductionInputs, load_attribute_task
 from textveil_training.reproduce.published import PublishedStudy
@@ -73,7 +73,7 @@ def load_vector_task(study: PublishedStudy, inputs: ReproductionInputs) -> Vecto
     task, attributes = load_attribute_task(study, inputs)
     encoder, vocabulary, lowercase = load_transformer(inputs.model, 0.0)
     key = hash_weights(vocabulary)
-    tokenizer = EncoderTokenizer(vocabulary, lowercase=lowercase, max_tokens=128)
+    tokenizer = EncoderTokenizer(vocabulary, lowercase=lowercase, max_tokens=inputs.max_tokens)
     model = RepresentationModel(
         encoder,
         mode="none",
@@ -168,6 +168,8 @@ def measure_attribute_privacy(study: PublishedStudy, inputs: ReproductionInputs)
     """Measure what an attacker infers of private attributes (Table 4)."""
     part = load_vector_task(study, inputs)
     present = get_attributes(part.task)
+    if not all(bits.any(axis=0).all() and not bits.all(axis=0).any() for bits in present.values()):
+        raise RecipeError("each split needs texts with and texts without every attribute: pass data with more rows")
     settings = AttributeAttackSettings()
     stored = {name: found[0].numpy() for name, found in part.features.items()}
     leaks = {

@@ -199,7 +199,13 @@ def _run_finetune(task: FinetuningTask, inputs: ReproductionInputs, seed: int, *
     folder = inputs.work / "finetuned"
     shutil.rmtree(folder, ignore_errors=True)
     settings = FinetuningSettings(
-        encoder=inputs.model, tuned=tuned, num_epochs=1, learning_rate=1e-4, batch_size=32, seed=seed
+        encoder=inputs.model,
+        tuned=tuned,
+        max_tokens=inputs.max_tokens,
+        num_epochs=1,
+        learning_rate=1e-4,
+        batch_size=32,
+        seed=seed,
     )
     about: dict[str, object] = {"data": {}, "release": None}
     record = finetune(settings, task, about, RunOptions(folder), inputs.report)
@@ -210,7 +216,9 @@ def _run_finetune(task: FinetuningTask, inputs: ReproductionInputs, seed: int, *
 def _pretrain(name: str, texts: Sequence[str], channel: Any, inputs: ReproductionInputs) -> Path:
     folder = inputs.work / f"pretrained-{name.split(',')[0]}"
     shutil.rmtree(folder, ignore_errors=True)
-    settings = PretrainingSettings(start=inputs.model, steps=inputs.steps, max_tokens=64, batch_size=64)
+    settings = PretrainingSettings(
+        start=inputs.model, steps=inputs.steps, max_tokens=min(64, inputs.max_tokens), batch_size=64
+    )
     torch.manual_seed(0)
     sources = SourceTexts(tuple(texts), (), None)
     pretrain(settings, sources, channel, RunOptions(folder), raw=channel is None, report=inputs.report)
