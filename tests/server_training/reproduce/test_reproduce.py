@@ -37,8 +37,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
     """Train heads for a few steps, at two epsilons of each kind."""
-    monkeypatch.setattr("textveil_training.dpnr.vector_bundle._HEAD_STEPS", 4)
-    monkeypatch.setattr("textveil_training.dpnr.vector_bundle._SEARCH", QUICK_SEARCH)
+    monkeypatch.setattr("textveil_training.encoder.vector_bundle._HEAD_STEPS", 4)
+    monkeypatch.setattr("textveil_training.encoder.vector_bundle._SEARCH", QUICK_SEARCH)
     monkeypatch.setattr("textveil_training.reproduce.vector_studies.PER_COORDINATE", (".05", "1"))
     monkeypatch.setattr("textveil_training.reproduce.vector_studies.PER_TEXT", ("1", "8"))
 

@@ -24,8 +24,8 @@ from textveil_training.terminal_tables import format_table
 
 if TYPE_CHECKING:
     from textveil_training.data import ReadOptions
-    from textveil_training.dpnr.vector_bundle import TrainedVectorBundle, VectorBundleSettings
     from textveil_training.encoder.labeled_texts import LabeledTexts
+    from textveil_training.encoder.vector_bundle import TrainedVectorBundle, VectorBundleSettings
 
 _NEEDS_EXPORT = (
     "writing the bundle needs textveil-export with the extra encoder "
@@ -92,7 +92,7 @@ class VectorBundleOptions:
         self, output: Path, seed: int | None, precision: str | None, labels: int
     ) -> "VectorBundleSettings":
         """Return the settings of the bundle, checked."""
-        from textveil_training.dpnr.vector_bundle import LEVELS, VectorBundleSettings, check_settings
+        from textveil_training.encoder.vector_bundle import LEVELS, VectorBundleSettings, check_settings
 
         listed = self.levels.split(",") if self.levels is not None else LEVELS
         settings = VectorBundleSettings(
@@ -195,7 +195,7 @@ def _train_recipe(
         task = load_classification_task(recipe.data, data, options)
         device = machine.apply()
         run = RepresentationRunOptions(
-            output, resume, device, chosen.start, chosen.features, chosen.write_features, precision
+            output, resume, device, chosen.start, chosen.features, chosen.write_features, precision=precision
         )
         record = train_representation(recipe, task, run, report)
     print(json.dumps(record["result"]) if as_json else format_accuracies(record["result"]))
@@ -218,7 +218,7 @@ def _train_own(
         raise DataOptionError("the output folder exists: choose another -o, or use --force")
     with report_progress() as report:
         _require_export()
-        from textveil_training.dpnr.vector_bundle import train_vector_bundle
+        from textveil_training.encoder.vector_bundle import train_vector_bundle
 
         settings = own.make_settings(output, seed, precision, len(texts.labels))
         named = ["--data", data.name, "--text", options.text_key, "--label", options.label_key or ""]

@@ -8,7 +8,7 @@ training stages are in ``textveil_training.dpnr.losses``. The best epoch on the 
 split, with vectors released as on a device.
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,7 @@ class RepresentationRunOptions(RunOptions):
     start: Path | None = None
     features: Path | None = None
     write_features: bool = False
-    precision: str | None = None
+    precision: str | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ _SAMPLE_MEDIAN = 5.6
 """Median distance that the built-in vectors are given: that of GloVe 50d."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WordBundle:
     """A bundle with SanText and FBDD, and the scale of its vectors.
 
@@ -76,7 +76,7 @@ def build_word_bundle(inputs: ReproductionInputs, epsilons: tuple[str, ...]) -> 
     )
     folder = inputs.work / "bundle"
     write_bundle(build_text_bundle(source, recipe, inputs.report), folder, force=True)
-    return WordBundle(folder, median, names, len(source.words))
+    return WordBundle(folder=folder, median=median, levels=names, words=len(source.words))
 
 
 def _measure_median(rows: np.ndarray) -> float:

@@ -21,7 +21,7 @@ from textveil_training.dpnr.features import compute_pooled_features, read_featur
 from textveil_training.dpnr.networks import RepresentationClassifier, RepresentationModel
 from textveil_training.dpnr.noise_heads import TrainedHead, train_head
 from textveil_training.dpnr.training_noise import bound_vectors
-from textveil_training.dpnr.vector_bundle import VectorBundleSettings, choose_codes, make_private_recipe
+from textveil_training.encoder.vector_bundle import VectorBundleSettings, choose_codes, make_private_recipe
 from textveil_training.engine.checkpoint import hash_weights
 from textveil_training.engine.encoders import load_transformer
 from textveil_training.engine.tokens import EncoderTokenizer
@@ -37,7 +37,7 @@ PER_TEXT = ("1", "2", "4", "8")
 """Epsilons of the whole text for the noise of this package."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class VectorTask:
     """Data with stored vectors of an untuned encoder.
 
@@ -98,7 +98,7 @@ def load_vector_task(study: PublishedStudy, inputs: ReproductionInputs) -> Vecto
     head = fit_head(features["train"][0], train.labels, features["dev"][0], dev.labels, len(task.labels))
     clean = RepresentationClassifier(features["train"].shape[-1], 0, len(task.labels))
     clean.out.load_state_dict(head.out.state_dict())
-    return VectorTask(task, attributes, features, clean.eval())
+    return VectorTask(task=task, attributes=attributes, features=features, clean=clean.eval())
 
 
 def train_noise(part: VectorTask, mode: str, dimension: int, epsilon: str, seed: int) -> TrainedHead:

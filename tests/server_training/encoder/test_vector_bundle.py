@@ -16,8 +16,8 @@ from textveil_export.errors import AccuracyError
 from textveil_training.cli.dpnr import read_own_texts
 from textveil_training.data import ReadOptions
 from textveil_training.dpnr import train
-from textveil_training.dpnr.vector_bundle import VectorBundleSettings, train_vector_bundle
 from textveil_training.encoder.labeled_texts import LabeledTexts
+from textveil_training.encoder.vector_bundle import VectorBundleSettings, train_vector_bundle
 from tiny_training import QUICK_SEARCH, write_classes, write_encoder
 
 Run = Callable[..., tuple[int, str, str]]
@@ -36,8 +36,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
     monkeypatch.setattr(train, "SEARCH", QUICK_SEARCH)
-    monkeypatch.setattr("textveil_training.dpnr.vector_bundle._SEARCH", QUICK_SEARCH)
-    monkeypatch.setattr("textveil_training.dpnr.vector_bundle._HEAD_STEPS", 12)
+    monkeypatch.setattr("textveil_training.encoder.vector_bundle._SEARCH", QUICK_SEARCH)
+    monkeypatch.setattr("textveil_training.encoder.vector_bundle._HEAD_STEPS", 12)
 
 
 def read(place: Path) -> LabeledTexts:
