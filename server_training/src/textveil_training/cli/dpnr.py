@@ -268,6 +268,6 @@ def _require_export() -> None:
     """Raise ``MissingExtra`` if the packages that write a bundle are not installed."""
     try:
         import onnx  # type: ignore[import-not-found]  # noqa: F401
-        import textveil_export.encoder.build  # noqa: F401
+        from textveil_export.encoder import build_encoder  # noqa: F401
     except ImportError as error:
         raise MissingExtra(_NEEDS_EXPORT) from error

@@ -8,7 +8,7 @@ training stages are in ``textveil_training.dpnr.losses``. The best epoch on the 
 split, with vectors released as on a device.
 """
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import KW_ONLY, asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,8 @@ class RepresentationRunOptions(RunOptions):
     start: Path | None = None
     features: Path | None = None
     write_features: bool = False
-    precision: str | None = field(default=None, kw_only=True)
+    _: KW_ONLY
+    precision: str | None = None
 
 
 @dataclass(frozen=True)

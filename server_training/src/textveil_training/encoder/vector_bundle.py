@@ -377,8 +377,7 @@ def _export(
     report: ProgressCallback,
 ) -> "Encoder":
     """Quantize the private checkpoint, check it on the test texts, and write the bundle."""
-    from textveil_export.encoder.build import EncoderBuildSettings, build_encoder
-    from textveil_export.encoder.write import write_encoder_bundle
+    from textveil_export.encoder import EncoderBuildSettings, build_encoder, write_encoder_bundle
 
     held_out = folder / HELD_OUT
     rows = zip(task.test.labels.tolist(), task.test.texts, strict=True)

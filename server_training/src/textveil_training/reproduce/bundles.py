@@ -51,17 +51,20 @@ def build_word_bundle(inputs: ReproductionInputs, epsilons: tuple[str, ...]) -> 
         SourceError, ExportError: The vectors cannot be used.
     """
     try:
-        from textveil_export.cli.options import ENGLISH_VECTORS
-        from textveil_export.text.build import TextBundleRecipe, build_text_bundle
-        from textveil_export.text.quantize import quantize_vectors
-        from textveil_export.text.word_roles import WordPolicy
-        from textveil_export.text.word_vectors import read_vectors
-        from textveil_export.text.write import write_bundle
+        from textveil_export.text import (
+            LISTS,
+            TextBundleRecipe,
+            WordPolicy,
+            build_text_bundle,
+            quantize_vectors,
+            read_vectors,
+            write_bundle,
+        )
     except ImportError as error:
         raise MissingExtra(_NEEDS_EXPORT) from error
     sample = inputs.vectors is None
     most = min(_SAMPLE_WORDS, inputs.max_words) if sample else inputs.max_words
-    source = read_vectors(inputs.vectors or ENGLISH_VECTORS, most, inputs.report)
+    source = read_vectors(inputs.vectors or LISTS / "words" / "english-3-vectors.txt.gz", most, inputs.report)
     step = float(np.abs(source.vectors).max()) / 127
     median = step * _measure_median(quantize_vectors(source.vectors))
     if sample:  # the scale of the built-in vectors has no meaning
