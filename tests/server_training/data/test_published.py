@@ -189,3 +189,35 @@ def test_two_attributes_or_none(write: Write, refuses: Refuses, name: str) -> No
     path = write(f"5 stars\ta\t\n{END}4\tb\t1\n{END}1\tc\t0 1\n{END}")
     assert [row.attributes for row in load_examples(name, path)] == [(), (1,), (0, 1)]
     refuses(InvalidAttributes, load_examples(name, write(f"5\ta\t2\n{END}")), 1)
+
+
+def read_like_the_authors(path: Path, attributes: int) -> list[list[tuple[str, str, tuple[int, ...]]]]:
+    """Read a file by the rules of data_utils.py of the authors' repository (xlhex/dpnlp), written anew.
+
+    A line loses its leading blanks and has three columns; a line of 20 equals signs ends a split; an attribute is
+    present if its number is in the last column.
+    """
+    splits: list[list[tuple[str, str, tuple[int, ...]]]] = [[]]
+    for line in path.read_text("utf-8").split("\n")[:-1]:
+        line = line.lstrip()
+        if line.strip() == END.strip():
+            splits.append([])
+            continue
+        label, text, listed = line.split("\t")
+        splits[-1].append((label, text, tuple(n for n in range(attributes) if str(n) in listed.strip())))
+    return splits
+
+
+@pytest.mark.parametrize(
+    ("name", "file"), [("trustpilot", "tp_us.txt"), ("trustpilot", "tp_uk.txt"), ("blog", "blog_data.txt")]
+)
+def test_the_authors_files_are_read_as_their_own_code_reads_them(tmp_path: Path, name: str, file: str) -> None:
+    """Rows as the public files have them: ratings or topics, quotation marks, both attributes, one, or none."""
+    rows = ['5\tArrived early, "as promised" .\t0 1', "1\tnever again !\t", "4\tok\t1", "2\tlate , twice\t0"]
+    content = "\n".join([*rows, END.strip(), *rows[:2], END.strip(), *rows[2:], END.strip()]) + "\n"
+    path = tmp_path / file
+    path.write_text(content, "utf-8")
+    theirs = read_like_the_authors(path, 2)
+    for split, wanted in zip(SECTIONS, theirs, strict=False):
+        ours = [(row.label, row.text, row.attributes) for row in load_examples(name, path, split)]
+        assert ours == wanted

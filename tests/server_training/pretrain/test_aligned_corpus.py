@@ -12,7 +12,7 @@ from textveil.mechanisms import SlotlessMechanism
 from textveil.mechanisms.baselines.santext_plus import SanTextPlus
 from textveil.text.sanitizer import Sanitizer
 from textveil_training.engine.tokens import EncoderTokenizer
-from textveil_training.pretrain.aligned_corpus import AlignedCorpus, StringPieces, expand_ranges
+from textveil_training.pretrain.aligned_corpus import AlignedCorpus, AlignedPairs, StringPieces, expand_ranges
 from textveil_training.pretrain.masking import IGNORED, MaskedBatch, Masker
 from textveil_training.token_randomizer import TokenRandomizer
 
@@ -210,3 +210,46 @@ def test_long_texts_are_cut_and_parts_cover_the_batch(tmp_path: Path) -> None:
 
 def test_ragged() -> None:
     assert expand_ranges(np.array([5, 0, 9]), np.array([2, 0, 3])).tolist() == [5, 6, 9, 10, 11]
+
+
+class Swapping:
+    """A mode with known outputs: a full name becomes one word, a number another one, all else is kept."""
+
+    def sanitize_texts(self, texts: list[str]) -> list[str]:
+        swaps = {"Anna Berg": "Kim", "twelve": "nine", "Rome": "Oslo"}
+        found = []
+        for text in texts:
+            for old, new in swaps.items():
+                text = text.replace(old, new)
+            found.append(text)
+        return found
+
+
+def test_the_target_of_a_surrogate_is_its_original_where_it_is_known(tmp_path: Path) -> None:
+    """One word for one word has a target; a surrogate for a full name has none, and the words around it have theirs."""
+    strings = StringPieces(tokenizer_of(tmp_path, []))
+    mode: Any = Swapping()
+    corpus = AlignedPairs(["Anna Berg saw twelve cats in Rome.", "...", "A cat sat."], strings, mode)
+    assert len(corpus) == 2
+    places, counts = corpus.locate_items(np.array([0, 1]))
+    shown = [strings.get_string(number) for number in corpus.sanitize_items(places)]
+    original = [strings.get_string(number) for number in corpus.items[places]]
+    assert counts.tolist() == [7, 4]
+    assert shown[:7] == ["Kim", "saw", "nine", "cats", "in", "Oslo", "."]
+    assert original[:7] == ["", "saw", "twelve", "cats", "in", "Rome", "."]
+    assert shown[7:] == original[7:] == ["A", "cat", "sat", "."]
+    assert not strings.has_pieces(strings.get_number(""))
+
+
+def test_a_surrogate_of_unknown_origin_is_never_asked_for(tmp_path: Path) -> None:
+    tokenizer = tokenizer_of(tmp_path, [])
+    strings = StringPieces(tokenizer)
+    mode: Any = Swapping()
+    corpus = AlignedPairs(["Anna Berg saw Rome"], strings, mode)
+    places, counts = corpus.locate_items(np.array([0]))
+    masker = Masker(tokenizer, strings, 0.999999, len(tokenizer.ids))
+    shown = corpus.sanitize_items(places)
+    batch = masker(shown, corpus.items[places], corpus.words[places], counts, only_masks=True)
+    width = len(pieces_of(strings, shown[:1]))
+    assert (batch.targets[0, 1 : 1 + width] == IGNORED).all()
+    assert (batch.targets[0, 1 + width :] != IGNORED).any()

@@ -1,5 +1,15 @@
 """Build encoder bundles, which ``textveil.Encoder`` loads, from trained checkpoints."""
 
+from typing import TYPE_CHECKING
+
+from textveil.lazy import make_lazy_getattr
+
 from textveil_export.encoder.pooled_model import PooledModel, export_onnx_parts
 
-__all__ = ["PooledModel", "export_onnx_parts"]
+if TYPE_CHECKING:
+    from textveil_export.encoder.build import EncoderBuildSettings, build_encoder
+    from textveil_export.encoder.write import write_encoder_bundle
+
+__all__ = ["EncoderBuildSettings", "PooledModel", "build_encoder", "export_onnx_parts", "write_encoder_bundle"]
+
+__getattr__ = make_lazy_getattr(__name__, __all__, "build", "write")

@@ -159,7 +159,7 @@ def _read_record(folder: Path) -> dict[str, Any]:
     if not (folder / RECORD).is_file():
         return {}
     record = _read_json(folder, RECORD)
-    if "finished" in record and record["finished"] is None:
+    if "finished" in record and record["finished"] is None and record.get("trained") is None:
         raise EncoderCheckpointError(f"{RECORD}: the training has not finished: resume it first")
     return record
 

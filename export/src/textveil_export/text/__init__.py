@@ -8,11 +8,12 @@ if TYPE_CHECKING:
     from textveil_export.text.build import TextBundleRecipe, build_text_bundle
     from textveil_export.text.level_weights import LevelSetting, make_level_parameters
     from textveil_export.text.quantize import measure_vector_step, quantize_vectors
-    from textveil_export.text.word_roles import WordPolicy
+    from textveil_export.text.word_roles import LISTS, WordPolicy
     from textveil_export.text.word_vectors import WordVectors, read_vectors
     from textveil_export.text.write import write_bundle
 
 __all__ = [
+    "LISTS",
     "LevelSetting",
     "TextBundleRecipe",
     "WordPolicy",

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from textveil_cli.console import TYPER_SETTINGS, GroupedCommand, expand_option_groups, show_progress_bars
+from textveil_cli.console import TYPER_SETTINGS, GroupedCommand, expand_option_groups
 
 from textveil_training.cli import attack_text
 from textveil_training.cli.options import FormatOption, JsonOption, ReleaseEpsilons, ThreadsOption, set_threads
+from textveil_training.cli.progress_lines import report_progress
 from textveil_training.terminal_tables import format_table
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def _attack_checkpoint(
     from textveil_training.attacks.vectors import attack_checkpoint, get_attributes, infer_attributes
     from textveil_training.dpnr.features import StoredFeatures
 
-    with tempfile.TemporaryDirectory() as cache, show_progress_bars() as report:
+    with tempfile.TemporaryDirectory() as cache, report_progress() as report:
         stored = StoredFeatures(folder, task, Path(cache), features, report)
         description = stored.description
         found = stored(description.word_dropout)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
-from textveil_cli.console import print_message, show_progress_bars
+from textveil_cli.console import print_message
 from textveil_cli.options import BundleOptions, MechanismOptions, ProtectionOptions, combine_options
 
 from textveil_training.attacks.settings import ATTACKS, TextAttackSettings
@@ -18,6 +18,7 @@ from textveil_training.cli.options import (
     get_given_options,
     make_setting_options,
 )
+from textveil_training.cli.progress_lines import report_progress
 from textveil_training.errors import DataOptionError, MissingSplit
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def text(
     known = raw.read_known(split, options) if {"words", "frequent"} & set(settings.attacks) else []
     how: dict[str, Any] = {"known": known, "prior": raw.read_prior(), "output": output, "device": device}
     try:
-        with show_progress_bars() as report:
+        with report_progress() as report:
             record = run_and_record(subject, examples, settings, (raw.format_name, split), report, **how)
     except KeyboardInterrupt as interrupt:
         if output is not None:

@@ -1,11 +1,13 @@
-"""``textveil-train dpnr``: train a representation."""
+"""``textveil-train dpnr``: train a representation, from a recipe or from one's own table."""
 
 import json
+import shlex
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
-from textveil_cli.console import show_progress_bars
+from textveil_cli.console import get_safe_file_name
 
 from textveil_training.cli.figures import format_accuracies
 from textveil_training.cli.options import (
@@ -16,54 +18,256 @@ from textveil_training.cli.options import (
     RecipeData,
     ResumeOption,
 )
+from textveil_training.cli.progress_lines import report_progress
+from textveil_training.errors import DataOptionError, MissingExtra, UnreadableFile
+from textveil_training.terminal_tables import format_table
+
+if TYPE_CHECKING:
+    from textveil_training.data import ReadOptions
+    from textveil_training.encoder.labeled_texts import LabeledTexts
+    from textveil_training.encoder.vector_bundle import TrainedVectorBundle, VectorBundleSettings
+
+_NEEDS_EXPORT = (
+    "writing the bundle needs textveil-export with the extra encoder "
+    "(in a clone: pip install -e './export[encoder]' -e './server_training[minilm]')"
+)
 
 
-def dpnr(
-    recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="A recipe, TOML.")],
-    data: RecipeData,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder of the new checkpoint.")],
+@dataclass(frozen=True, kw_only=True)
+class RecipeOptions:
+    """Options that need a recipe."""
+
+    heading: ClassVar[str] = "With a recipe"
     start: Annotated[
         Path | None,
         typer.Option(
             "--start", metavar="CHECKPOINT", help="Checkpoint to start from, for recipes that start from one."
         ),
-    ] = None,
+    ] = None
     features: Annotated[
         Path | None,
         typer.Option(
             "--features", metavar="FOLDER", help="Features of the --start checkpoint, written by --write-features."
         ),
-    ] = None,
+    ] = None
     write_features: Annotated[
         bool, typer.Option("--write-features", help="Write the features of all splits to the output folder.")
-    ] = False,
-    format_name: OtherFormat = None,
+    ] = False
+    format_name: OtherFormat = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorBundleOptions:
+    """Options of a bundle from one's own table."""
+
+    heading: ClassVar[str] = "Without a recipe"
+    noise: Annotated[
+        Literal["l1", "l2", "box"] | None,
+        typer.Option("--noise", help="Bound and noise that ship: l1 (default), l2, or box, the paper's."),
+    ] = None
+    levels: Annotated[str | None, typer.Option(help="Comma-separated epsilons per text. Default: 1,2,4,8,16.")] = None
+    compare: Annotated[
+        bool, typer.Option("--compare/--no-compare", help="Train the paper's noise too, to compare.")
+    ] = True
+    encoder: Annotated[str, typer.Option("--encoder", help="minilm, a model folder, or a hub id.")] = "minilm"
+    max_tokens: Annotated[
+        int, typer.Option("--max-tokens", min=3, max=512, help="Maximum tokens; longer texts are truncated.")
+    ] = 128
+    num_epochs: Annotated[
+        int | None,
+        typer.Option(
+            "--num-epochs",
+            min=1,
+            help="Passes that tune the encoder; by default as many as give 6,000 texts, at most 8.",
+        ),
+    ] = None
+    keep_pieces: Annotated[
+        int | None, typer.Option("--keep-pieces", min=1, help="Number of WordPieces that the bundle keeps.")
+    ] = None
+    license: Annotated[str, typer.Option(help="License of the bundle, for the card.")] = "not stated"
+    source: Annotated[str, typer.Option(help="Source and license of the data, for the card.")] = ""
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing bundle, and its unfinished run.")] = False
+
+    def make_settings(
+        self, output: Path, seed: int | None, precision: str | None, labels: int
+    ) -> "VectorBundleSettings":
+        """Return the settings of the bundle, checked."""
+        from textveil_training.encoder.vector_bundle import LEVELS, VectorBundleSettings, check_settings
+
+        listed = self.levels.split(",") if self.levels is not None else LEVELS
+        settings = VectorBundleSettings(
+            name=output.resolve().name,
+            mode=self.noise or "l1",
+            levels=tuple(level.strip() for level in listed),
+            encoder=self.encoder,
+            max_tokens=self.max_tokens,
+            num_epochs=self.num_epochs,
+            precision=precision,
+            compare=self.compare,
+            keep_pieces=self.keep_pieces,
+            license=self.license,
+            source=self.source,
+            seed=seed or 0,
+        )
+        check_settings(settings, labels)
+        return settings
+
+
+def dpnr(
+    data: RecipeData,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FOLDER", help="Folder of the new checkpoint; without a recipe, bundle."
+        ),
+    ],
+    recipe: Annotated[
+        Path | None, typer.Argument(metavar="RECIPE", help="A recipe, TOML; without one, DATA is your own table.")
+    ] = None,
     resume: ResumeOption = False,
     seed: Annotated[int | None, typer.Option("--seed", help="Seed of the training, instead of the recipe's.")] = None,
+    precision: Annotated[
+        Literal["float32", "bfloat16"] | None,
+        typer.Option(
+            "--precision",
+            help="Precision of the encoder in training; by default the recipe's, and float32 on processors that "
+            "emulate bfloat16.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
     *,
     keys: KeyOptions,
+    with_recipe: RecipeOptions,
+    own: VectorBundleOptions,
     machine: MachineOptions,
 ) -> None:
-    """Train a recipe: a representation under noise, or one of its baselines.
+    """Train a representation under noise: from your own table to a bundle, or by a recipe to a checkpoint.
 
-    A file without splits is divided into 80 % train, 10 % dev and 10 % test; similar texts stay in one split. Ctrl-C
-    ends the run after the current step; --resume continues to the same result.
+    Without a recipe, --data is CSV, TSV, JSON lines or Parquet, and the result is the bundle of textveil encode. The
+    columns are named by --text and --label. The table has the accuracy of the noise that ships and of the paper's.
+    With a recipe the result is a checkpoint, for one of its baselines too.
+
+    A file without splits is divided, and similar texts stay in one split. Ctrl-C ends the run after the current step;
+    --resume continues to the same result. Into a log or a pipe, a line is written every 25 seconds.
     """
+    from textveil_training.data import ReadOptions
+
+    options = ReadOptions(**vars(keys))
+    if recipe is None:
+        if with_recipe != RecipeOptions():
+            raise DataOptionError("--start, --features, --write-features and --format need a recipe: pass one first")
+        _train_own(data, output, options, own, seed, precision, resume, machine, as_json)
+        return
+    if own != VectorBundleOptions():
+        raise DataOptionError(
+            "--noise, --levels, --no-compare, --encoder, --max-tokens, --num-epochs, --keep-pieces, --license, "
+            "--source and --force are for your own table: omit the recipe, or set them in it"
+        )
+    _train_recipe(recipe, data, output, options, with_recipe, seed, precision, resume, machine, as_json)
+
+
+def _train_recipe(
+    path: Path,
+    data: Path,
+    output: Path,
+    options: "ReadOptions",
+    chosen: RecipeOptions,
+    seed: int | None,
+    precision: str | None,
+    resume: bool,
+    machine: MachineOptions,
+    as_json: bool,
+) -> None:
+    """Train a recipe and print its accuracies."""
     from dataclasses import replace
 
-    from textveil_training.data import ReadOptions
-    from textveil_training.dpnr.classification_data import load_classification_task, override_format
     from textveil_training.dpnr.recipe import read_recipe, replace_seed
-    from textveil_training.dpnr.train import RepresentationRunOptions, train_representation
 
-    chosen = read_recipe(recipe)
-    if seed is not None:
-        chosen = replace_seed(chosen, seed)
-    chosen = replace(chosen, data=override_format(chosen.data, format_name))
-    task = load_classification_task(chosen.data, data, ReadOptions(**vars(keys)))
-    device = machine.apply()
-    with show_progress_bars() as report:
-        options = RepresentationRunOptions(output, resume, device, start, features, write_features)
-        record = train_representation(chosen, task, options, report)
+    recipe = read_recipe(path)  # before the imports below, which take seconds
+    if not data.exists():
+        raise UnreadableFile("the data do not exist: check --data")
+    with report_progress() as report:
+        from textveil_training.dpnr.classification_data import load_classification_task, override_format
+        from textveil_training.dpnr.train import RepresentationRunOptions, train_representation
+
+        recipe = recipe if seed is None else replace_seed(recipe, seed)
+        recipe = replace(recipe, data=override_format(recipe.data, chosen.format_name))
+        task = load_classification_task(recipe.data, data, options)
+        device = machine.apply()
+        run = RepresentationRunOptions(
+            output, resume, device, chosen.start, chosen.features, chosen.write_features, precision=precision
+        )
+        record = train_representation(recipe, task, run, report)
     print(json.dumps(record["result"]) if as_json else format_accuracies(record["result"]))
+
+
+def _train_own(
+    data: Path,
+    output: Path,
+    options: "ReadOptions",
+    own: VectorBundleOptions,
+    seed: int | None,
+    precision: str | None,
+    resume: bool,
+    machine: MachineOptions,
+    as_json: bool,
+) -> None:
+    """Train a bundle from a table and print how a device uses it."""
+    texts = read_own_texts(data, options, seed or 0)  # before the imports below, which take seconds
+    if output.exists() and not own.force:
+        raise DataOptionError("the output folder exists: choose another -o, or use --force")
+    with report_progress() as report:
+        _require_export()
+        from textveil_training.encoder.vector_bundle import train_vector_bundle
+
+        settings = own.make_settings(output, seed, precision, len(texts.labels))
+        named = ["--data", data.name, "--text", options.text_key, "--label", options.label_key or ""]
+        command = shlex.join(["textveil-train", "dpnr", *named, "-o", output.resolve().name])
+        how: dict[str, Any] = {"resume": resume, "force": own.force, "device": machine.apply()}
+        try:
+            found = train_vector_bundle(texts, settings, output, reproduce=command, report=report, **how)
+        except KeyboardInterrupt as interrupt:
+            interrupt.add_note("finished parts are kept beside the bundle; repeat the command with --resume")
+            raise
+    content_hash = found.encoder.bundle.content_hash
+    if as_json:
+        print(json.dumps({"content_hash": content_hash, "clean": found.without_noise, "measured": found.measured}))
+        return
+    print(format_noise_comparison(found))
+    print(f"content hash {content_hash}")
+
+
+def read_own_texts(path: Path, options: "ReadOptions", seed: int) -> "LabeledTexts":
+    """Read a table and divide its rows.
+
+    Raises:
+        DataError: The file cannot be read, or a row has no text or no label.
+        InvalidClasses: There is one label, or one has too few texts.
+    """
+    from textveil_training.data import read_table
+    from textveil_training.encoder.labeled_texts import split_labeled_texts
+
+    try:
+        return split_labeled_texts(list(read_table(path, options.text_key, options.label_key)), None, seed)
+    except OSError as error:
+        name = get_safe_file_name(path) or "the file"
+        raise UnreadableFile(f"{name} cannot be opened ({error.strerror})") from None
+
+
+def format_noise_comparison(found: "TrainedVectorBundle") -> str:
+    """Format the accuracy of each noise by epsilon, side by side."""
+    levels = list(next(iter(found.measured.values()))["levels"])
+    rows = [["epsilon of the text", *found.measured]]
+    for level in levels:
+        rows.append([level, *(f"{one['levels'][level]['accuracy']:.4f}" for one in found.measured.values())])
+    rows.append(["without noise", *[f"{found.without_noise:.4f}"] * len(found.measured)])
+    return format_table(rows)
+
+
+def _require_export() -> None:
+    """Raise ``MissingExtra`` if the packages that write a bundle are not installed."""
+    try:
+        import onnx  # type: ignore[import-not-found]  # noqa: F401
+        from textveil_export.encoder import build_encoder  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra(_NEEDS_EXPORT) from error

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 from textveil.errors import OptionError
-from textveil_cli.console import get_safe_file_name, print_message, show_progress_bars
+from textveil_cli.console import get_safe_file_name, print_message
 
 from textveil_training.cli.options import JsonOption, ThreadsOption, set_threads
+from textveil_training.cli.progress_lines import report_progress
 from textveil_training.data.skipped_rows import SkippedRows
 from textveil_training.errors import (
     InvalidJson,
@@ -288,7 +289,7 @@ def _train_bundle(
     from textveil_training.encoder.class_bundle import train_class_bundle
     from textveil_training.encoder.codebook_bundle import train_codebook_bundle
 
-    with show_progress_bars() as report:
+    with report_progress() as report:
         if extractor.clusters is not None:
             return train_codebook_bundle(task, extractor.clusters, settings, report, teacher, kept)
         return train_class_bundle(task, settings, report, kept)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import typer
-from textveil_cli.console import show_progress_bars
 
 from textveil_training.cli.options import (
     FormatOption,
@@ -16,6 +15,7 @@ from textveil_training.cli.options import (
     get_given_options,
     make_setting_options,
 )
+from textveil_training.cli.progress_lines import report_progress
 from textveil_training.errors import DataOptionError
 from textveil_training.finetune.settings import FinetuningSettings, read_finetuning_recipe
 from textveil_training.terminal_tables import format_table
@@ -83,7 +83,7 @@ def finetune(
     task, release = _load_task(format_name, path, test, keys, labels_of_pairs, settings.train_examples)
     run = RunOptions(output, resume, machine.apply())
     try:
-        with show_progress_bars() as report:
+        with report_progress() as report:
             subject = {"data": task.describe(format_name), "release": release}
             record = script.finetune(settings, task, subject, run, report)
     except KeyboardInterrupt as interrupt:

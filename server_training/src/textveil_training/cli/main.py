@@ -7,7 +7,7 @@ from textveil_cli.console import make_command_line, run
 
 #: What each command is for: the first sentence of its documentation.
 COMMANDS = {
-    "dpnr": "Train a recipe: a representation under noise, or one of its baselines.",
+    "dpnr": "Train a representation under noise: from your own table to a bundle, or by a recipe to a checkpoint.",
     "evaluate": "Measure the accuracy of a checkpoint over noise samples of the device's own release code.",
     "encoder": "Train a class label bundle from your own texts: devices release one label per text.",
     "finetune": "Fine-tune an encoder on raw or sanitized text: classes, or scores of sentence pairs.",
@@ -15,6 +15,7 @@ COMMANDS = {
     "sanitize-corpus": "Sanitize the texts of a corpus; labels and all other columns are copied.",
     "attack": "Attack released vectors, or sanitized text.",
     "audit": "Bound the epsilon of a mechanism from below by samples, and compare it with its claim.",
+    "reproduce": "Reproduce a table or figure of a paper, with the paper's figures beside ours.",
 }
 
 app = make_command_line(

@@ -3,10 +3,9 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import typer
-from textveil_cli.console import show_progress_bars
 from textveil_cli.options import BundleOptions, MechanismOptions
 from textveil_cli.options import combine_options as options_of_text
 
@@ -18,8 +17,14 @@ from textveil_training.cli.options import (
     get_given_options,
     make_setting_options,
 )
+from textveil_training.cli.progress_lines import report_progress
+from textveil_training.errors import SettingError
 from textveil_training.pretrain.settings import PretrainingSettings, read_pretraining_recipe
 
+ModeOption = Annotated[
+    Literal["names", "words", "all"] | None,
+    typer.Option("--protect", help="Sanitize the raw texts in a mode, each once, and predict their original words."),
+]
 RawTexts = Annotated[
     list[str],
     typer.Option(
@@ -55,15 +60,17 @@ def pretrain(
     *,
     bundle: BundleOptions,
     level: MechanismOptions,
+    mode: ModeOption = None,
     training: PretrainingOptions,
     machine: MachineOptions,
 ) -> None:
     """Pretrain a masked language model: mask the sanitized text, predict the original word.
 
     The result is a folder for finetune, attack text and transformers. Raw texts are sanitized anew, word by word, each
-    time they are used: by --mechanism, or else by the bundle's SanText or SanText+. For the modes names, words and all
-    pass a corpus of sanitize-corpus: its texts are masked unchanged, and its privacy statement becomes part of the
-    record. Ctrl-C ends the run after the current step; --resume continues with new random numbers.
+    time they are used: by --mechanism, or else by the bundle's SanText or SanText+. With --protect they are sanitized
+    once in a mode, and a masked word is predicted where its original is known. A corpus of sanitize-corpus has no
+    originals: its own words are predicted, and its privacy statement becomes part of the record. Ctrl-C ends the run
+    after the current step; --resume continues with new random numbers.
 
     Several processes: accelerate launch --multi_gpu -m textveil_training pretrain ... --device cuda, or on processors
     torchrun --nproc-per-node N -m textveil_training -- pretrain ...
@@ -82,12 +89,28 @@ def pretrain(
     run = RunOptions(output, resume, machine.apply())
     named = bundle.bundle is not None or bundle.expected.has_requirements or bool(get_given_options(level))
     texts, channel = read_texts(sources, text_key), None
-    if named or (not raw and texts.release is None):
+    if mode is not None:
+        channel = _make_mode_texts(bundle, level, mode, raw)
+    elif named or (not raw and texts.release is None):
         channel = TokenRandomizer(bundle.bundle, pins=bundle.expected.expected_bundle, **options_of_text(level))
-    with show_progress_bars() as report:
+    with report_progress() as report:
         record = train(settings, texts, channel, run, raw=raw, report=report)
     if record["result"] is not None:  # of several processes only the first one has it
         print(json.dumps(record["result"]) if as_json else _format_table(record["result"]))
+
+
+def _make_mode_texts(bundle: BundleOptions, level: MechanismOptions, mode: str, raw: bool) -> Any:
+    """Return the mode that sanitizes whole texts.
+
+    Raises:
+        SettingError: The options name a mechanism or raw text too.
+    """
+    from textveil_training.pretrain.aligned_corpus import ModeTexts
+
+    given = get_given_options(level)
+    if raw or "mechanism" in given:
+        raise SettingError("--protect sanitizes in a mode: omit --raw and --mechanism")
+    return ModeTexts(bundle.load_sanitizer(), options_of_text(level) | {"protect": mode})
 
 
 _MEASURED = {"clean": "raw text:", "released": "released text:", "sanitized": "sanitized text:"}

@@ -1,6 +1,7 @@
 """A data set as a training needs it: three splits of texts, class ids and private attributes, checked."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -99,7 +100,7 @@ def load_classification_task(data: DataSection, path: Path, options: ReadOptions
     labels = collect_labels(raw["train"], get_format(data.format).labels)
     width = len(get_format(data.format).attributes)
     return ClassificationTask(
-        labels=labels, **{name: _make_split(raw[name], labels, width) for name in ("train", "dev", "test")}
+        labels=labels, **{name: make_split(raw[name], labels, width) for name in ("train", "dev", "test")}
     )
 
 
@@ -119,7 +120,7 @@ def load_classification_split(
         examples = _split_examples(_load_examples(format_name, path, None, options))[name]
     else:
         examples = _load_examples(format_name, path, name, options)
-    return _make_split(examples, labels, len(get_format(format_name).attributes))
+    return make_split(examples, labels, len(get_format(format_name).attributes))
 
 
 def _split_examples(examples: list[LabeledExample]) -> dict[str, list[LabeledExample]]:
@@ -138,7 +139,18 @@ def _load_examples(format_name: str, path: Path, name: str | None, options: Read
     return examples
 
 
-def _make_split(examples: list[LabeledExample], labels: tuple[str, ...], width: int) -> ClassifiedSplit:
+def make_split(examples: Sequence[LabeledExample], labels: tuple[str, ...], width: int) -> ClassifiedSplit:
+    """Build a split from examples.
+
+    Args:
+        examples: Labeled examples.
+        labels: Labels in the order of their class ids.
+        width: Number of private attributes.
+
+    Raises:
+        MissingLabel: An example has no label.
+        EmptyClass: An example has a label that is not in ``labels``.
+    """
     ids, attributes = encode_labels(examples, labels), encode_attributes(examples, width)
     digest = hashlib.sha256()
     for example in examples:

@@ -15,6 +15,7 @@ random numbers: nearby codes see the same noise, so that their difference is not
 standard error on fresh pseudo-random draws, which no choice has seen.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from math import sqrt
@@ -178,6 +179,30 @@ def search_codes(
     accuracies, errors = zip(*measured, strict=True)
     return ClassCodes(
         mode=mode, delta=delta, codes=codes, epsilons=tuple(epsilons), accuracies=accuracies, standard_errors=errors
+    )
+
+
+def spread_codes(classes: int, dimension: int, epsilons: Sequence[float], seed: int = 20) -> ClassCodes:
+    """Return random corners of the box as codes, for so many coordinates that a search would take minutes.
+
+    Any two differ in about half of the coordinates. Accuracies are not measured, and are NaN.
+
+    Args:
+        classes: Number of classes.
+        dimension: Number of coordinates, at least 2.
+        epsilons: Whole-text epsilons.
+        seed: Seed of the corners. They protect nobody's text.
+    """
+    corners = np.random.default_rng([seed, classes]).integers(0, 2, (classes, dimension))
+    corners[:, 0], corners[:, -1] = 0, 1  # a code of the box has a smallest and a largest coordinate
+    unknown = (math.nan,) * len(epsilons)
+    return ClassCodes(
+        mode="box",
+        delta=0.0,
+        codes=tuple(tuple(float(x) for x in row) for row in corners),
+        epsilons=tuple(epsilons),
+        accuracies=unknown,
+        standard_errors=unknown,
     )
 
 

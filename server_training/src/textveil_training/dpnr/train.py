@@ -8,7 +8,7 @@ training stages are in ``textveil_training.dpnr.losses``. The best epoch on the 
 split, with vectors released as on a device.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from textveil_training.dpnr.networks import RepresentationClassifier, Representa
 from textveil_training.dpnr.recipe import RepresentationRecipe
 from textveil_training.dpnr.training_noise import TrainingNoise
 from textveil_training.engine.checkpoint import WEIGHTS
-from textveil_training.engine.encoders import load_transformer
+from textveil_training.engine.encoders import choose_precision, load_transformer
 from textveil_training.engine.loop import derive_seed
 from textveil_training.engine.run import RunOptions, TrainingRun
 from textveil_training.engine.stage import TrainingStage
@@ -50,11 +50,15 @@ class RepresentationRunOptions(RunOptions):
         features: Folder with stored pooled vectors ``features-SPLIT.safetensors`` of that checkpoint's encoder;
             without it they are computed.
         write_features: Whether to leave the features of all splits in the output folder.
+        precision: Precision of the encoder in training; None for the recipe's, and float32 where the device emulates
+            that.
     """
 
     start: Path | None = None
     features: Path | None = None
     write_features: bool = False
+    _: KW_ONLY
+    precision: str | None = None
 
 
 @dataclass(frozen=True)
@@ -104,11 +108,18 @@ def train_representation(
         )
     seed, part = recipe.training.seed, recipe.representation
     run = TrainingRun(options, seed, report, finished=[files.DESCRIPTION])
+    precision = options.precision or choose_precision(recipe.training.precision, run.device)
+    recipe = replace(recipe, training=replace(recipe.training, precision=precision))
 
     # The network: encoder, head, bound and noise of the release, classifier.
     start = _open_start(recipe, task, options.start)
     source = recipe.extractor.source if options.start is None else str(options.start / files.EXTRACTOR)
     encoder, vocabulary, lowercase = load_transformer(source, recipe.extractor.dropout)
+    positions = int(getattr(encoder.config, "max_position_embeddings", recipe.data.max_tokens))  # type: ignore[union-attr]
+    if recipe.data.max_tokens > positions:
+        raise CheckpointError(
+            f"the encoder reads at most {positions} tokens: use a smaller --max-tokens, or data.max_tokens"
+        )
     lowercase = lowercase if start is None else start.description.lowercase
     tokenizer = EncoderTokenizer(vocabulary, lowercase=lowercase, max_tokens=recipe.data.max_tokens)
     description = files.RepresentationDescription.from_recipe(recipe, task.labels, lowercase)
@@ -171,7 +182,7 @@ def train_representation(
 
     started = None if start is None else start.sha256
     run.begin({"recipe": asdict(recipe), "data": task.describe(), "start": started})
-    run.train(stages(), [recipe.sha256, started, task.describe()], keep)
+    run.train(stages(), [recipe.sha256, precision, started, task.describe()], keep)
     best, _ = files.read_checkpoint(run.output)
     best = best.to(run.device)
 

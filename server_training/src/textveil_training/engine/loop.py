@@ -166,6 +166,7 @@ class TrainingLoop:
                 self._save_state(stage)
             if stop:
                 raise KeyboardInterrupt
+        self._save_state(stage)  # so that a run stopped while it is measured repeats no step
         torch.manual_seed(derive_seed(self._seed, stage.name, position.epoch, "measure"))
         metrics = stage.measure()
         self._update_clock()
@@ -175,8 +176,11 @@ class TrainingLoop:
         position.history.append({**done, "wall_s": round(position.wall_s, 1), "cpu_s": round(position.cpu_s, 1)})
         position.epoch, position.batch, position.loss = position.epoch + 1, 0, 0.0
         self._on_epoch(position, best)
-        if time.monotonic() - self._saved > SAVE_EVERY_S / 5:
+        stop = self._agree(stopped.is_set())
+        if stop or time.monotonic() - self._saved > SAVE_EVERY_S / 5:
             self._save_state(stage)
+        if stop:
+            raise KeyboardInterrupt
 
     def _update_clock(self) -> None:
         now = time.perf_counter(), time.process_time()
@@ -224,7 +228,7 @@ def _compute_rate_factor(step: int, total: int, warmup: float) -> float:
 
 @contextmanager
 def _catch_interrupt() -> Iterator[threading.Event]:
-    """Turn the first Ctrl-C into an event; a second one interrupts at once."""
+    """Turn the first Ctrl-C or SIGTERM into an event; a second one interrupts at once."""
     stopped = threading.Event()
 
     def stop(number: int, frame: object) -> None:
@@ -235,8 +239,9 @@ def _catch_interrupt() -> Iterator[threading.Event]:
     if threading.current_thread() is not threading.main_thread():
         yield stopped
         return
-    before = signal.signal(signal.SIGINT, stop)
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield stopped
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -53,6 +53,7 @@ class RunRecord:
                 "threads": torch.get_num_threads(),
             },
             "begun": datetime.now(UTC).isoformat(timespec="seconds"),
+            "trained": None,
             "finished": None,
             "epochs": [],
             "result": None,
@@ -67,6 +68,10 @@ class RunRecord:
             "resumed": position.resumed,
         }
         self.write()
+
+    def mark_trained(self) -> None:
+        """Store that the training has ended; its model can be exported, though the result is not yet measured."""
+        self.content["trained"] = datetime.now(UTC).isoformat(timespec="seconds")
 
     def finish(self, result: dict[str, Any]) -> None:
         """Store the result of the run."""
@@ -216,6 +221,7 @@ class TrainingRun:
         if self._resume:
             self._loop.resume()
         self._loop.run()
+        self._record.mark_trained()
         self._update(self._loop.position)
 
     @property

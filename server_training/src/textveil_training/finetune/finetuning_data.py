@@ -111,7 +111,7 @@ def load_finetuning_task(
     scores = first.score is not None and not labels_of_pairs
     labels = () if scores else collect_labels(raw["train"], get_format(format_name).labels)
     width = len(get_format(format_name).attributes)
-    splits = {name: _make_split(examples, labels, width) for name, examples in raw.items()}
+    splits = {name: make_finetuning_split(examples, labels, width) for name, examples in raw.items()}
     targets = splits["train"].targets
     if scores and bool((targets == targets[0]).all()):
         raise InvalidScore("all training scores are equal, so nothing can be learned: check the column of scores")
@@ -168,7 +168,7 @@ def _load_examples(
     return examples
 
 
-def _make_split(examples: Sequence[LabeledExample], labels: tuple[str, ...], width: int) -> FinetuningSplit:
+def make_finetuning_split(examples: Sequence[LabeledExample], labels: tuple[str, ...], width: int) -> FinetuningSplit:
     """Build a split with class ids, or with scores if there are no labels."""
     targets = encode_labels(examples, labels) if labels else _encode_scores(examples)
     digest = hashlib.sha256()

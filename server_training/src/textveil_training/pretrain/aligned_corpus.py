@@ -7,13 +7,17 @@ of its original; the sequence of pieces is the one that the encoder's tokenizer 
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from difflib import SequenceMatcher
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from textveil import Options, Sanitizer
 from textveil.text import fold_word, is_gap, is_string, split_clitic, split_text
 from textveil.text.segmentation import AUXILIARIES
 
 from textveil_training.engine.tokens import EncoderTokenizer
+from textveil_training.release_terms import describe_release_terms
 from textveil_training.token_randomizer import TokenRandomizer
 
 IntArray = NDArray[np.int64]
@@ -201,3 +205,82 @@ class AlignedCorpus:
         items = self.items[places]
         items[self.words[places]] = self._symbols[outputs]
         return self._strings.join_contractions(items, self._attached[places], randomized=True)
+
+
+class ModeTexts:
+    """Public texts sanitized once in a mode, to be masked with their originals as targets.
+
+    The modes names, words and all read the text around a word, so that they cannot sanitize word by word.
+
+    Args:
+        sanitizer: Sanitizer of a bundle.
+        options: Options of the mode, as in ``Sanitizer.sanitize``.
+    """
+
+    def __init__(self, sanitizer: Sanitizer, options: Options) -> None:
+        self._sanitizer, self._options = sanitizer, options
+
+    @property
+    def release_terms(self) -> dict[str, Any]:
+        """Mode, mechanism and privacy guarantee as plain values, for a run record."""
+        return describe_release_terms(self._sanitizer.terms(**self._options), self._sanitizer.bundle)
+
+    def sanitize_texts(self, texts: Sequence[str]) -> list[str]:
+        """Sanitize texts.
+
+        Privacy:
+            A release of every text.
+        """
+        return [result.text for result in self._sanitizer.sanitize_batch(texts, **self._options)]
+
+
+class AlignedPairs(AlignedCorpus):
+    """Texts that were sanitized once as a whole, with the original word of every item that has one.
+
+    Args:
+        texts: The original texts; a text is left out if it has no word, or none when it is sanitized.
+        strings: Numbers and WordPieces of all items.
+        mode: Mode that sanitizes the texts.
+    """
+
+    def __init__(self, texts: Iterable[str], strings: StringPieces, mode: ModeTexts) -> None:
+        originals = [text for text in texts if has_word(text)]
+        pairs = zip(originals, mode.sanitize_texts(originals), strict=True)
+        read = [(original, shown) for original, shown in pairs if has_word(shown)]
+        super().__init__([shown for _, shown in read], strings, None)
+        source = AlignedCorpus([original for original, _ in read], strings, None)
+        nothing = strings.get_number("")
+        self._shown = self.items
+        parts = [np.zeros(0, np.int64)]
+        for number in range(len(read)):
+            (places, _), (own, _) = (corpus.locate_items(np.array([number])) for corpus in (source, self))
+            parts.append(align_items(source.items[places], self._shown[own], nothing))
+        self.items = np.concatenate(parts)
+
+    def sanitize_items(self, places: IntArray, agreed: Callable[[IntArray], IntArray] = np.asarray) -> IntArray:
+        """Return the items of some texts as they were sanitized; nothing is released anew."""
+        return self._shown[places]
+
+
+def has_word(text: str) -> bool:
+    """Return whether a text has a word."""
+    return any(not is_gap(segment) for segment in split_text(text))
+
+
+def align_items(original: IntArray, shown: IntArray, nothing: int) -> IntArray:
+    """Return the original item of each sanitized one, or ``nothing`` where it is unknown.
+
+    Both texts are aligned by their longest common runs. Between two runs items are paired in order if there are
+    equally many. Otherwise the originals are unknown: a full name may have become one word.
+
+    Args:
+        original: Numbers of the items of the original text.
+        shown: Numbers of the items of the sanitized text.
+        nothing: Number of a string without WordPieces.
+    """
+    found = np.full(len(shown), nothing, np.int64)
+    matcher = SequenceMatcher(None, original.tolist(), shown.tolist(), autojunk=False)
+    for _, first, last, begin, end in matcher.get_opcodes():
+        if last - first == end - begin:
+            found[begin:end] = original[first:last]
+    return found

@@ -30,7 +30,7 @@ from textveil_training.engine.stage import OptimizerUpdate, TrainingStage, make_
 from textveil_training.engine.tokens import EncoderTokenizer, group_by_length
 from textveil_training.errors import CheckpointError, EncoderMismatch, SettingError
 from textveil_training.file_hashes import hash_file
-from textveil_training.pretrain.aligned_corpus import StringPieces
+from textveil_training.pretrain.aligned_corpus import ModeTexts, StringPieces
 from textveil_training.pretrain.masked_lm import load_masked_lm, write_masked_lm
 from textveil_training.pretrain.masking import Masker
 from textveil_training.pretrain.objective import PretrainingObjective
@@ -67,7 +67,7 @@ words and a loss of 6.13, 1e-4 and 1e-3 to 9.1 % and 6.69."""
 def pretrain(
     settings: PretrainingSettings,
     texts: SourceTexts,
-    channel: TokenRandomizer | None,
+    channel: TokenRandomizer | ModeTexts | None,
     options: RunOptions,
     *,
     raw: bool = False,
@@ -79,7 +79,8 @@ def pretrain(
         settings: Settings of the training.
         texts: Public raw texts, or texts of a sanitized corpus. The texts of a sanitized corpus are masked without
             sanitizing them again, and the model predicts their words, since the originals are not available.
-        channel: Mechanism that sanitizes raw texts; None for a sanitized corpus.
+        channel: Mechanism that sanitizes raw texts at every visit, or mode that sanitizes them once; None for a
+            sanitized corpus.
         options: Output folder and device of the run.
         raw: Whether to mask raw text without sanitizing it; ``channel`` is then used for measurements only.
         report: Called with progress.
@@ -208,7 +209,7 @@ def pretrain(
         "data": data.description,
         "release": texts.release if raw or channel is None else channel.release_terms,
         "measured_release": None if channel is None else channel.release_terms,
-        "draws": None if raw or channel is None else "afresh at every visit; also after an interruption",
+        "draws": None if raw or channel is None else _describe_draws(channel),
         "start": {
             "source": Path(settings.start).name,
             "weights_sha256": _hash_start(settings.start),
@@ -224,6 +225,11 @@ def pretrain(
     last = run.position.history[-1]
     names = ("loss", "clean_top1", "clean_loss", "released_top1", "released_loss", "sanitized_top1", "sanitized_loss")
     return run.finish({"steps": steps, **{name: last[name] for name in names if name in last}})
+
+
+def _describe_draws(channel: TokenRandomizer | ModeTexts) -> str:
+    again = "also after an interruption"
+    return f"once, {again}" if isinstance(channel, ModeTexts) else f"afresh at every visit; {again}"
 
 
 def _hash_start(start: str) -> str | None:

@@ -1,0 +1,67 @@
+"""Progress of long work: bars on a terminal, and lines in a log or a pipe."""
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from textveil_cli.console import print_message, show_progress_bars
+
+from textveil_training.progress import ProgressCallback
+
+LINE_EVERY_S = 25.0
+"""Seconds between two lines."""
+
+
+class ProgressLines:
+    """Remember the current stage, and describe it in a line from time to time.
+
+    Args:
+        write: Writes one line.
+        clock: Returns seconds.
+    """
+
+    def __init__(
+        self, write: Callable[[str], None] = print_message, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._write, self._clock, self._begun = write, clock, clock()
+        self._stage, self._done, self._total = "starting", 0, 0
+
+    def report(self, stage: str, done: int, total: int) -> None:
+        """Remember a stage, its finished steps and the total."""
+        self._stage, self._done, self._total = stage.partition("\t")[0], done, total
+
+    def write_line(self) -> None:
+        """Write the stage, its steps and the time since the beginning."""
+        minutes, seconds = divmod(int(self._clock() - self._begun), 60)
+        steps = f", {self._done:,} of {self._total:,} steps" if self._total > 1 else ""
+        self._write(f"textveil-train: {self._stage}{steps}, {minutes}:{seconds:02d} minutes")
+
+
+@contextmanager
+def report_progress(every_s: float = LINE_EVERY_S) -> Iterator[ProgressCallback]:
+    """Show bars on a terminal; anywhere else write a line to standard error each ``every_s`` seconds.
+
+    A step that takes longer than that is reported too: the lines come from a thread of their own.
+
+    Yields:
+        A callback that takes a stage, its finished steps and the total.
+    """
+    if sys.stderr is None or sys.stderr.isatty():
+        with show_progress_bars() as bars:
+            yield bars
+        return
+    lines, ended = ProgressLines(), threading.Event()
+
+    def write_lines() -> None:
+        while not ended.wait(every_s):
+            lines.write_line()
+
+    thread = threading.Thread(target=write_lines, daemon=True)
+    thread.start()
+    try:
+        yield lines.report
+    finally:
+        ended.set()
+        thread.join()

