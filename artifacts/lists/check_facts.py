@@ -4,10 +4,11 @@
 
 prints how many names of persons of all locales of `faker` are on a list of facts, and how many names outside the lists
 of the bundle are terms. It fails if a name is on a list with a capital, if more than .2 % of the names outside the
-lists are terms, or if a list has what a pool prints or is a common word.
+lists are terms or have a typing error that is corrected, or if a list has what a pool prints or is a common word.
 """
 
 import sys
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 import sources as src
@@ -44,6 +45,7 @@ def find_problems(folder: Path) -> list[str]:
     print(f"of {len(outside):,} names outside the lists {len(terms)} are terms: {terms[:40]}")
     if len(terms) > MOST_NAMES * len(outside):
         problems.append("too many names are terms")
+    problems += find_corrected({"names": outside, "census": list_census_names(listed | common.keys())})
     printed = {part for path in folder.glob("surrogates.*.txt") for name in read[path.name] for part in name.split()}
     printed |= {src.fold(part) for part in printed}
     for kind, entries in facts.items():
@@ -52,6 +54,29 @@ def find_problems(folder: Path) -> list[str]:
     if both := sorted((facts["term"] | facts["foreign"]) & common.keys()):
         problems.append(f"common words are terms: {both[:5]}")
     return problems
+
+
+def find_corrected(names_by_source: dict[str, list[str]]) -> list[str]:
+    """Print how many names a typing error would turn into a common word, and return the limits that do not hold.
+
+    The bundle is the one that is installed: its rules decide.
+    """
+    from textveil import Sanitizer
+
+    plan = Sanitizer.load().names_plan(protect="names", facts="public")
+    problems = []
+    for source, names in names_by_source.items():
+        corrected = sorted(filter(plan.corrects, names))
+        print(f"of {len(names):,} {source} outside the lists {len(corrected)} are corrected: {corrected[:10]}")
+        if len(corrected) > MOST_NAMES * len(names):
+            problems.append(f"too many {source} are corrected")
+    return problems
+
+
+def list_census_names(listed: AbstractSet[str]) -> list[str]:
+    """Return the names of the census that are not listed."""
+    names = src.census("dist.all.last", "dist.female.first", "dist.male.first")
+    return [name for name in names if name.isalpha() and name not in listed]
 
 
 def main() -> int:

@@ -24,7 +24,8 @@ _VALUE = re.compile("[0-9]+(?:[.,:/-][0-9]+)*")
 LEVELS = ("plain", "useful", "public")
 #: Words on which rules of facts depend, and strings that they may keep.
 AROUND = parts_of("""
-Maintain the|Structure your|atachment|assumtion|x = |total:|[|(|: |; |- |is|teacher is|hospital,|version|at least|most|than|page|step|sentences|years|days|short words|km|mg|percent|%|dollars|$|€|to|or|password|is
+Maintain the|Structure your|atachment|assumtion|x = |total:|[|(|: |; |- |is|teacher is|hospital,
+version|at least|most|than|page|step|sentences|years|days|short words|km|mg|percent|%|dollars|$|€|to|or|password|is
 token|room|order|code|zip|door|patient|Patient|nurse|'s brother|wife|in|since|early|into|language|translate to|speak|the
 #|born|of age|years old|old|the meeting|of the|and then|he said|first|total
 """)
@@ -32,7 +33,8 @@ VALUES = parts_of("""
 5|12|89|90|97|100|2000|1961|2021|12th|3rd|112th|4/5|7/10|5-10|5x5|$|1,250|3.5|June|March|Friday|3:15|1960s|French|German
 customer_id|getUserName|photo_61_05_12.jpg|sunset_beach|kowal12_total.py|mcLean_tax.pdf|j_smith|a.kowal(x)|x.get_value()
 /home/kowal/report.txt|/home/docs/report.pdf|np.zorblax.mean|self.zorb_index|HTTPServer|Python|Docker|JSON|API|iPhone
-HttpClient|Maintain|Fibrillation|Kubernetes|Structure|00:02:34.070|45000|500-1000|kWh|mL|wrting|atachment|assumtion|funtionality
+HttpClient|Maintain|Fibrillation|Kubernetes|Structure|00:02:34.070|45000|500-1000|kWh|mL
+wrting|atachment|assumtion|funtionality
 Project Status Report|The Final Report|Business Plan|TOTAL COST|x|y|n|python|kubernetes|javascript
 """)
 #: Texts, and what no value of the option may keep of each.

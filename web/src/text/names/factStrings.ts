@@ -32,7 +32,7 @@ const CASED_UNITS: ReadonlySet<string> = new Set([
   "\u03bcL",
 ]);
 const PERSON_LISTS = ["given", "family", "given-abroad"];
-const PLACE_LISTS = "street-word city country state place particle title group".split(" ");
+const PLACE_LISTS = "street-word firm-word city country state place particle title group".split(" ");
 
 /** Words of the lists of a bundle in lower case: all surrogates, and the terms that are written with a capital. */
 interface ListedWords {
@@ -90,8 +90,7 @@ export class FactStrings {
   }
 
   #isPlace(word: string): boolean {
-    const isListed = PLACE_LISTS.some((list) => this.lists.getMembers(list).has(word));
-    return isListed || (!this.isPublic && this.lists.getMembers("firm-word").has(word));
+    return PLACE_LISTS.some((list) => this.lists.getMembers(list).has(word));
   }
 
   /** Return whether a word is on a list of persons, places or titles. */

@@ -77,23 +77,24 @@ class LinePlaces:
         self._words: list[str] = []
         #: Mentions that are cut: the index of each with its pieces.
         self.pieces: dict[int, Sequence[str | EntityMention]] = {}
+        gaps, texts, mentions = self.gaps, self._words, self.mentions  # local names, since a text has many words
         gap = ""
         for element in elements:
             if not isinstance(element, str):
-                self._append(gap, "", element)
+                gaps.append(gap)
+                texts.append("")
+                mentions.append(element)
                 gap = ""
                 continue
             position = 0
             for match in _WORD.finditer(element):
-                self._append(gap + element[position : match.start()], match[0], None)
-                gap, position = "", match.end()
+                start, end = match.span()
+                gaps.append(gap + element[position:start])
+                texts.append(element[start:end])
+                mentions.append(None)
+                gap, position = "", end
             gap += element[position:]
         self.gaps.append(gap)
-
-    def _append(self, gap: str, word: str, mention: EntityMention | None) -> None:
-        self.gaps.append(gap)
-        self._words.append(word)
-        self.mentions.append(mention)
 
     def keep(self, text_by_index: Mapping[int, str]) -> int:
         """Turn mentions into kept words with the given texts, and return how many tokens these have."""

@@ -30,7 +30,7 @@ _CASED_UNITS = frozenset(
     )
 )
 _PERSON_LISTS = ("given", "family", "given-abroad")
-_PLACE_LISTS = ("street-word", "city", "country", "state", "place", "particle", "title", "group")
+_PLACE_LISTS = ("street-word", "firm-word", "city", "country", "state", "place", "particle", "title", "group")
 
 
 class FactStrings:
@@ -63,8 +63,7 @@ class FactStrings:
 
     @cached_property
     def _place_names(self) -> frozenset[str]:
-        names = _PLACE_LISTS if self.is_public else (*_PLACE_LISTS, "firm-word")
-        return frozenset().union(*(self.lists.members_by_type[name] for name in names))
+        return frozenset().union(*(self.lists.members_by_type[name] for name in _PLACE_LISTS))
 
     @cached_property
     def _terms(self) -> frozenset[str]:

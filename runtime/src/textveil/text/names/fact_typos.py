@@ -24,13 +24,18 @@ class TypingErrors:
     def __init__(self, strings: FactStrings) -> None:
         self._strings = strings
 
+    @staticmethod
+    def has_form(word: str) -> bool:
+        """Return whether a word has 7 to 24 letters, all of them small and ASCII."""
+        return _MIN_LETTERS <= len(word) <= _MAX_LETTERS and word.isascii() and word.isalpha() and word.islower()
+
     def correct(self, word: str) -> str:
         """Return the only common word from which an unlisted word differs by one typing error, or an empty string.
 
         An error swaps two letters inside the word, leaves out a letter inside of it, or doubles a letter.
         """
         strings = self._strings
-        if not _MIN_LETTERS <= len(word) <= _MAX_LETTERS or not (word.isascii() and word.isalpha() and word.islower()):
+        if not self.has_form(word):
             return ""
         if word in strings.common or word in strings.denied or strings.is_listed_name(word):
             return ""

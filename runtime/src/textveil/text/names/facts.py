@@ -154,20 +154,23 @@ class FactRules:
         classify_span: Callable[[EntitySpan], EntityMention],
         may_correct: bool,
     ) -> Iterator[str | EntityMention]:
+        hidden = [
+            (index, mention)
+            for index, mention in enumerate(place.mentions)
+            if mention is not None and self._may_keep(mention)
+        ]
         for rule in (self._is_kept_word, self._is_corrected, self._is_kept_capital, self._numbers.is_kept):
-            if rule == self._is_corrected and not (may_correct and self.strings.is_useful):
+            is_correction = rule == self._is_corrected
+            if is_correction and not (may_correct and self.strings.is_useful):
                 continue
-            found = {
-                index: mention.span.text
-                for index, mention in enumerate(place.mentions)
-                if mention is not None and self._may_keep(mention) and rule(place, index, mention)
-            }
-            if rule == self._is_corrected and not self._shows_errors:
+            found = {index: mention.span.text for index, mention in hidden if rule(place, index, mention)}
+            if not found:
+                continue
+            hidden = [entry for entry in hidden if entry[0] not in found]
+            if is_correction and not self._shows_errors:
                 found = {index: self._errors.correct(text) for index, text in found.items()}
             finder.kept_count += place.keep(found)
-        for index, mention in enumerate(place.mentions):
-            if mention is None or not self._may_keep(mention):
-                continue
+        for index, mention in hidden:
             if mention.span.entity_type == CAPITALIZED_RUN and (split := self.split_roles(mention)):
                 place.pieces[index] = split[0], classify_span(split[1])
             if mention.span.entity_type not in _STRINGS:
@@ -211,7 +214,7 @@ class FactRules:
     def _is_corrected(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
         """Return whether a word is a typing error that is corrected."""
         span = mention.span
-        if span.entity_type != "word" or span.case != LOWER or not place.is_error_place(index):
+        if span.entity_type != "word" or not self._errors.has_form(span.text) or not place.is_error_place(index):
             return False
         return not place.follows(index, self._before_names) and self._errors.correct(span.text) != ""
 
