@@ -38,6 +38,17 @@ def test_the_command_builds_a_bundle_of_lists(lists: Path, tmp_path: Path) -> No
     assert "What it does not protect" not in card
 
 
+def test_rules_of_a_language_are_read_from_the_folder(lists: Path, tmp_path: Path) -> None:
+    folder = write_lists(tmp_path / "lists")
+    rules = json.loads((Path(__file__).parents[3] / "runtime/src/textveil/data/rules.json").read_text("utf-8"))
+    (folder / "rules.json").write_text(json.dumps({**rules, "language": "qaa"}), "utf-8")
+    assert export("names", folder, "--license", "MIT", "-o", tmp_path / "new") == 0
+    assert open_bundle(tmp_path / "new", TextBundle).get_names_lists().rules.language == "qaa"
+    (folder / "rules.json").write_text("{}", "utf-8")
+    assert export("names", folder, "--license", "MIT", "-o", tmp_path / "damaged") == 1
+    assert not (tmp_path / "damaged").exists()
+
+
 def test_a_bundle_gives_its_lists(lists: Path, tmp_path: Path) -> None:
     """And its card whose they are: the same bundle comes out again, and none of it is a list of kinds for words."""
     for source, made in ((lists, "one"), (tmp_path / "one", "other"), (DEFAULT_BUNDLE, "shipped")):

@@ -50,7 +50,8 @@ def read_names_lists(folder: Path) -> NamesListFiles:
     """Read a folder of lists: common words, capitals, symbols, entity types, surrogate pools, public facts.
 
     Files of entity types are named ``entity.TYPE.txt`` and ``surrogates.TYPE.txt``, optional lists of facts
-    ``facts.NAME.txt``; ``README.md`` has the sources. A bundle is accepted too, and only the lists of its mode
+    ``facts.NAME.txt``; ``rules.json``, if it is there, has the rules of the language; ``README.md`` has the sources. A
+    bundle is accepted too, and only the lists of its mode
     ``names`` are read. The content of the lists is checked when the new bundle is written.
 
     Raises:
@@ -63,6 +64,8 @@ def read_names_lists(folder: Path) -> NamesListFiles:
         if (match := _LIST_FILE.fullmatch(path.name)) and (of_bundle is None or path.name in of_bundle):
             names_of_role[match[1]].append(match[2])
             texts[path.name] = read_text(path)
+    if (folder / layout.RULES).is_file():
+        texts[layout.RULES] = read_text(folder / layout.RULES)
     if not names_of_role["surrogates"]:
         raise SourceError(f"{folder.name}: a surrogate pool is missing, add files surrogates.TYPE.txt")
     sources = _SOURCES_SECTION.search(read_text(folder / "README.md"))

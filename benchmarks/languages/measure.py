@@ -1,0 +1,98 @@
+"""Measure the mode ``names`` with a language pack on texts with marked names: what stays, what changes.
+
+    python benchmarks/languages/measure.py BUNDLE TEXTS [-o RECORD]
+
+BUNDLE is a bundle of the language; TEXTS has a JSON object a line with ``text`` and ``spans`` of start, end and type. A
+word counts by its position, never by its spelling in the output. Each text is read as written, in lower case and in
+capitals.
+"""
+
+import argparse
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from textveil import Sanitizer, __version__
+
+#: Words; digits alone are no names.
+_WORD = re.compile(r"[^\W\d_][\w]*")
+#: Name of the words outside of all spans.
+OTHER = "other words changed"
+CASES: dict[str, Callable[[str], str]] = {"as written": str, "lower case": str.lower, "capitals": str.upper}
+
+
+def read_marked_texts(path: Path) -> Iterator[tuple[str, list[tuple[int, int, str]]]]:
+    """Yield each text with its spans: start, end and type."""
+    for line in path.read_text("utf-8").splitlines():
+        entry = json.loads(line)
+        yield entry["text"], [tuple(span) for span in entry["spans"]]
+
+
+def count_words(sanitizer: Sanitizer, path: Path, change_case: Callable[[str], str]) -> dict[str, list[int]]:
+    """Count by type the words that stay, and of all others those that change, each with the number of words.
+
+    Args:
+        sanitizer: The tool.
+        path: File of marked texts.
+        change_case: Applied to each text; a text whose length it changes is left out.
+    """
+    counts: dict[str, list[int]] = {}
+    for text, spans in read_marked_texts(path):
+        written = change_case(text)
+        if len(written) != len(text):
+            continue
+        kept = mark_kept(sanitizer, written)
+        types = {place: span_type for start, end, span_type in spans for place in range(start, end)}
+        for match in _WORD.finditer(written):
+            stays = all(kept[match.start() : match.end()])
+            span_type = types.get(match.start(), OTHER)
+            count = counts.setdefault(span_type, [0, 0])
+            count[0] += stays != (span_type == OTHER)
+            count[1] += 1
+    return counts
+
+
+def mark_kept(sanitizer: Sanitizer, text: str) -> bytearray:
+    """Return a byte for each character of a text: 1 where the character stays."""
+    mask = bytearray()
+    for piece, state in sanitizer.preview(text, protect="names", facts="none"):
+        mask += bytes([state in ("kept", "gap")]) * len(piece)
+    return mask
+
+
+def format_table(counts: dict[str, dict[str, list[int]]]) -> Iterator[str]:
+    """Yield the lines of a table of percentages: a row for each case, a column for each type."""
+    types = [*sorted({name for row in counts.values() for name in row} - {OTHER}), OTHER]
+    yield f"{'':<12}" + "".join(f"{name:>22}" for name in types)
+    for case, row in counts.items():
+        cells = (
+            f"{100 * row[name][0] / row[name][1]:.1f} % of {row[name][1]:,}" if name in row else "" for name in types
+        )
+        yield f"{case:<12}" + "".join(f"{cell:>22}" for cell in cells)
+
+
+def main() -> None:
+    """Print the table, and write the record."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("bundle", type=Path)
+    parser.add_argument("texts", type=Path)
+    parser.add_argument("-o", "--output", type=Path, help="JSON file of the record")
+    options = parser.parse_args()
+    sanitizer = Sanitizer.load(options.bundle)
+    counts = {name: count_words(sanitizer, options.texts, change) for name, change in CASES.items()}
+    print(*format_table(counts), sep="\n")
+    if options.output:
+        record: dict[str, Any] = {
+            "bundle": sanitizer.bundle.content_hash,
+            "counts": counts,
+            "texts": hashlib.sha256(options.texts.read_bytes()).hexdigest(),
+            "version": __version__,
+        }
+        options.output.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
