@@ -14,7 +14,7 @@ from textveil.vector import TextLabelEncoder
 from textveil_cli.console import name_inputs, open_input, open_output, read_lines
 from textveil_cli.console.own_types import parse_patterns, read_known_persons
 from textveil_cli.files import make_table_refusal, refuse_tables_by_name
-from textveil_cli.options import ExpectedBundleOptions, InputOptions
+from textveil_cli.options import ExpectedBundleOptions, InputOptions, KnownOption, PatternOption
 
 #: Options of each mode by its name, from the most readable mode to the most private.
 _LIST_MODES: dict[str, dict[str, Any]] = {
@@ -45,13 +45,8 @@ def compare(
         Literal["none", "plain", "useful", "public"] | None,
         typer.Option(help="names: facts to keep besides common words, as for textveil sanitize."),
     ] = None,
-    pattern: Annotated[
-        list[str] | None,
-        typer.Option("--pattern", metavar="NAME=REGEX", help="names: own entity type, as for textveil sanitize."),
-    ] = None,
-    known: Annotated[
-        Path | None, typer.Option("--known", help="names: file of persons, as for textveil sanitize.")
-    ] = None,
+    pattern: PatternOption = None,
+    known: KnownOption = None,
     *,
     expected: ExpectedBundleOptions,
 ) -> None:

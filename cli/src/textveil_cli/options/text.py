@@ -36,6 +36,24 @@ BundleArgument = Annotated[
     ),
 ]
 
+PatternOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--pattern",
+        metavar="NAME=REGEX",
+        help="names: entity type of your own, such as employee=EMP[0-9]{5}; repeatable. Matches whole words, and"
+        " replaces them by strings of the same form.",
+    ),
+]
+KnownOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--known",
+        help="names: file of persons whose names are always replaced, one person per line, with commas between"
+        " spellings: all spellings of a person get one surrogate.",
+    ),
+]
+
 
 @dataclass(frozen=True, kw_only=True)
 class ExpectedBundleOptions:
@@ -216,23 +234,8 @@ class ProtectionOptions:
             "--epsilon where they are in lower case. The list is public.",
         ),
     ] = None
-    pattern: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--pattern",
-            metavar="NAME=REGEX",
-            help="names: entity type of your own, such as employee=EMP[0-9]{5}; repeatable. Matches whole words, and"
-            " replaces them by strings of the same form.",
-        ),
-    ] = None
-    known: Annotated[
-        Path | None,
-        typer.Option(
-            "--known",
-            help="names: file of persons whose names are always replaced, one person per line, with commas between"
-            " spellings: all spellings of a person get one surrogate.",
-        ),
-    ] = None
+    pattern: PatternOption = None
+    known: KnownOption = None
     deny: Annotated[
         Path | None,
         typer.Option(
