@@ -149,7 +149,7 @@ def test_a_name_of_several_tokens_is_judged_token_by_token(bundle):
     assert seen("in San Francisco") == seen("in Los Angeles") == ["kept", "city", "city"]
     assert seen("Hope is, Will you") == ["given-name", "kept", "given-name", "kept"]
     assert seen("hope is, will you") == ["randomized", "kept", "kept", "kept"]
-    result = sanitizer.sanitize("in Los Angeles, los angeles and Los Angeles", consistent=True)
+    result = sanitizer.sanitize("in Los Angeles, los angeles and Los Angeles", protect="words", consistent=True)
     words = [word.strip(",").lower() for word in result.text.split()]
     assert words[1:3] == words[3:5] == words[6:]
     assert result.tokens == 0
