@@ -226,7 +226,8 @@ def test_sanitizing_opens_no_socket_and_writes_no_file() -> None:
     str(sanitizer.sanitize("the").statement)
     sanitizer.distribution("doctor").list_likeliest()
     tables.distance("doctor", "nurse")
-    for call in (lambda: sanitizer.sanitize("the", protect="words", epsilon="x"), lambda: textveil.Sanitizer.load("nowhere")):
+    wrong = {"protect": "words", "epsilon": "x"}
+    for call in (lambda: sanitizer.sanitize("the", **wrong), lambda: textveil.Sanitizer.load("nowhere")):
         try:
             call()
         except textveil.TextveilError:
