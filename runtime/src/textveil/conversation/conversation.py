@@ -27,7 +27,7 @@ from textveil.text.sanitizer import Sanitizer
 from textveil.text.statement import KeptWords
 
 _OPTIONS = frozenset("protect consistent consistent_cap style facts keep tag drop allow deny".split())
-#: Default options of a conversation. A model needs more facts for an answer than a person, and copies tags exactly.
+#: A model needs more facts for an answer than a person, and copies tags exactly.
 CONVERSATION_DEFAULTS = {"protect": "names", "style": "tag", "facts": "useful"}
 
 
@@ -64,10 +64,9 @@ class Conversation:
             model can test. Results of calls above a limit, and of unknown calls, are rewritten with unlinked
             surrogates, without an error.
         options: Options of the mode ``names``: ``style`` (``"tag"`` by default), ``facts`` (``"useful"`` by default),
-            ``keep``, ``tag``, ``drop``, ``allow``, ``deny`` and ``consistent_cap``, here for all strings of the
-            conversation. With ``consistent=False`` each message has
-            a mapping of its own, a message that is sent again stays equal only at its place, and ``tool_guesses`` are
-            0.
+            ``keep``, ``tag``, ``drop``, ``allow``, ``deny`` and ``consistent_cap``, here for all strings. With
+            ``consistent=False`` each message has a mapping of its own, a message that is sent again stays equal only
+            at its place, and ``tool_guesses`` are 0.
 
     Raises:
         OptionError: An option or its value is not supported, such as another mode.
