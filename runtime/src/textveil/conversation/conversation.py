@@ -428,8 +428,7 @@ class Conversation:
             path: The file.
             key_file: Its key.
             sanitizer: Rewrites texts, with the bundle of the conversation; the built-in English bundle by default.
-            pass_through: As in the constructor, like the next four arguments.
-            restore_tools: Names of tools whose arguments in replies are restored.
+            pass_through, restore_tools: As in the constructor, like the next three arguments.
             restore_places: Regions of replies, besides running text, in which originals are restored.
             restore_hosts: Originals are restored in links to these hosts.
             rewrite: Function that rewrites each text.
