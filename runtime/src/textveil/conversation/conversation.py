@@ -27,8 +27,7 @@ from textveil.text.sanitizer import Sanitizer
 from textveil.text.statement import KeptWords
 
 _OPTIONS = frozenset("protect consistent consistent_cap style facts keep tag drop allow deny".split())
-#: A model needs more facts for an answer than a person, and copies tags exactly.
-CONVERSATION_DEFAULTS = {"protect": "names", "style": "tag", "facts": "useful"}
+CONVERSATION_DEFAULTS = {"protect": "names", "style": "tag", "facts": "useful"}  # models copy tags exactly
 
 
 class Conversation:
@@ -428,7 +427,8 @@ class Conversation:
             path: The file.
             key_file: Its key.
             sanitizer: Rewrites texts, with the bundle of the conversation; the built-in English bundle by default.
-            pass_through, restore_tools: As in the constructor, like the next three arguments.
+            pass_through: As in the constructor, like the next four arguments.
+            restore_tools: Names of tools whose arguments in replies are restored.
             restore_places: Regions of replies, besides running text, in which originals are restored.
             restore_hosts: Originals are restored in links to these hosts.
             rewrite: Function that rewrites each text.
