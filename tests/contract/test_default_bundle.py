@@ -45,7 +45,8 @@ def test_its_size_and_identity(bundle):
 def test_its_vocabulary_and_levels(bundle):
     assert bundle.symbol_count >= 20_000
     assert (bundle.mechanisms, bundle.default_mechanism) == (("staircase",), "staircase")
-    assert (bundle.default_staircase_level, bundle.default_mode) == ("10", "words")
+    assert (bundle.default_staircase_level, bundle.default_staircase_mode) == ("10", "words")
+    assert bundle.default_mode == "names"
     assert [level.name for level in bundle.staircase_levels] == ["4", "6", "8", "10", "12"]
 
 
@@ -132,8 +133,8 @@ def test_words_that_firms_are_called_by_come_out_in_lower_case_only(bundle):
     for word in ("group", "bank", "data", "hope", "church"):
         assert lower.compute_probability(word) > 0
         assert word not in title.words
-        assert sanitizer.preview(word.title())[0][1] not in ("randomized", "unknown", "kept")
-    options = Options(consistent=True)
+        assert sanitizer.preview(word.title(), protect="words")[0][1] not in ("randomized", "unknown", "kept")
+    options = Options(protect="words", consistent=True)
     assert sanitizer.distribution("hotel", **options).words == lower.words
     assert sanitizer.distribution("Nurse", **options).words == title.words
 
@@ -142,13 +143,13 @@ def test_a_name_of_several_tokens_is_judged_token_by_token(bundle):
     sanitizer = Sanitizer(bundle)
 
     def seen(text):
-        return [what for piece, what in sanitizer.preview(text) if what != "gap"]
+        return [what for piece, what in sanitizer.preview(text, protect="words") if what != "gap"]
 
     assert seen("in New York") == ["kept", "randomized", "city"]
     assert seen("in San Francisco") == seen("in Los Angeles") == ["kept", "city", "city"]
     assert seen("Hope is, Will you") == ["given-name", "kept", "given-name", "kept"]
     assert seen("hope is, will you") == ["randomized", "kept", "kept", "kept"]
-    result = sanitizer.sanitize("in Los Angeles, los angeles and Los Angeles", consistent=True)
+    result = sanitizer.sanitize("in Los Angeles, los angeles and Los Angeles", protect="words", consistent=True)
     words = [word.strip(",").lower() for word in result.text.split()]
     assert words[1:3] == words[3:5] == words[6:]
     assert result.tokens == 0

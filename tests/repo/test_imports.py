@@ -219,13 +219,15 @@ def test_sanitizing_opens_no_socket_and_writes_no_file() -> None:
     krr = {"mechanism": "krr", "epsilon": 3}
     tables = textveil.Sanitizer.load(sys.argv[1])
     every = [(tables, {}), (tables, krr), (tables, {"mechanism": "random"})]
-    for one, options in (*every, (sanitizer, {}), (sanitizer, {"sanitize_punctuation": True})):
+    words = [{"protect": "words"}, {"protect": "words", "sanitize_punctuation": True}]
+    for one, options in (*every, *((sanitizer, options) for options in ({}, *words))):
         one.sanitize("The doctor’s note: 17, doctor@boston.com 😀", **options)
         one.sanitize_batch(["the", "", "nurse"] * 100, **options)
     str(sanitizer.sanitize("the").statement)
     sanitizer.distribution("doctor").list_likeliest()
     tables.distance("doctor", "nurse")
-    for call in (lambda: sanitizer.sanitize("the", epsilon="x"), lambda: textveil.Sanitizer.load("nowhere")):
+    wrong = {"protect": "words", "epsilon": "x"}
+    for call in (lambda: sanitizer.sanitize("the", **wrong), lambda: textveil.Sanitizer.load("nowhere")):
         try:
             call()
         except textveil.TextveilError:

@@ -220,8 +220,9 @@ def read_names_templates(bundle: Bundle, documents: list[list[str]], options: di
 
 
 def reader_of(bundle: Bundle, options: dict[str, Any]) -> Reader:
-    """Return the reader of documents under the options of a request."""
+    """Return the reader of documents under the options of a request; it has no rules of facts."""
     assert bundle.names is not None
+    assert options.get("facts") == "none"
     return Reader(bundle.names, options)
 
 

@@ -32,8 +32,7 @@ from textveil.text.statement import KeptWords
 from textveil.work_steps import decode_json
 
 _OPTIONS = frozenset("protect consistent consistent_cap style facts keep tag drop allow deny patterns known".split())
-#: Default options of a conversation. A model needs more facts for an answer than a person, and copies tags exactly.
-CONVERSATION_DEFAULTS = {"protect": "names", "style": "tag", "facts": "useful"}
+CONVERSATION_DEFAULTS = {"protect": "names", "style": "tag", "facts": "useful"}  # models copy tags exactly
 
 
 class Conversation:
