@@ -10,6 +10,8 @@ export const DIGIT_GROUP = "digits-group";
 export const LONE_INITIAL = "initial";
 /** Span type of a listed person, whose layout is the form of the spelling. */
 export const KNOWN_PERSON = "known-person";
+/** @internal Span type of a hidden word inside an identifier of source code, which is a tag in every style. */
+export const IDENTIFIER_PIECE = "identifier-piece";
 
 /** Span of tokens that are replaced together. */
 export interface EntitySpan {

@@ -3,6 +3,7 @@
 import type { Rules } from "../../bundle/rules.js";
 import { iterateIdentifierWords, splitIdentifier } from "../identifiers.js";
 import { findCasePattern, isUpper } from "../segmentation/words.js";
+import { IDENTIFIER_PIECE } from "./entitySpans.js";
 import type { EntityMention } from "./entityTypes.js";
 import type { FactStrings } from "./factStrings.js";
 import { findEnding } from "./lexicon.js";
@@ -100,7 +101,7 @@ function makePiece(word: string, rules: Rules): EntityMention {
     case: pattern,
     parts: [{ entityType: "word", layout, folded, text: word }],
     span: {
-      entityType: "word",
+      entityType: IDENTIFIER_PIECE,
       case: pattern,
       layout,
       tokens: [],

@@ -12,7 +12,7 @@ import type { RewrittenDocument } from "../rewrite.js";
 import { countCodePoints, L as LETTER } from "../segmentation/characterClasses.js";
 import { LOWER } from "../segmentation/words.js";
 import { NamesStatement, type ReleaseStatement, type ReplacementStyle } from "../statement.js";
-import { KNOWN_PERSON } from "./entitySpans.js";
+import { IDENTIFIER_PIECE, KNOWN_PERSON } from "./entitySpans.js";
 import {
   EntityClassifier,
   type EntityMention,
@@ -42,8 +42,8 @@ const STARTS_WORD = /^[\p{L}\p{N}]/u;
 const LONG_NUMBERS: ReadonlySet<string | undefined> = new Set(["5", "7", "10"]);
 
 /** Return whether a mention is written as a tag. */
-function isTagged(style: ReplacementStyle, publicType: string, { entityType, parts }: EntityMention): boolean {
-  if (style.usesTags || style.taggedTypes.has(publicType)) return true;
+function isTagged(style: ReplacementStyle, publicType: string, { entityType, parts, span }: EntityMention): boolean {
+  if (style.usesTags || style.taggedTypes.has(publicType) || span.entityType === IDENTIFIER_PIECE) return true;
   return style.valueTypes.has(entityType) && !LONG_NUMBERS.has(parts[0]?.layout);
 }
 

@@ -8,7 +8,7 @@ from textveil.text.identifiers import iterate_identifier_words, split_identifier
 from textveil.text.names.entity_types import EntityMention, MentionPart
 from textveil.text.names.fact_strings import FactStrings
 from textveil.text.names.lexicon import find_ending
-from textveil.text.names.tokens import EntitySpan
+from textveil.text.names.tokens import IDENTIFIER_PIECE, EntitySpan
 from textveil.text.segmentation import find_case_pattern
 
 _PIECES = re.compile(r"[\x20-\x7e]+")
@@ -107,4 +107,4 @@ def _make_piece(word: str, rules: Rules) -> EntityMention:
     folded, case = word.lower(), find_case_pattern(word)
     layout = find_ending(folded, rules)
     part = MentionPart("word", layout, folded, word)
-    return EntityMention("word", case, (part,), EntitySpan("word", case, layout, (), word), word)
+    return EntityMention("word", case, (part,), EntitySpan(IDENTIFIER_PIECE, case, layout, (), word), word)

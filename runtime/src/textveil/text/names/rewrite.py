@@ -29,7 +29,7 @@ from textveil.text.names.guarantee import ReplacementStyle
 from textveil.text.names.known_persons import join_known_surrogates
 from textveil.text.names.read import ReadText
 from textveil.text.names.surrogates import SurrogatePools
-from textveil.text.names.tokens import JSON_NUMBER_CASE, KNOWN_PERSON, RANDOMIZED
+from textveil.text.names.tokens import IDENTIFIER_PIECE, JSON_NUMBER_CASE, KNOWN_PERSON, RANDOMIZED
 from textveil.text.quotations import cut_after, cut_before, is_separate_word, join_after, join_before
 from textveil.text.restore import escape_tags
 from textveil.work_limits import check_work
@@ -130,6 +130,7 @@ class DocumentDraws:
         if (
             style.tags
             or public_type in style.tag
+            or mention.span.entity_type == IDENTIFIER_PIECE
             or self._surrogates.needs_tag(*mention.parts[0][:2])
             or (mention.entity_type in style.value_tags and style.has_value_tag(mention.parts[0].layout))
         ):

@@ -96,6 +96,9 @@ class TokenWindow(NamedTuple):
 CAPITALIZED_RUN, LONE_INITIAL, DIGIT_GROUP = "run", "initial", "digits-group"
 #: Span type of a listed person, whose layout is the form of the spelling. Its public type is ``person``.
 KNOWN_PERSON = "known-person"
+#: Span type of a hidden word inside an identifier of source code. It is a tag in every style, since replies are not
+#: searched for surrogates inside of words.
+IDENTIFIER_PIECE = "identifier-piece"
 #: Value of ``EntitySpan.preceding_word`` for a run after a title.
 AFTER_TITLE = "<title>"
 #: Layout of a run whose last word is an initial.
