@@ -48,7 +48,8 @@ def sanitizer() -> Sanitizer:
 
 def make_plan(sanitizer: Sanitizer, **options: Any) -> Any:
     """Return a plan with the patterns and the persons."""
-    return sanitizer.names_plan(**{"patterns": PATTERNS, "known": PERSONS, **options})
+    all_options: dict[str, Any] = {"patterns": PATTERNS, "known": PERSONS, **options}
+    return sanitizer.names_plan(**all_options)
 
 
 def draw_member(chance: random.Random, layout: str) -> str:

@@ -53,7 +53,7 @@ def test_values_that_only_python_has_are_encoded_alike(value: Any) -> None:
 @pytest.mark.usefixtures("small_steps")
 @pytest.mark.parametrize("value", [[object()] * 99, {"a": [object()], "b": "c" * 99}, [float("inf")] * 99])
 def test_values_without_json_raise_the_same_error(value: Any) -> None:
-    options = {"allow_nan": False}
+    options: dict[str, Any] = {"allow_nan": False}
     with pytest.raises((TypeError, ValueError)) as expected:
         json.dumps(value, **options)
     with pytest.raises(expected.type):

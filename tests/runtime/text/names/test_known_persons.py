@@ -25,12 +25,14 @@ def sanitizer() -> Sanitizer:
 
 def sanitize(sanitizer: Sanitizer, text: str, **options: Any) -> Any:
     """Return the result for a text with the listed persons."""
-    return sanitizer.sanitize(text, **{"protect": "names", "known": PEOPLE, **options})
+    all_options: dict[str, Any] = {"protect": "names", "known": PEOPLE, **options}
+    return sanitizer.sanitize(text, **all_options)
 
 
 def find_states(sanitizer: Sanitizer, text: str, **options: Any) -> list[str]:
     """Return the parts of a text that are slots of listed persons."""
-    plan = sanitizer.names_plan(**{"known": PEOPLE, **options})
+    all_options: dict[str, Any] = {"known": PEOPLE, **options}
+    plan = sanitizer.names_plan(**all_options)
     elements = plan.make_reader().read_texts([text])[0].elements
     return [entry.span.text for entry in elements if not isinstance(entry, str) and entry.span.layout]
 

@@ -3,7 +3,7 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from textveil import Conversation, Sanitizer
@@ -46,7 +46,7 @@ def test_style_tag_and_the_options_of_types_take_own_names(sanitizer: Sanitizer)
     assert "EMP12345" not in denied
     for name in ("tag", "keep", "drop"):
         with pytest.raises(OptionError, match="no such entity type"):
-            sanitizer.terms(protect="names", **{name: ["employee"]})
+            sanitizer.terms(**cast("Any", {"protect": "names", name: ["employee"]}))
 
 
 def test_patterns_come_before_allow_and_facts(sanitizer: Sanitizer) -> None:
@@ -121,7 +121,7 @@ def test_options_are_checked_and_other_modes_refuse_them(sanitizer: Sanitizer) -
     for name, value in (("patterns", {"a1": "b"}), ("known", ["Anna"])):
         for mode in ("words", "all"):
             with pytest.raises(OptionError, match=f"^{name}: only with the mode names"):
-                sanitizer.terms(protect=mode, **{name: value})
+                sanitizer.terms(**cast("Any", {"protect": mode, name: value}))
     for value in (["a1=b"], "a1=b", {"a1": 5}, {5: "b"}):
         with pytest.raises(OptionError, match=r"^patterns must be a mapping of names of types to patterns$"):
             sanitizer.terms(protect="names", patterns=value)  # type: ignore[arg-type]
@@ -162,7 +162,13 @@ def test_a_stored_conversation_has_its_own_lists(sanitizer: Sanitizer, tmp_path:
     (tmp_path / "stored").mkdir()
     places = tmp_path / "stored" / "conversation", tmp_path / "key"
     Conversation(sanitizer, **OPTIONS).save(*places)
-    for same in ({}, {"known": KNOWN[::-1]}, {"patterns": dict(PATTERNS)}, {"patterns": PATTERNS, "known": (*KNOWN,)}):
+    stored_lists: list[Any] = [
+        {},
+        {"known": KNOWN[::-1]},
+        {"patterns": dict(PATTERNS)},
+        {"patterns": PATTERNS, "known": (*KNOWN,)},
+    ]
+    for same in stored_lists:
         loaded = Conversation.load(*places, sanitizer, **same)
         assert "Keller" not in loaded.outgoing([{"role": "user", "content": "D. Keller"}])[0]["content"]
         assert Conversation.unpack(loaded.pack(), sanitizer, **same)

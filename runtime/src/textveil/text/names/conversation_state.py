@@ -252,8 +252,8 @@ class ConversationDraws(DocumentDraws):
         self._tags = {}
         for public_type, equality_key, tag in state["tags"]:
             group = public_type, *[tuple(part[:-1]) for part in equality_key]
-            strings: tuple[str, ...] = tuple(part[-1] for part in equality_key)
-            self._tags.setdefault(group, {})[strings if len(strings) > 1 else strings[0]] = tag
+            strings = [part[-1] for part in equality_key]
+            self._tags.setdefault(group, {})[tuple(strings) if len(strings) > 1 else strings[0]] = tag
         self._counts = dict(state["counts"])
         self._used_spellings = set(state["used_spellings"])
         self._unused_indices.clear()
