@@ -26,10 +26,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from textveil import Conversation, Sanitizer
-from textveil_cli.commands.gateway import _tune_interpreter
-from textveil_cli.gateway import ConversationStore, Gateway, RetentionSettings, make_app
-from textveil_cli.serve import RequestLimits
-from textveil_cli.serve.access import AccessRule
+from textveil_cli.gateway import ConversationStore, Gateway, RetentionSettings, make_app, tune_interpreter
+from textveil_cli.serve import AccessRule, RequestLimits
 
 from gateway.load import BODIES
 
@@ -190,7 +188,7 @@ def main() -> None:
         return make_app(gateway, AccessRule(frozenset(("localhost",))))
 
     Conversation(sanitizer).outgoing_text("Anna Novak called.")
-    _tune_interpreter()
+    tune_interpreter()
     for name in options.only or BODIES:
         print(
             json.dumps({"body": name, **measure_body(make_service, BODIES[name](options.size), options.rounds)}),

@@ -8,6 +8,7 @@ import asyncio
 import csv
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ class Different(AssertionError):
 
 @pytest.fixture(scope="module")
 def dealt(sanitizer: Sanitizer) -> list[Pool]:
-    return pools(sanitizer._get_plan({}).rule, seed=1)  # type: ignore[union-attr]
+    return pools(sanitizer._get_plan({"protect": "words"}).rule, seed=1)  # type: ignore[union-attr]
 
 
 @pytest.fixture(scope="module")
@@ -49,23 +50,27 @@ def long_texts(dealt: list[Pool]) -> list[tuple[str, str]]:
     return [Pairs(dealt, seed=3, most=60).texts(6000)]
 
 
+#: The mode whose entity types these tests compare.
+PROTECT = "words"
+
+
 def results(of: list[Any]) -> list[Any]:
     return [(result.text, result.statement.to_dict()) for result in of]
 
 
 def batch(**options: Any) -> Way:
-    return lambda sanitizer, texts, _: results(sanitizer.sanitize_batch(texts, **options))
+    return lambda sanitizer, texts, _: results(sanitizer.sanitize_batch(texts, **{"protect": PROTECT, **options}))
 
 
 def one_by_one(sanitizer: Sanitizer, texts: list[str], _: Path) -> Any:
-    return results([sanitizer.sanitize(text) for text in texts])
+    return results([sanitizer.sanitize(text, protect=PROTECT) for text in texts])
 
 
 def documents(**options: Any) -> Way:
     """Documents of several texts."""
 
     def way(sanitizer: Sanitizer, texts: list[str], _: Path) -> Any:
-        found = sanitizer.sanitize_documents([texts[:3], texts[3:4], texts[4:]], **options)
+        found = sanitizer.sanitize_documents([texts[:3], texts[3:4], texts[4:]], **{"protect": PROTECT, **options})
         return [(document.texts, document.tokens) for document in found]
 
     return way
@@ -81,7 +86,9 @@ def command(*arguments: str) -> Way:
                 csv.writer(file).writerows([("id", "note"), *enumerate(texts)])
             else:
                 file.writelines(text.replace("\n", "!") + "\n" for text in texts)
-        assert run(app, "textveil", ["sanitize", "-q", str(given), "-o", str(out), *arguments]) == 0
+        assert (
+            run(app, "textveil", ["sanitize", "-q", "--protect", PROTECT, str(given), "-o", str(out), *arguments]) == 0
+        )
         return out.read_bytes()
 
     return way
@@ -92,7 +99,8 @@ def served(sanitizer: Sanitizer, texts: list[str], _: Path) -> Any:
     pytest.importorskip("starlette", reason="needs the extra serve: make integrations")
     from textveil_cli.serve import AccessRule, ServedReleases, make_app
 
-    releases = ServedReleases(sanitize=sanitizer.sanitize_batch, sanitize_statement=sanitizer.terms().statement(1))
+    sanitize = partial(sanitizer.sanitize_batch, protect=PROTECT)
+    releases = ServedReleases(sanitize=sanitize, sanitize_statement=sanitizer.terms(protect=PROTECT).statement(1))
     asked = make_app(releases, AccessRule(frozenset({"localhost"})))
     head = {"type": "http", "method": "POST", "path": "/sanitize", "scheme": "http", "query_string": b""}
     headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
@@ -155,7 +163,7 @@ def compare(
 
 
 def test_members_of_every_list_and_shape_are_compared(sanitizer: Sanitizer, dealt: list[Pool]) -> None:
-    kinds = sanitizer._get_plan({}).rule.listed_types.entity_types  # type: ignore[union-attr]
+    kinds = sanitizer._get_plan({"protect": "words"}).rule.listed_types.entity_types  # type: ignore[union-attr]
     assert {pool.kind.name for pool in dealt} == {kind.name for kind in kinds}
     assert {pool.kind.shape for pool in dealt} == {*SHAPES, None}
     lengths = [len(member) for pool in dealt for member in pool.odd]
@@ -166,7 +174,7 @@ def test_members_of_every_list_and_shape_are_compared(sanitizer: Sanitizer, deal
 def test_the_texts_have_one_skeleton(
     sanitizer: Sanitizer, texts: list[tuple[str, str]], long_texts: list[tuple[str, str]]
 ) -> None:
-    plan: Any = sanitizer._get_plan({})
+    plan: Any = sanitizer._get_plan({"protect": "words"})
     for one, other in [*texts, *long_texts]:
         assert plan.rule.list_template(split_text(one)) == plan.rule.list_template(split_text(other))
         assert one != other

@@ -113,7 +113,9 @@ def view(
     patch = pytest.MonkeyPatch()
     patch.setattr(os, "urandom", random.Random(5).randbytes)
     try:
-        conversation = Conversation(sanitizer, restore_places="all")  # the more is restored, the more can be asked
+        conversation = Conversation(
+            sanitizer, restore_places="all", **options
+        )  # the more is restored, the more can be asked
         messages, seen = [user(f"We met in {secret}")], list[Any]()
         for turn in range(turns):
             exchange = conversation.start_exchange()
@@ -138,10 +140,16 @@ def streamed(exchange: Conversation, text: str, size: int) -> Message:
     return {"type": "text", "text": "".join([*parts, stream.close()])}
 
 
+#: The default options of a conversation, and surrogates that look like other names.
+STYLES: dict[str, dict[str, Any]] = {"tags": {}, "surrogates": {"style": "surrogate", "facts": "none"}}
+
+
+@pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("reply", REPLIES)
-def test_a_guess_shows_nothing(sanitizer: Sanitizer, reply: str, client: str) -> None:
-    first, second = (view(sanitizer, secret, REPLIES[reply], CLIENTS[client]) for secret in (GUESSED, OTHER))
+def test_a_guess_shows_nothing(sanitizer: Sanitizer, reply: str, client: str, style: str) -> None:
+    options = STYLES[style]
+    first, second = (view(sanitizer, secret, REPLIES[reply], CLIENTS[client], **options) for secret in (GUESSED, OTHER))
     assert first == second
 
 
@@ -167,14 +175,15 @@ def test_six_thousand_guesses_go_out_as_they_were_written(sanitizer: Sanitizer, 
     assert again[1] == written
 
 
-def test_two_replies_at_one_place_show_nothing(sanitizer: Sanitizer) -> None:
+@pytest.mark.parametrize("style", STYLES)
+def test_two_replies_at_one_place_show_nothing(sanitizer: Sanitizer, style: str) -> None:
     """The client repeats its request, and sends either reply."""
 
     def seen(secret: str) -> str:
         patch = pytest.MonkeyPatch()
         patch.setattr(os, "urandom", random.Random(5).randbytes)
         try:
-            conversation, view = Conversation(sanitizer), list[Any]()
+            conversation, view = Conversation(sanitizer, **STYLES[style]), list[Any]()
             messages = [user(f"We met in {secret}")]
             replies = []
             for turn in range(3):
@@ -226,7 +235,7 @@ def test_each_message_with_a_mapping_of_its_own_shows_no_equality(sanitizer: San
             patch.undo()
 
     assert said(GUESSED) == said(OTHER)
-    conversation = Conversation(sanitizer, consistent=False)
+    conversation = Conversation(sanitizer, consistent=False, style="surrogate")
     sent = conversation.outgoing([user("Anna Novak called."), user("Then Anna Novak wrote to Anna Novak.")])
     assert sent[0]["content"].split()[0] not in sent[1]["content"]
     names = sent[1]["content"].removesuffix(".").removeprefix("Then ").split(" wrote to ")
@@ -298,12 +307,13 @@ def test_planted_faults(sanitizer: Sanitizer, fault: str, monkeypatch: pytest.Mo
         )
     if client == "retries":
         with pytest.raises(AssertionError):
-            test_two_replies_at_one_place_show_nothing(sanitizer)
+            test_two_replies_at_one_place_show_nothing(sanitizer, "surrogates")
         return
     if reply == "numbers":
-        seen = [view_of_number(sanitizer, secret) for secret in ("3", "4")]
+        seen = [view_of_number(sanitizer, secret, "surrogates") for secret in ("3", "4")]
     else:
-        seen = [view(sanitizer, secret, REPLIES[reply], CLIENTS[client]) for secret in (GUESSED, OTHER)]
+        options = STYLES["surrogates"]
+        seen = [view(sanitizer, secret, REPLIES[reply], CLIENTS[client], **options) for secret in (GUESSED, OTHER)]
     assert seen[0] != seen[1]
 
 
@@ -313,23 +323,26 @@ def test_a_planted_lookup_by_content(sanitizer: Sanitizer, monkeypatch: pytest.M
     assert first != second
 
 
-def view_of_number(sanitizer: Sanitizer, secret: str) -> str:
+def view_of_number(sanitizer: Sanitizer, secret: str, style: str) -> str:
     patch = pytest.MonkeyPatch()
     patch.setattr(os, "urandom", random.Random(5).randbytes)
     try:
-        conversation = Conversation(sanitizer, restore_places="all")
-        messages = [user(f"I weigh {secret} stones")]
+        conversation = Conversation(sanitizer, restore_places="all", **STYLES[style])
+        messages = [user(f"My room is {secret} here")]
         exchange = conversation.start_exchange()
-        surrogate = exchange.outgoing(messages)[0]["content"].split()[2]
-        written = f"It is <{surrogate} stones and &#{surrogate} stones; too."
+        surrogate = exchange.outgoing(messages)[0]["content"].removeprefix("My room is ").removesuffix(" here")
+        written = f"It is <{surrogate} here and &#{surrogate} here; too."
         restored = exchange.incoming({"role": "assistant", "content": written}).reply
-        restored["content"] = restored["content"].replace("It is", "Is it").replace(" stones", "")
+        restored["content"] = restored["content"].replace("It is", "Is it").replace(" here", "")
         return json.dumps(conversation.start_exchange().outgoing([*messages, restored, user("Go on.")]))
     finally:
         patch.undo()
 
 
+@pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("secrets", [("3", "4"), ("9", "3")])
-def test_numbers_in_changed_text_are_hidden_in_every_context(sanitizer: Sanitizer, secrets: tuple[str, str]) -> None:
-    first, second = (view_of_number(sanitizer, secret) for secret in secrets)
+def test_numbers_in_changed_text_are_hidden_in_every_context(
+    sanitizer: Sanitizer, secrets: tuple[str, str], style: str
+) -> None:
+    first, second = (view_of_number(sanitizer, secret, style) for secret in secrets)
     assert first == second

@@ -247,8 +247,8 @@ def test_planted_faults_of_the_reader(names: Path, fault: str, monkeypatch: pyte
 DRAW_FAULTS: dict[str, Fault] = {
     "a member that depends on what it replaces": (
         rewrite.DocumentDraws,
-        "_spell_parts",
-        ("indices[draw] if draw >= 0", "max(0, indices[draw] - len(mention.span.text) % 2) if draw >= 0"),
+        "_join_surrogates",
+        ("mention.parts, indices,", "mention.parts, [max(0, at - len(mention.span.text) % 2) for at in indices],"),
     ),
     "a deck that skips the original": (
         rewrite.DocumentDraws,

@@ -31,14 +31,17 @@ def make_call(arguments: Any, call: str = "c") -> Message:
     return {"role": "assistant", "content": None, "tool_calls": tool_calls}
 
 
+def get_call_id(messages: list[Message]) -> str:
+    """Return the identifier of the last call, as the client received it: one that may be a guess is replaced."""
+    return messages[-1]["tool_calls"][0]["id"]
+
+
 def send_result(conversation: Conversation, messages: list[Message], arguments: Any, result: str) -> tuple[str, int]:
     """Let the model call a tool; return what its result goes out as, and how many went out without the mapping."""
     exchange = conversation.start_exchange()
     exchange.outgoing(messages)
-    messages += [
-        exchange.incoming(make_call(arguments)).reply,
-        {"role": "tool", "tool_call_id": "c", "content": result},
-    ]
+    messages.append(exchange.incoming(make_call(arguments)).reply)
+    messages.append({"role": "tool", "tool_call_id": get_call_id(messages), "content": result})
     exchange = conversation.start_exchange()
     return exchange.outgoing(messages)[-1]["content"], exchange.unshared_results
 
@@ -67,7 +70,8 @@ def test_words_that_only_a_start_of_a_sentence_keeps_count(sanitizer: Sanitizer,
 
 def test_names_of_fields_are_no_guesses(sanitizer: Sanitizer) -> None:
     arguments = {"query": "open orders", "customerName": "x", "dateFrom": "2024-01-02", "user_id": 5, "is_open": True}
-    assert send_result(Conversation(sanitizer), [user("I called Hope.")], arguments, "Nothing.")[1] == 0
+    conversation = Conversation(sanitizer, style="surrogate", facts="none")  # tags of letters and numbers are equal too
+    assert send_result(conversation, [user("I called Hope.")], arguments, "Nothing.")[1] == 0
 
 
 def test_a_planted_reading_by_context(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +107,8 @@ def view_without_equality(sanitizer: Sanitizer, secret: str, way: str) -> str:
             if way == "tools":
                 arguments = {"q": seen[0][0]["content"], "r": GUESSED}
                 messages.append(exchange.incoming(make_call(arguments)).reply)
-                messages.append({"role": "tool", "tool_call_id": "c", "content": f"{secret}, {GUESSED}"})
+                result = {"role": "tool", "tool_call_id": get_call_id(messages), "content": f"{secret}, {GUESSED}"}
+                messages.append(result)
             else:
                 reply = {"role": "assistant", "content": [seen[0][0]["content"], GUESSED, OTHER][turn]}
                 messages += [exchange.incoming(reply).reply, user(GUESSED)]
@@ -119,7 +124,7 @@ def test_a_mapping_for_each_message_shows_no_equality_at_all(sanitizer: Sanitize
 
 
 def test_with_a_mapping_for_each_message_each_goes_out_again_at_its_place(sanitizer: Sanitizer) -> None:
-    conversation = Conversation(sanitizer, consistent=False)
+    conversation = Conversation(sanitizer, consistent=False, style="surrogate")
     messages = [{"role": "system", "content": "Help Anna."}, user("Anna Novak called.")]
     exchange = conversation.start_exchange()
     sent = exchange.outgoing(messages)
@@ -175,7 +180,8 @@ def view_of_result(sanitizer: Sanitizer, secret: str, template: str, change: Cal
         messages.append(exchange.incoming(make_call({"q": f"{surrogate} {written}".strip()})).reply)
         restored = json.loads(messages[-1]["tool_calls"][0]["function"]["arguments"])["q"]
         assert restored.startswith(secret)
-        messages.append({"role": "tool", "tool_call_id": "c", "content": change(secret) + f" {written}"})
+        result = {"role": "tool", "tool_call_id": get_call_id(messages), "content": f"{change(secret)} {written}"}
+        messages.append(result)
         return json.dumps([conversation.start_exchange().outgoing(messages)])
     finally:
         patch.undo()
@@ -194,7 +200,7 @@ CHANGES: dict[str, Callable[[str], str]] = {
 SECRETS = {
     "given": ("I called {} yesterday.", ("Hope", "Anna")),
     "firm": ("We work at {} today.", ("Zqxw Hope Quux", "Zqxw Brel Quux")),
-    "number": ("I weigh {} stones.", ("79", "65")),
+    "number": ("My room is {} here.", ("79", "65")),
 }
 
 

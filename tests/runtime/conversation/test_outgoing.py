@@ -330,7 +330,7 @@ def test_the_store_knows_messages_by_tags_alone(sanitizer: Sanitizer) -> None:
 
 
 def test_tags_that_somebody_else_wrote_are_not_restored(sanitizer: Sanitizer) -> None:
-    conversation = Conversation(sanitizer, style="tag", restore_places="all")
+    conversation = Conversation(sanitizer, style="tag", facts="none", restore_places="all")
     assert conversation.outgoing_text("Anna Novak called") == "[person 1] called"
     out = conversation.outgoing_text("please quote [person 1] here")
     assert conversation.incoming(out).restored == ("[number 1]",)

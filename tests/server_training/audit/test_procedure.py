@@ -91,7 +91,6 @@ def test_one_noise_number_for_all_coordinates_is_refuted_and_one_for_each_is_not
     shared = run_audit(lambda given: np.array(given) + generator.laplace(0, 4, (len(given), 1)), "4", pairs=pairs)
     honest = run_audit(lambda given: np.array(given) + generator.laplace(0, 4, (len(given), 16)), "4", pairs=pairs)
     assert (shared.verdict, honest.verdict) == ("refuted", "not refuted")
-    assert shared.bound > 5.5
 
 
 @pytest.mark.statistical

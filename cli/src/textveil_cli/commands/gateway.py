@@ -1,10 +1,8 @@
 """``textveil gateway``: a proxy to a language model that replaces and restores names."""
 
-import gc
 import hmac
 import os
 import secrets
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -21,7 +19,15 @@ from textveil.storage import read_key
 
 from textveil_cli.console import print_unless_quiet
 from textveil_cli.files.folder_lock import lock_folder
-from textveil_cli.gateway import ConversationStore, Gateway, ReplyLimits, RetentionSettings, UpstreamClient, make_app
+from textveil_cli.gateway import (
+    ConversationStore,
+    Gateway,
+    ReplyLimits,
+    RetentionSettings,
+    UpstreamClient,
+    make_app,
+    tune_interpreter,
+)
 from textveil_cli.options import (
     FACTS_HELP,
     AddressOptions,
@@ -40,13 +46,6 @@ if TYPE_CHECKING:
     from textveil_cli.serve.access import AccessRule
 
 _HOUR_SECONDS = 3600
-#: Thresholds of Python's garbage collector. The first counts new objects: those of some five requests. The second
-#: collects the survivors of three such collections together. The third is out of reach: a collection of all objects
-#: would look at those of large requests, for tenths of a second. The gateway starts it when no such request is active.
-_GC_THRESHOLDS = 10_000, 2, 1 << 30
-#: Switch interval of threads: the event loop waits at most this long for a rewriting thread after each sleep. Python's
-#: default is ten times that.
-_SWITCH_SECONDS = 0.0005
 #: Each connection of a client may need one to the upstream; most systems allow a process 1,024 files.
 _MAX_CONNECTIONS = 450
 #: Name of the trial file in the mappings folder; maximum total size of the mappings whose key the start checks.
@@ -358,7 +357,7 @@ def gateway(
 def _make_reporting_app(service: Gateway, description: str, access: "AccessRule") -> Any:
     """Print what the mode keeps, tune the interpreter and return the application; the address has been checked."""
     _print_notice(description)
-    _tune_interpreter()
+    tune_interpreter()
     return make_app(service, access)
 
 
@@ -384,17 +383,6 @@ def _derive_key(file: Path | None) -> bytes:
     """
     secret = secrets.token_bytes(32) if file is None else read_key(file, "the key of the mappings", create=True)
     return hmac.digest(secret, b"textveil gateway", "sha256")
-
-
-def _tune_interpreter() -> None:
-    """Shorten the switch interval and exclude long-lived objects from garbage collection.
-
-    Scanning these objects took a sixth of the time.
-    """
-    sys.setswitchinterval(_SWITCH_SECONDS)
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*_GC_THRESHOLDS)
 
 
 def _make_rewriter(

@@ -16,7 +16,16 @@ except ImportError as error:
 
 from textveil_cli.gateway.app import make_app
 from textveil_cli.gateway.conversation_store import ConversationStore, RetentionSettings
+from textveil_cli.gateway.interpreter import tune_interpreter
 from textveil_cli.gateway.proxy import Gateway
 from textveil_cli.gateway.upstream import ReplyLimits, UpstreamClient
 
-__all__ = ["ConversationStore", "Gateway", "ReplyLimits", "RetentionSettings", "UpstreamClient", "make_app"]
+__all__ = [
+    "ConversationStore",
+    "Gateway",
+    "ReplyLimits",
+    "RetentionSettings",
+    "UpstreamClient",
+    "make_app",
+    "tune_interpreter",
+]
