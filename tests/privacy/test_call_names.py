@@ -99,7 +99,7 @@ def test_names_of_tools_are_tests_within_the_budget_alone(sanitizer: Sanitizer) 
     """A name that the user did not declare counts as a string of the model, with those of the arguments."""
     assert count_hits(sanitizer, [("call_1", SECRET)], "{} is not there.") == 1
     for towns, hits in (('["Alba", "Berlo"]', 1), ('["Alba", "Berlo", "Corti"]', 0)):
-        arguments = f'{{"q": {towns}}}'
+        arguments = f'{{"query": {towns}}}'
         assert count_hits(sanitizer, [("call_1", SECRET)], "{} is not there.", arguments=arguments) == hits
     calls = [(f"call_{number}", guess) for number, guess in enumerate([*GUESSES[:31], SECRET])]
     assert count_hits(sanitizer, calls, "{} is not there.") == 1
@@ -138,7 +138,7 @@ def test_a_common_word_that_is_a_name_counts_in_lower_case(sanitizer: Sanitizer,
     messages: list[Message] = [{"role": "user", "content": f"I met {word.capitalize()} today."}]
     exchange = conversation.start_exchange()
     exchange.outgoing(messages)
-    function = {"name": "find", "arguments": json.dumps({"q": f"the {word} of it"})}
+    function = {"name": "find", "arguments": json.dumps({"query": f"the {word} of it"})}
     call = {"id": "call_1", "type": "function", "function": function}
     messages.append(exchange.incoming({"role": "assistant", "content": None, "tool_calls": [call]}).reply)
     messages.append({"role": "tool", "tool_call_id": "call_1", "content": f"I met {word.capitalize()}."})

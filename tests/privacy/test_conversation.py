@@ -28,7 +28,7 @@ J. R. Smith lives at 12 Elm Street, suite 7, Boston, TX 84101. See www.novak.com
 
 def conversations(sanitizer: Sanitizer, count: int) -> Iterator[tuple[list[str], list[str]]]:
     """Return the texts of two conversations with equal templates."""
-    chance, plan = random.Random(3), sanitizer.names_plan(protect="names")
+    chance, plan = random.Random(3), sanitizer.names_plan(protect="names", facts="none")
     members, reader = (
         Members(plan.lists.members_by_type, plan.lists.common_words, chance, frozenset()),
         plan.make_reader(),
@@ -53,7 +53,11 @@ def said(sanitizer: Sanitizer, texts: list[str], monkeypatch: pytest.MonkeyPatch
         monkeypatch.undo()
 
 
-OPTIONS: list[dict[str, Any]] = [{}, {"style": "tag"}, {"tag": ["city"], "drop": ["month"]}, {"consistent_cap": 4}]
+OPTIONS: list[dict[str, Any]] = [
+    {**more, "style": style, "facts": "none"}
+    for style in ("surrogate", "tag")
+    for more in ({}, {"tag": ["city"], "drop": ["month"]}, {"consistent_cap": 4})
+]
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
@@ -75,7 +79,7 @@ FAULTS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
             ("entity_type, layout, size, self", "entity_type, layout, max(1, size - len(part.text) % 3), self"),)),
     "an output with the length of the original": (
         "_rewrite_mention", (
-            ("drawn_parts, mention.case))", "drawn_parts, mention.case)[:-1] + ('.' * (len(original) % 2),))"),)),
+            ("mention, drawn_parts)", "mention, drawn_parts)._replace(output='.' * (len(original) % 2))"),)),
 }  # fmt: skip
 
 
@@ -83,7 +87,9 @@ FAULTS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
 def test_planted_faults(sanitizer: Sanitizer, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name, changes = FAULTS[fault]
     monkeypatch.setattr(ConversationDraws, name, planted(getattr(ConversationDraws, name), *changes))
+    options: dict[str, Any] = {"style": "surrogate", "facts": "none"}
     assert any(
-        said(sanitizer, texts, pytest.MonkeyPatch()) != said(sanitizer, others, pytest.MonkeyPatch())
+        said(sanitizer, texts, pytest.MonkeyPatch(), **options)
+        != said(sanitizer, others, pytest.MonkeyPatch(), **options)
         for texts, others in conversations(sanitizer, 6)
     )

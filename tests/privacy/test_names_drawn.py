@@ -136,6 +136,7 @@ FRAMES = parts_of("""
 he said {0} today|the {0}'s house|the {0}’S {0}|an x-{0} and t-{0}|7 {0} old|82-{0}-old|{0} 7|{0} of Boston|new {0} is
 {0}-Anna left|Mr. {0} left|two {0}; {0}&amp;{0}; &{0}; {0}|'{0} and {0}'|{0}. He left|he left. {0}: he
 May {0}, {0} May|Anna of {0}|de {0}, {0} de Boston|@{0} (~{0}) #{0}|{0}/{0}/he {0}/he|[{0} 1] {0}...{0}
+open {0}_total.py|Use {0} 12 px|translate into {0}
 """)
 CAPITALS = [
     "{0} left.",
@@ -159,8 +160,9 @@ def differing(plan: Any) -> list[str]:
     return found
 
 
-def test_no_place_tells_words_of_the_list_apart(plans: NamesPlanFactory) -> None:
-    assert differing(plans.make_plan({"randomize": LIST})) == []
+@pytest.mark.parametrize("facts", ["none", "plain", "useful", "public"])
+def test_no_place_tells_words_of_the_list_apart(plans: NamesPlanFactory, facts: str) -> None:
+    assert differing(plans.make_plan({"randomize": LIST, "facts": facts})) == []
 
 
 #: Faults of the reader: which function, what is changed, and how.

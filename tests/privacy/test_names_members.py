@@ -36,7 +36,7 @@ _WRITTEN = re.compile(r"(?:[^\W\d_]+(?:'[^\W\d_]+)* )*[^\W\d_]+(?:'[^\W\d_]+)*")
 
 @pytest.fixture(scope="module", params=["small", "shipped"])
 def plan(request: pytest.FixtureRequest, names: Path) -> NamesPlan:
-    return NamesPlanFactory(Sanitizer.load(*[names][: request.param == "small"]).bundle).make_plan({})
+    return NamesPlanFactory(Sanitizer.load(*[names][: request.param == "small"]).bundle).make_plan({"facts": "none"})
 
 
 @pytest.fixture(autouse=True)

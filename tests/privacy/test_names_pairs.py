@@ -28,7 +28,7 @@ def unexplained(plan: NamesPlan, seed: int, count: int) -> tuple[list[tuple[str,
 
 @pytest.fixture(scope="module", params=["small", "shipped"])
 def plan(request: pytest.FixtureRequest, names: Path) -> NamesPlan:
-    return NamesPlanFactory(Sanitizer.load(*[names][: request.param == "small"]).bundle).make_plan({})
+    return NamesPlanFactory(Sanitizer.load(*[names][: request.param == "small"]).bundle).make_plan({"facts": "none"})
 
 
 def test_what_differs_is_in_the_table_of_the_proof(plan: NamesPlan) -> None:
@@ -46,4 +46,4 @@ def test_a_fault_of_a_rare_string_is_found(names: Path, monkeypatch: pytest.Monk
     """Planted fault: a name ends before its last letters."""
     change = ("start, end = len(chunk)", 'chunk = chunk.replace("lax", "la.")\n        start, end = len(chunk)')
     monkeypatch.setattr(ChunkTokenizer, "_find_core", planted(ChunkTokenizer._find_core, change))
-    assert unexplained(NamesPlanFactory(Sanitizer.load(names).bundle).make_plan({}), 2, 12_000)[0] != []
+    assert unexplained(NamesPlanFactory(Sanitizer.load(names).bundle).make_plan({"facts": "none"}), 2, 12_000)[0] != []

@@ -16,6 +16,8 @@ from textveil.conversation.tool_guesses import ToolGuesses
 GUESSED = "Zqxwgrad"
 GUESSES = [GUESSED, *(f"Zqxw{first}{second}burg" for first in "abcdefgh" for second in "abcdefgh")]
 Message = dict[str, Any]
+#: The default options of a conversation, and surrogates that look like other names.
+STYLES: dict[str, dict[str, Any]] = {"tags": {}, "surrogates": {"style": "surrogate", "facts": "none"}}
 
 
 def user(text: str) -> Message:
@@ -49,7 +51,7 @@ def tries(
 
 
 def towns_in(output: str) -> set[str]:
-    return {town.strip() for town in re.split(r'[",.;:\[\]{}]+|found in|met in', output)}
+    return {town.strip() for town in re.split(r'[",.;:{}]+|\[(?=")|(?<=")\]|found in|met in', output)}
 
 
 def no_results(towns: list[str]) -> str:
@@ -88,9 +90,9 @@ def test_a_call_whose_identifier_comes_again_has_the_guesses_of_both(sanitizer: 
     for towns in (["Vlombeck"], GUESSES):
         exchange = conversation.start_exchange()
         sent = exchange.outgoing(messages)
-        call = {"type": "function_call", "call_id": "c", "name": "find", "arguments": json.dumps({"towns": towns})}
+        call = {"type": "function_call", "call_id": "call_1", "name": "find", "arguments": json.dumps({"towns": towns})}
         messages += exchange.incoming([call]).reply
-        messages.append({"type": "function_call_output", "call_id": "c", "output": ", ".join(towns)})
+        messages.append({"type": "function_call_output", "call_id": "call_1", "output": ", ".join(towns)})
     surrogate = sent[0]["content"].removeprefix("We met in ")
     again = conversation.start_exchange()
     assert surrogate not in {town for sent in again.outgoing(messages)[1:] for town in towns_in(json.dumps(sent))}
@@ -112,27 +114,28 @@ def test_what_was_restored_into_a_call_is_hidden_in_every_context(
 ) -> None:
     """``&#79;`` and ``<3`` are kept anywhere else; other numbers in such contexts are not."""
 
-    def seen(secret: str) -> str:
+    def seen(secret: str, options: dict[str, Any]) -> str:
         patch = pytest.MonkeyPatch()
         patch.setattr(os, "urandom", random.Random(5).randbytes)
         try:
-            conversation = Conversation(sanitizer, restore_tools={"find"})
-            messages: list[Message] = [user(f"I weigh {secret} stones")]
+            conversation = Conversation(sanitizer, restore_tools={"find"}, **options)
+            messages: list[Message] = [user(f"My room is {secret} here")]
             exchange = conversation.start_exchange()
             sent = exchange.outgoing(messages)
-            surrogate = sent[0]["content"].split()[2]
-            arguments = json.dumps({"text": f"{surrogate} stones"})
-            call = {"type": "function_call", "call_id": "c", "name": "find", "arguments": arguments}
+            surrogate = sent[0]["content"].removeprefix("My room is ").removesuffix(" here")
+            arguments = json.dumps({"text": f"{surrogate} here"})
+            call = {"type": "function_call", "call_id": "call_1", "name": "find", "arguments": arguments}
             messages += exchange.incoming([call]).reply
             assert secret in messages[-1]["arguments"]
             output = f"&#{secret}; <{secret} and &amp;#{secret}; {secret}. or {secret}: {secret}"
-            messages.append({"type": "function_call_output", "call_id": "c", "output": output})
+            messages.append({"type": "function_call_output", "call_id": "call_1", "output": output})
             return json.dumps(conversation.start_exchange().outgoing(messages))
         finally:
             patch.undo()
 
-    first, second = map(seen, secrets)
-    assert first == second
+    for options in STYLES.values():
+        first, second = (seen(secret, options) for secret in secrets)
+        assert first == second
 
 
 def test_a_planted_threshold_by_the_result(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,11 +163,11 @@ def test_a_call_id_that_comes_again_has_the_strings_of_all_its_calls(sanitizer: 
         return {
             "role": "assistant",
             "content": None,
-            "tool_calls": [{"id": "c", "type": "function", "function": function}],
+            "tool_calls": [{"id": "call_1", "type": "function", "function": function}],
         }
 
     def result(text: str) -> dict[str, Any]:
-        return {"role": "tool", "tool_call_id": "c", "content": text}
+        return {"role": "tool", "tool_call_id": "call_1", "content": text}
 
     echo = call({"a": "Zqxwgrad", "b": "Zqxwa", "c": "Zqxwb", "d": "Zqxwc"})
     for limits in ((3, 32), (0, 0)):
@@ -175,12 +178,14 @@ def test_a_call_id_that_comes_again_has_the_strings_of_all_its_calls(sanitizer: 
 
 
 def test_surrogates_that_no_device_restored_count_as_guesses(sanitizer: Sanitizer) -> None:
-    for tools, is_counted in (((), True), (("f",), False)):
+    for tools, is_counted in (((), True), (("find",), False)):
         conversation = Conversation(sanitizer, restore_tools=tools)
         exchange = conversation.start_exchange()
         surrogate = exchange.outgoing([user("We met in Zqxwgrad")])[0]["content"].removeprefix("We met in ")
-        function = {"name": "f", "arguments": json.dumps({"q": surrogate})}
-        exchange.incoming({"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": function}]})
+        function = {"name": "find", "arguments": json.dumps({"query": surrogate})}
+        exchange.incoming(
+            {"role": "assistant", "tool_calls": [{"id": "call_1", "type": "function", "function": function}]}
+        )
         assert (
             len(conversation._shared.tool_guesses._all_strings) > 0
         ) == is_counted  # a surrogate of several words counts for each
@@ -193,8 +198,8 @@ def test_arguments_that_readers_decode_differently_share_no_mapping(sanitizer: S
     messages = [user("We met Walter")]
     exchange.outgoing(messages)
     function = {"name": "f", "arguments": arguments}
-    reply = {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": function}]}
-    messages += [exchange.incoming(reply).reply, {"role": "tool", "tool_call_id": "c", "content": "Walter"}]
+    reply = {"role": "assistant", "tool_calls": [{"id": "call_1", "type": "function", "function": function}]}
+    messages += [exchange.incoming(reply).reply, {"role": "tool", "tool_call_id": "call_1", "content": "Walter"}]
     exchange = conversation.start_exchange()
     exchange.outgoing(messages)
     assert exchange.unshared_results == 1

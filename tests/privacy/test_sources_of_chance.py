@@ -48,6 +48,7 @@ NO_NOISE = {
     "textveil_cli/console/command.py": ["import_module", "import_module"],
     "textveil_cli/commands/gateway.py": ["secrets"],
     "textveil_cli/gateway/app.py": ["secrets"],
+    "textveil_cli/gateway/client_request.py": ["secrets"],
     "textveil_cli/gateway/proxy.py": ["secrets"],
     "textveil_cli/gateway/upstream.py": ["ssl"],
     "textveil_cli/integrations/agents.py": ["uuid"],

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from textveil import Conversation, InputError, Sanitizer
 from textveil.conversation import encrypted_file
+from textveil.conversation.conversation import CONVERSATION_DEFAULTS
 from textveil.errors import ConversationChanged, KeyFileError, OptionError
-from textveil.text.options import DEFAULT_FACTS
 
 pytest.importorskip("cryptography", reason="needs the extra crypto")
 SECRET = "I am Zqxwvina Novak."
@@ -146,8 +146,8 @@ def test_a_saved_conversation_keeps_its_value_of_facts(sanitizer: Sanitizer, pla
 
 def test_a_saved_conversation_records_the_default_of_facts(sanitizer: Sanitizer) -> None:
     conversation = Conversation(sanitizer)
-    assert conversation._shared.export_state()["options"]["facts"] == DEFAULT_FACTS
-    assert Conversation.unpack(conversation.pack(), sanitizer, facts=DEFAULT_FACTS)
+    assert conversation._shared.export_state()["options"]["facts"] == CONVERSATION_DEFAULTS["facts"]
+    assert Conversation.unpack(conversation.pack(), sanitizer, facts=CONVERSATION_DEFAULTS["facts"])
 
 
 def test_a_saved_conversation_continues_after_its_own_reply(sanitizer: Sanitizer, places: tuple[Path, Path]) -> None:

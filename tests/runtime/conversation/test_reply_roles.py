@@ -18,7 +18,7 @@ def send_back(reply: Any, **options: Any) -> tuple[str, str]:
     conversation = Conversation(**options)
     messages: list[Any] = [{"role": "user", "content": f"I met {SECRET} in town."}]
     exchange = conversation.start_exchange()
-    surrogate = exchange.outgoing(messages)[0]["content"].split()[2]
+    surrogate = exchange.outgoing(messages)[0]["content"].removeprefix("I met ").removesuffix(" in town.")
     back = exchange.incoming(reply).reply
     later = [*messages, *(back if isinstance(back, list) else [back]), {"role": "user", "content": "Go on."}]
     return surrogate, json.dumps(conversation.start_exchange().outgoing(later)[1:])
@@ -39,18 +39,24 @@ REPLIES = [
 ]
 
 
+#: The default options of a conversation, and surrogates that look like other names.
+STYLES: dict[str, dict[str, Any]] = {"tags": {}, "surrogates": {"style": "surrogate", "facts": "none"}}
+
+
+@pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("reply", REPLIES, ids=lambda reply: json.dumps(reply)[:60])
-def test_no_role_or_type_of_a_reply_makes_its_text_read_the_mapping(reply: Any) -> None:
-    surrogate, sent = send_back(reply)
+def test_no_role_or_type_of_a_reply_makes_its_text_read_the_mapping(reply: Any, style: str) -> None:
+    surrogate, sent = send_back(reply, **STYLES[style])
     assert surrogate not in sent
 
 
 @pytest.mark.full
 def test_it_would_be_seen_if_roles_were_believed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "claim_reply", lambda reply, *ways: reply)
-    for reply in (REPLIES[0], REPLIES[5], call_and_output()):
-        surrogate, sent = send_back(reply)
-        assert surrogate in sent
+    for options in STYLES.values():
+        for reply in (REPLIES[0], REPLIES[5], call_and_output()):
+            surrogate, sent = send_back(reply, **options)
+            assert surrogate in sent
 
 
 def test_no_reply_has_the_settings_of_a_request() -> None:
@@ -59,7 +65,10 @@ def test_no_reply_has_the_settings_of_a_request() -> None:
 
 
 def test_the_arguments_of_a_call_may_have_roles() -> None:
-    reply = {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "f", "input": {"role": "user"}}]}
+    reply = {
+        "role": "assistant",
+        "content": [{"type": "tool_use", "id": "toolu_01", "name": "f", "input": {"role": "user"}}],
+    }
     assert Conversation().incoming(reply).reply == reply
 
 

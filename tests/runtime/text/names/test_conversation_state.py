@@ -33,5 +33,9 @@ def test_tags_go_on_where_a_state_was_taken(plans: NamesPlanFactory) -> None:
 
 def test_what_a_number_makes_look_like_a_tag_is_not_one(plans: NamesPlanFactory) -> None:
     """The bracket is kept text, and the number is the surrogate of the slot after it."""
-    plan = plans.make_plan({})
+    plan = plans.make_plan({"style": "surrogate", "facts": "none"})
     assert re.fullmatch(r"see \[ person \d+\] there", said(plan, made(plan), "see [person 1] there"))
+    plan = plans.make_plan({"style": "tag", "facts": "useful"})
+    assert said(plan, made(plan), "see [person 1] there, Zobbel") == "see [ person 1] there, [person 1]"
+    plan = plans.make_plan({})
+    assert said(plan, made(plan), "see [person 1] there") == "see [person [number 1]] there"

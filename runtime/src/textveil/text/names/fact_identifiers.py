@@ -58,6 +58,8 @@ class IdentifierRules:
         if _PIECES.fullmatch(string) is None or _UNCUT_MARKS.search(string):
             return None
         pieces = [*iterate_identifier_words(string)]
+        if any(string[start:end].lower() in self._strings.randomized for start, end in pieces):
+            return None
         hidden = [
             (start, end)
             for start, end in pieces

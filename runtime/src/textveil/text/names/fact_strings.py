@@ -40,13 +40,18 @@ class FactStrings:
         lists: The lists of the bundle.
         level: One of ``FACTS``.
         denied: Keys of words that are always replaced.
+        randomized: Words of the option ``randomize``, which no rule keeps either. An identifier with one of them is
+            replaced as a whole, so that it reveals only that the list has some word of it.
 
     Privacy:
         The object stores no text of the user.
     """
 
-    def __init__(self, lists: NamesLists, level: str, denied: Collection[str] = ()) -> None:
-        self.lists, self.denied, self.words = lists, frozenset(denied), lists.rules.facts
+    def __init__(
+        self, lists: NamesLists, level: str, denied: Collection[str] = (), randomized: Collection[str] = ()
+    ) -> None:
+        self.lists, self.words, self.randomized = lists, lists.rules.facts, frozenset(randomized)
+        self.denied = self.randomized.union(denied)
         self.is_useful, self.is_public = FACTS.index(level) >= 2, FACTS.index(level) >= 3
         self.common = lists.common_words
 

@@ -40,6 +40,7 @@ class FactRules:
         lists: The lists of the bundle.
         level: One of ``FACTS``.
         denied: Keys of words that are always replaced.
+        randomized: Words of the option ``randomize``.
         hidden_types: Public names of types that the options write as tags or remove.
         shows_errors: Whether corrected words keep their own spelling, as a preview shows them.
 
@@ -52,11 +53,13 @@ class FactRules:
         lists: NamesLists,
         level: str,
         denied: Collection[str] = (),
+        randomized: Collection[str] = (),
         hidden_types: Collection[str] = (),
         shows_errors: bool = False,
     ) -> None:
-        self.level, self._lists, self._denied, self._hidden_types = level, lists, frozenset(denied), hidden_types
-        self.strings = FactStrings(lists, level, denied)
+        self.level, self._lists, self._hidden_types = level, lists, hidden_types
+        self.strings = FactStrings(lists, level, denied, randomized)
+        self._denied = self.strings.denied
         self._identifiers, self._numbers = IdentifierRules(self.strings), NumberFacts(self.strings)
         self._errors, self._shows_errors = TypingErrors(self.strings), shows_errors
         self._facts = lists.rules.facts

@@ -207,7 +207,9 @@ class NamesPlan:
             return None
         from textveil.text.names.facts import FactRules  # lazy: most calls keep no facts
 
-        return FactRules(self.lists, self.facts_level, self.denied, self.style.tag | self.style.drop, shows_errors)
+        randomized = self.randomizer.ids if self.randomizer else ()
+        hidden_types = self.style.tag | self.style.drop
+        return FactRules(self.lists, self.facts_level, self.denied, randomized, hidden_types, shows_errors)
 
     def corrects(self, word: str) -> bool:
         """Return whether a lower-case word is a typing error that the option ``facts`` corrects at some places."""
