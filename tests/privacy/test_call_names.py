@@ -13,6 +13,8 @@ from textveil.conversation.reply_roles import CallIds
 from textveil.conversation.tool_call_counter import ToolCallCounter
 
 Message = dict[str, Any]
+#: The default options of a conversation, and surrogates that look like other names.
+STYLES: dict[str, dict[str, Any]] = {"tags": {}, "surrogates": {"style": "surrogate", "facts": "none"}}
 ERRORS = {
     "langchain": "Error: {} is not a valid tool, try one of [search].",
     "quoted": "Tool '{}' not found",
@@ -41,6 +43,7 @@ def count_hits(
     *,
     declared: tuple[str, ...] = ("search",),
     arguments: str = "{}",
+    **options: Any,
 ) -> int:
     """Return how many results show the surrogate of a secret, each what a client answers to a call that it cannot run.
 
@@ -51,8 +54,9 @@ def count_hits(
         secret: What the user wrote.
         declared: Tools of the user.
         arguments: Those of each call.
+        options: Of the conversation.
     """
-    conversation = Conversation(sanitizer)
+    conversation = Conversation(sanitizer, **options)
     messages: list[Message] = [{"role": "user", "content": f"I met {secret} today."}]
     exchange = conversation.start_exchange()
     exchange.declare_tools(declared)
@@ -77,7 +81,8 @@ def count_hits(
 def test_ten_thousand_names_of_tools_tell_nothing(sanitizer: Sanitizer, error: str) -> None:
     guesses = GUESSES if error == "langchain" else [*GUESSES[:100], SECRET]
     calls = [(f"call_{number}", guess) for number, guess in enumerate(guesses)]
-    assert count_hits(sanitizer, calls, ERRORS[error]) == 0
+    for options in STYLES.values():
+        assert count_hits(sanitizer, calls, ERRORS[error], **options) == 0
 
 
 @pytest.mark.full
@@ -85,25 +90,30 @@ def test_ten_thousand_names_of_tools_tell_nothing(sanitizer: Sanitizer, error: s
 def test_ten_thousand_identifiers_tell_nothing(sanitizer: Sanitizer, form: str) -> None:
     for number, error in enumerate(ID_ERRORS):
         guesses = GUESSES if (form, number) == (FORMS[0], 0) else [SECRET, *GUESSES[:20]]
-        assert count_hits(sanitizer, [(form.format(guess), "search") for guess in guesses], error) == 0
+        calls = [(form.format(guess), "search") for guess in guesses]
+        for options in STYLES.values():
+            assert count_hits(sanitizer, calls, error, **options) == 0
 
 
 @pytest.mark.parametrize(
     "secret", ["B12", "c7", "47118821", "EMP000123", "hope.k@mail.example", "Zqxw-12/88", "AB3cdE9fG"]
 )
 def test_no_identifier_is_a_test_of_a_code(sanitizer: Sanitizer, secret: str) -> None:
-    assert count_hits(sanitizer, [(secret, "search")], "Call {} failed.", secret) == 0
+    for options in STYLES.values():
+        assert count_hits(sanitizer, [(secret, "search")], "Call {} failed.", secret, **options) == 0
 
 
-def test_names_of_tools_are_tests_within_the_budget_alone(sanitizer: Sanitizer) -> None:
+@pytest.mark.parametrize("style", STYLES)
+def test_names_of_tools_are_tests_within_the_budget_alone(sanitizer: Sanitizer, style: str) -> None:
     """A name that the user did not declare counts as a string of the model, with those of the arguments."""
-    assert count_hits(sanitizer, [("call_1", SECRET)], "{} is not there.") == 1
+    error, options = ERRORS["start"], STYLES[style]
+    assert count_hits(sanitizer, [("call_1", SECRET)], error, **options) == 1
     for towns, hits in (('["Alba", "Berlo"]', 1), ('["Alba", "Berlo", "Corti"]', 0)):
         arguments = f'{{"query": {towns}}}'
-        assert count_hits(sanitizer, [("call_1", SECRET)], "{} is not there.", arguments=arguments) == hits
+        assert count_hits(sanitizer, [("call_1", SECRET)], error, arguments=arguments, **options) == hits
     calls = [(f"call_{number}", guess) for number, guess in enumerate([*GUESSES[:31], SECRET])]
-    assert count_hits(sanitizer, calls, "{} is not there.") == 1
-    assert count_hits(sanitizer, [("call_0", GUESSES[40]), *calls], "{} is not there.") == 0
+    assert count_hits(sanitizer, calls, error, **options) == 1
+    assert count_hits(sanitizer, [("call_0", GUESSES[40]), *calls], error, **options) == 0
 
 
 def test_declared_tools_and_opaque_identifiers_cost_no_guess(sanitizer: Sanitizer) -> None:

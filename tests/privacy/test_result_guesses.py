@@ -51,28 +51,31 @@ def tries(
 
 
 def towns_in(output: str) -> set[str]:
-    return {town.strip() for town in re.split(r'[",.;:{}]+|\[(?=")|(?<=")\]|found in|met in', output)}
+    return {town.strip() for town in re.split(r'[",.;:{}\\]+|found in|met in', output)}
 
 
 def no_results(towns: list[str]) -> str:
     return json.dumps({"message": [f"Nothing was found in {town}" for town in towns]})
 
 
-def test_a_tool_that_echoes_ten_thousand_guesses_tells_nothing(sanitizer: Sanitizer) -> None:
+@pytest.mark.parametrize("style", STYLES)
+def test_a_tool_that_echoes_ten_thousand_guesses_tells_nothing(sanitizer: Sanitizer, style: str) -> None:
     guesses = [f"Zqxw{number:04d}".translate(str.maketrans("0123456789", "abcdefghij")) for number in range(10_000)]
     guesses[7_071] = GUESSED
-    assert tries(sanitizer, [guesses], no_results) == []
+    assert tries(sanitizer, [guesses], no_results, **STYLES[style]) == []
 
 
-def test_calls_with_few_guesses_are_tests_and_only_so_many(sanitizer: Sanitizer) -> None:
+@pytest.mark.parametrize("style", STYLES)
+def test_calls_with_few_guesses_are_tests_and_only_so_many(sanitizer: Sanitizer, style: str) -> None:
+    options = STYLES[style]
     wrong = [f"Zqxw{first}{second}burg" for first in "abcdefgh" for second in "abcdefgh"]
-    assert tries(sanitizer, [["Vlombeck", GUESSED]], no_results) == [0]
-    assert tries(sanitizer, [[*wrong[:3], GUESSED]], no_results) == []
+    assert tries(sanitizer, [["Vlombeck", GUESSED]], no_results, **options) == [0]
+    assert tries(sanitizer, [[*wrong[:3], GUESSED]], no_results, **options) == []
     first = [wrong[place : place + 3] for place in range(0, 30, 3)]
-    assert tries(sanitizer, [*first, [GUESSED]], no_results) == [10]
-    assert tries(sanitizer, [*first, wrong[30:33], [GUESSED]], no_results) == []  # 33 with it
-    assert tries(sanitizer, [[GUESSED]], no_results, tool_guesses=(0, 0)) == []
-    assert tries(sanitizer, [[*wrong[:9], GUESSED]], no_results, tool_guesses=(10, 10)) == [0]
+    assert tries(sanitizer, [*first, [GUESSED]], no_results, **options) == [10]
+    assert tries(sanitizer, [*first, wrong[30:33], [GUESSED]], no_results, **options) == []  # 33 with it
+    assert tries(sanitizer, [[GUESSED]], no_results, **options, tool_guesses=(0, 0)) == []
+    assert tries(sanitizer, [[*wrong[:9], GUESSED]], no_results, **options, tool_guesses=(10, 10)) == [0]
 
 
 def test_what_a_model_wrote_outside_of_calls_does_not_count(sanitizer: Sanitizer) -> None:
@@ -108,17 +111,18 @@ def test_the_result_of_a_call_that_nobody_knows_tells_nothing(sanitizer: Sanitiz
     assert "Zqxwgrad" not in out["content"]
 
 
+@pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("secrets", [("79", "65"), ("3", "4"), ("9", "3")])
 def test_what_was_restored_into_a_call_is_hidden_in_every_context(
-    sanitizer: Sanitizer, secrets: tuple[str, str]
+    sanitizer: Sanitizer, secrets: tuple[str, str], style: str
 ) -> None:
     """``&#79;`` and ``<3`` are kept anywhere else; other numbers in such contexts are not."""
 
-    def seen(secret: str, options: dict[str, Any]) -> str:
+    def seen(secret: str) -> str:
         patch = pytest.MonkeyPatch()
         patch.setattr(os, "urandom", random.Random(5).randbytes)
         try:
-            conversation = Conversation(sanitizer, restore_tools={"find"}, **options)
+            conversation = Conversation(sanitizer, restore_tools={"find"}, **STYLES[style])
             messages: list[Message] = [user(f"My room is {secret} here")]
             exchange = conversation.start_exchange()
             sent = exchange.outgoing(messages)
@@ -133,9 +137,8 @@ def test_what_was_restored_into_a_call_is_hidden_in_every_context(
         finally:
             patch.undo()
 
-    for options in STYLES.values():
-        first, second = (seen(secret, options) for secret in secrets)
-        assert first == second
+    first, second = map(seen, secrets)
+    assert first == second
 
 
 def test_a_planted_threshold_by_the_result(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,7 +162,7 @@ def test_a_planted_threshold_by_the_result(sanitizer: Sanitizer, monkeypatch: py
 
 def test_a_call_id_that_comes_again_has_the_strings_of_all_its_calls(sanitizer: Sanitizer) -> None:
     def call(text: dict[str, Any]) -> dict[str, Any]:
-        function = {"name": "f", "arguments": json.dumps(text)}
+        function = {"name": "find", "arguments": json.dumps(text)}
         return {
             "role": "assistant",
             "content": None,
@@ -191,13 +194,15 @@ def test_surrogates_that_no_device_restored_count_as_guesses(sanitizer: Sanitize
         ) == is_counted  # a surrogate of several words counts for each
 
 
-@pytest.mark.parametrize("arguments", ['{"q": 1, "q": "\\u0057alter"}', '{"n": NaN, "q": "\\u0057alter"}'])
+@pytest.mark.parametrize(
+    "arguments", ['{"query": 1, "query": "\\u0057alter"}', '{"count": NaN, "query": "\\u0057alter"}']
+)
 def test_arguments_that_readers_decode_differently_share_no_mapping(sanitizer: Sanitizer, arguments: str) -> None:
     conversation = Conversation(sanitizer)
     exchange = conversation.start_exchange()
     messages = [user("We met Walter")]
     exchange.outgoing(messages)
-    function = {"name": "f", "arguments": arguments}
+    function = {"name": "find", "arguments": arguments}
     reply = {"role": "assistant", "tool_calls": [{"id": "call_1", "type": "function", "function": function}]}
     messages += [exchange.incoming(reply).reply, {"role": "tool", "tool_call_id": "call_1", "content": "Walter"}]
     exchange = conversation.start_exchange()
