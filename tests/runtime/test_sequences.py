@@ -57,12 +57,16 @@ def doors(english: Sanitizer, tiny_encoder: Path, tmp_path: Path) -> dict[str, D
     return {
         "sanitize_batch": english.sanitize_batch,
         "sanitize_documents": english.sanitize_documents,
-        "sanitize_documents, consistent": lambda given: english.sanitize_documents(given, consistent=True),
+        "sanitize_documents, consistent": lambda given: english.sanitize_documents(
+            given, protect="words", consistent=True
+        ),
         "a document": lambda given: english.sanitize_documents([["the"], given]),
-        "a document, consistent": lambda given: english.sanitize_documents([["the"], given], consistent=True),
+        "a document, consistent": lambda given: english.sanitize_documents(
+            [["the"], given], protect="words", consistent=True
+        ),
         "encode_batch": encoder.encode_batch,
         "encode_batch of indices": index.encode_batch,
-        "ledger": lambda given: ledger.sanitize_batch(english, given),
+        "ledger": lambda given: ledger.sanitize_batch(english, given, protect="words"),
         "ledger of vectors": lambda given: ledger.encode_batch(encoder, given),
         "ledger of indices": lambda given: ledger.encode_batch(index, given),
         "results": rewriter.sanitize_texts,
@@ -116,7 +120,12 @@ def test_scopes_are_names_in_order(english: Sanitizer, tmp_path: Path) -> None:
     """The keys of a mapping from texts to scopes are the texts."""
     ledger = Ledger(tmp_path / "ledger")
     with pytest.raises(InputError, match="expected privacy units, got a row or a mapping: pass one of its columns"):
-        ledger.sanitize_batch(english, ["doctor"], privacy_unit={SECRET: "anna"})  # type: ignore[arg-type]
+        ledger.sanitize_batch(
+            english,
+            ["doctor"],
+            privacy_unit={SECRET: "anna"},
+            protect="words",  # type: ignore[arg-type]
+        )
     assert ledger.list_accounts() == []
 
 

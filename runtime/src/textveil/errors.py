@@ -227,7 +227,7 @@ class UnknownLevel(OptionError, code="unknown-epsilon"):
     """The bundle has no such privacy level (epsilon).
 
     >>> from textveil import Sanitizer
-    >>> Sanitizer.load().sanitize("Hello", epsilon=10.5)
+    >>> Sanitizer.load().sanitize("Hello", protect="words", epsilon=10.5)
     Traceback (most recent call last):
     textveil.errors.UnknownLevel: ...
     """
@@ -283,7 +283,7 @@ class DocumentTooLong(InputError, code="document-too-long"):
     """A document has more randomized words, names and numbers than consistent sampling allows.
 
     >>> from textveil import Sanitizer
-    >>> Sanitizer.load().sanitize("red blue green", consistent=True, consistent_cap=2)
+    >>> Sanitizer.load().sanitize("red blue green", protect="words", consistent=True, consistent_cap=2)
     Traceback (most recent call last):
     textveil.errors.DocumentTooLong: ...
     """
@@ -368,7 +368,8 @@ class BudgetError(LedgerError, code="budget"):
 
     >>> from textveil import Budget, Ledger, Sanitizer
     >>> try:
-    ...     Ledger("budget.ledger").sanitize(Sanitizer.load(), "blue sky", epsilon=8, budget=Budget(5))
+    ...     ledger = Ledger("budget.ledger")
+    ...     ledger.sanitize(Sanitizer.load(), "blue sky", protect="words", epsilon=8, budget=Budget(5))
     ... except BudgetError as error:
     ...     print(error.spent, error.budget)
     0 5

@@ -80,7 +80,7 @@ def test_operators_without_parameters(engine: AnonymizerEngine) -> None:
         {"PERSON": OperatorConfig("textveil"), "LOCATION": OperatorConfig("textveil", {})},
     ):
         said = engine.anonymize(NOTE, found, operators=operators)
-        assert re.fullmatch(r"ask \S+ \S+ of \S+ about it", said.text)
+        assert re.fullmatch(r"ask \S+ \S+ of \S+( \S+)* about it", said.text)  # a city may have several words
         assert not [part for part in ("Zorblax", "Quux", "Frobnitz") if part in said.text]
         assert {item.operator for item in said.items} == {"textveil"}
     said = engine.anonymize(NOTE, found, operators={"PERSON": OperatorConfig("textveil")})

@@ -67,7 +67,7 @@ def test_words_of_a_drawn_list_count_in_neither(english: Sanitizer) -> None:
 
 
 def test_other_modes_have_no_share(english: Sanitizer) -> None:
-    result = english.sanitize(GERMAN)
+    result = english.sanitize(GERMAN, protect="words")
     assert (result.kept_share, result.kept_words, result.replaced_words) == (None, None, 0)
     assert "kept_word_share" not in result.to_dict()
 

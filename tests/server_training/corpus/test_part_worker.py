@@ -33,7 +33,12 @@ def job_of(table: Path, **changed: object) -> PartJob:
     given = {"selection": SELECTION, "content_hash": content_hash, "rejected_rows": None, "part_bytes": 400, **changed}
     source = SourceFile(path=table, name=table.name, target=None, size=table.stat().st_size)
     return PartJob(
-        sources=(source,), versions=(get_file_version(table.stat()),), bundle=None, options={}, output=folder, **given
+        sources=(source,),
+        versions=(get_file_version(table.stat()),),
+        bundle=None,
+        options={"protect": "words"},
+        output=folder,
+        **given,
     )
 
 

@@ -45,7 +45,7 @@ def interrupted_at(monkeypatch: pytest.MonkeyPatch, stage: str, step: int) -> It
         yield ctrl_c(lambda told, done, total: (told, done) == (stage, step))
 
     with monkeypatch.context() as patched:
-        patched.setattr("textveil_training.cli.encoder.show_progress_bars", bars)
+        patched.setattr("textveil_training.cli.encoder.report_progress", bars)
         yield
 
 

@@ -59,6 +59,10 @@ class EncoderBuildSettings:
         license: SPDX expression of the bundle.
         attribution: Authors and sources of the model.
         recipes: int8 recipes to try, in order of preference.
+
+    Example:
+        >>> EncoderBuildSettings(name="my-encoder", data=Path("texts.tsv"), levels=("4", "8")).license
+        'not stated'
     """
 
     name: str
@@ -106,6 +110,9 @@ def build_encoder(
         EncoderCheckpointError, SourceError: An input cannot be used.
         OptionError, ExportError: The settings do not fit the checkpoint.
         GateError: No quantized model is accurate, small and bounded enough.
+
+    Example:
+        >>> contents = build_encoder(Path("checkpoint"), settings, Path("scratch"))  # doctest: +SKIP
     """
     original = load_checkpoint(folder)
     levels = make_release_levels(original, settings)

@@ -30,6 +30,9 @@ def write_encoder_bundle(
         WriteError: The target exists, or the disk is full or not writable. The target is unchanged.
         SizeError: The files together exceed ``MAX_BYTES``. The target is unchanged.
         BundleError, EncoderUnavailable, EncoderFailed: The device's reader refuses it. The target is unchanged.
+
+    Example:
+        >>> encoder = write_encoder_bundle(contents, Path("my-encoder"))  # doctest: +SKIP
     """
     with stage_bundle_folder(folder, force=force) as partial:
         entries = {name: add_bundle_file(partial, name, data) for name, data in contents.files.items()}

@@ -57,6 +57,12 @@ class TextBundleRecipe:
         lists: Names of the lists in the policy, for the manifest.
         santext: Whether the bundle has SanText and SanText+.
         staircase: Settings of its staircase, or ``None``.
+
+    Example:
+        >>> nothing = frozenset[str]()
+        >>> policy = WordPolicy(share=0.9, sensitive=nothing, allow=nothing, never_output=nothing)
+        >>> TextBundleRecipe(name="my-words", policy=policy).k
+        64
     """
 
     name: str
@@ -88,6 +94,9 @@ def build_text_bundle(
 
     Raises:
         ExportError: The recipe does not fit the vocabulary.
+
+    Example:
+        >>> contents = build_text_bundle(vectors, recipe)  # doctest: +SKIP
     """
     if not recipe.santext and recipe.staircase is None:
         raise ExportError("the recipe has no mechanism: choose SanText, a staircase or both")

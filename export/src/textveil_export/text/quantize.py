@@ -38,6 +38,10 @@ def quantize_vectors(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
 
     Raises:
         SourceError: All vectors are zero, or the dimension is too large for exact arithmetic.
+
+    Example:
+        >>> quantize_vectors(np.array([[254.0, -2.0]], dtype=np.float32)).tolist()
+        [[127, -1]]
     """
     largest = _find_largest_component(vectors)
     rows = np.empty(vectors.shape, dtype=np.int8)

@@ -27,6 +27,11 @@ class WordPolicy:
 
     Raises:
         ExportError: The share is out of range, or a word is on the allow list and on another list.
+
+    Example:
+        >>> nothing = frozenset[str]()
+        >>> WordPolicy(share=0.9, sensitive=frozenset({"Cancer"}), allow=nothing, never_output=nothing).sensitive
+        frozenset({'cancer'})
     """
 
     share: float

@@ -41,6 +41,11 @@ class WordVectors:
 
     Raises:
         SourceError: There are fewer than two entries, an entry occurs twice, or a vector is not finite.
+
+    Example:
+        >>> vectors = WordVectors(words=["cat", "dog"], vectors=np.eye(2, dtype=np.float32), provenance={})
+        >>> vectors.select_entries([1, 0]).words
+        ['dog', 'cat']
     """
 
     words: list[str]
@@ -148,6 +153,14 @@ def read_vectors(path: Path, max_words: int, progress: Progress = ignore_progres
     Raises:
         SourceError: A line is malformed, a spelling occurs twice, or a number is not finite. The message has the
             line number.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder, "vectors.txt")
+        ...     _ = path.write_text("cat 1.0 0.5\\ndog 0.5 1.0\\n", encoding="utf-8")
+        ...     read_vectors(path, 10).words
+        ['cat', 'dog']
     """
     words: list[str] = []
     rows: list[NDArray[np.float32]] = []

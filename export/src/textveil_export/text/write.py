@@ -40,6 +40,9 @@ def write_bundle(contents: TextContents, folder: Path, *, force: bool = False) -
 
     Raises:
         WriteError: The target exists, or the disk is full or not writable. The target is unchanged.
+
+    Example:
+        >>> bundle = write_bundle(contents, Path("my-words"))  # doctest: +SKIP
     """
     with stage_bundle_folder(folder, force=force) as partial:
         write_staged_files(contents, partial)

@@ -44,7 +44,7 @@ class RestoredReply(ReportProperties):
     """A reply with the originals in place of surrogates.
 
     >>> from textveil import Conversation
-    >>> conversation = Conversation()
+    >>> conversation = Conversation(style="surrogate")
     >>> sent = conversation.outgoing_text("Anna Novak called.")
     >>> result = conversation.incoming(f"{sent} [Note](https://example.com/{sent.split()[0]})")
     >>> str(result).split("[")[0]

@@ -71,7 +71,8 @@ class Ledger:
     Example:
         >>> from textveil import Sanitizer
         >>> ledger = Ledger("spends.ledger")
-        >>> recorded = ledger.sanitize(Sanitizer.load(), "A warm film.", epsilon=8, privacy_unit="reviewer 7")
+        >>> options = {"protect": "words", "epsilon": 8}
+        >>> recorded = ledger.sanitize(Sanitizer.load(), "A warm film.", privacy_unit="reviewer 7", **options)
         >>> ledger.get_account("reviewer 7").epsilon == recorded.release.tokens * 8
         True
         >>> ledger.get_account("reviewer 8").epsilon

@@ -71,7 +71,7 @@ class Receipt:
 
     Example:
         >>> from textveil import Sanitizer
-        >>> result = Sanitizer.load().sanitize("A warm film.", epsilon=8)
+        >>> result = Sanitizer.load().sanitize("A warm film.", protect="words", epsilon=8)
         >>> writer = ReceiptWriter(Path("receipt.key"), result.statement)
         >>> writer.update(result.text)
         >>> writer.make_receipt().check_output([b"another output"])
@@ -138,7 +138,7 @@ class ReceiptWriter:
 
     Example:
         >>> from textveil import Sanitizer
-        >>> result = Sanitizer.load().sanitize("A warm film.", epsilon=8)
+        >>> result = Sanitizer.load().sanitize("A warm film.", protect="words", epsilon=8)
         >>> writer = ReceiptWriter(Path("receipt.key"), result.statement)
         >>> writer.add_statements([result.statement])
         >>> writer.update(result.text)
@@ -212,7 +212,7 @@ def read_receipt(content: bytes, *, expected_key: str | None = None) -> tuple[Re
 
     Example:
         >>> from textveil import Sanitizer
-        >>> statement = Sanitizer.load().sanitize("A warm film.", epsilon=8).statement
+        >>> statement = Sanitizer.load().sanitize("A warm film.", protect="words", epsilon=8).statement
         >>> signed = ReceiptWriter(Path("receipt.key"), statement).format_signed()
         >>> receipt, public_key = read_receipt(signed.encode())
         >>> receipt.mechanism, len(public_key)

@@ -48,7 +48,7 @@ class RecordedRelease(Generic[ReleaseType]):
     Example:
         >>> from textveil import Ledger, Sanitizer
         >>> ledger, sanitizer = Ledger("spends.ledger"), Sanitizer.load()
-        >>> [ledger.sanitize(sanitizer, "A warm film.").earlier_releases for _ in range(3)]
+        >>> [ledger.sanitize(sanitizer, "A warm film.", protect="words").earlier_releases for _ in range(3)]
         [0, 1, 2]
     """
 

@@ -161,7 +161,7 @@ class PrivacyStatement(ReleaseStatement):
 
     Example:
         >>> from textveil import Sanitizer
-        >>> statement = Sanitizer.load().sanitize("Anna moved to Lyon.", epsilon=10).statement
+        >>> statement = Sanitizer.load().sanitize("Anna moved to Lyon.", protect="words", epsilon=10).statement
         >>> statement.mechanism, statement.tokens, str(statement.terms.epsilon)
         ('staircase', 1, '10')
     """

@@ -38,6 +38,14 @@ class FbddStatistics:
         words: Ids of the words, shape ``(n,)``.
         unchanged: ``N_w`` of each word, shape ``(n,)``.
         likely_outputs: ``S_w`` of each word, shape ``(n,)``.
+
+    Example:
+        >>> words = np.array([3, 8])
+        >>> found = FbddStatistics(
+        ...     epsilon=35.0, draws=10, eta=0.0, words=words, unchanged=words / 10, likely_outputs=words
+        ... )
+        >>> found.unchanged.tolist()
+        [0.3, 0.8]
     """
 
     epsilon: float
@@ -126,6 +134,15 @@ def measure_neighbor_distances(fbdd: Fbdd, words: Integers) -> dict[int, Floats]
 
     Returns:
         By rank, shape ``(n,)``.
+
+    Example:
+        >>> from decimal import Decimal
+        >>> from textveil.bundle import TextBundle, find_artifact, open_bundle
+        >>> bundle = open_bundle(find_artifact("english-santext"), TextBundle)
+        >>> fbdd = Fbdd.from_table(bundle.table, bundle.metric, Decimal(35))
+        >>> found = measure_neighbor_distances(fbdd, choose_output_words(fbdd, 3))
+        >>> list(found), bool((found[1] <= found[1000]).all())
+        ([1, 10, 100, 1000], True)
     """
     ids, metric = fbdd.outputs.ids, fbdd.metric
     ranks = [rank for rank in NEIGHBOR_RANKS if rank < len(ids)]
@@ -144,6 +161,15 @@ def choose_output_words(fbdd: Fbdd, count: int) -> Integers:
 
     Raises:
         OptionError: The number is out of range.
+
+    Example:
+        >>> from decimal import Decimal
+        >>> from textveil.bundle import TextBundle, find_artifact, open_bundle
+        >>> bundle = open_bundle(find_artifact("english-santext"), TextBundle)
+        >>> fbdd = Fbdd.from_table(bundle.table, bundle.metric, Decimal(35))
+        >>> found = choose_output_words(fbdd, 3)
+        >>> len(found), bool(found[0] == fbdd.outputs.ids[0])
+        (3, True)
     """
     check_calibration(count, 1, 0.0)
     ids = fbdd.outputs.ids
