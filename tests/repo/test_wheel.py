@@ -3,8 +3,8 @@
 import hashlib
 import json
 import os
-import shutil
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
