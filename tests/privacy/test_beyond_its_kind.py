@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from faulty_kinds import CAPITAL, FAULTS
@@ -59,7 +59,8 @@ def results(of: list[Any]) -> list[Any]:
 
 
 def batch(**options: Any) -> Way:
-    return lambda sanitizer, texts, _: results(sanitizer.sanitize_batch(texts, **{"protect": PROTECT, **options}))
+    all_options = cast("Any", {"protect": PROTECT, **options})
+    return lambda sanitizer, texts, _: results(sanitizer.sanitize_batch(texts, **all_options))
 
 
 def one_by_one(sanitizer: Sanitizer, texts: list[str], _: Path) -> Any:
@@ -70,7 +71,8 @@ def documents(**options: Any) -> Way:
     """Documents of several texts."""
 
     def way(sanitizer: Sanitizer, texts: list[str], _: Path) -> Any:
-        found = sanitizer.sanitize_documents([texts[:3], texts[3:4], texts[4:]], **{"protect": PROTECT, **options})
+        all_options = cast("Any", {"protect": PROTECT, **options})
+        found = sanitizer.sanitize_documents([texts[:3], texts[3:4], texts[4:]], **all_options)
         return [(document.texts, document.tokens) for document in found]
 
     return way

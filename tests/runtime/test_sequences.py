@@ -123,8 +123,8 @@ def test_scopes_are_names_in_order(english: Sanitizer, tmp_path: Path) -> None:
         ledger.sanitize_batch(
             english,
             ["doctor"],
-            privacy_unit={SECRET: "anna"},
-            protect="words",  # type: ignore[arg-type]
+            privacy_unit={SECRET: "anna"},  # type: ignore[arg-type]
+            protect="words",
         )
     assert ledger.list_accounts() == []
 

@@ -86,7 +86,7 @@ class TokenRandomizer:
         spellings: list[str] = []
         gaps = [""]
         rule, bare = self.plan.rule, self.plan.terms.sanitize_punctuation
-        for segment in split_text(text):
+        for segment in split_text(text, lone_clitics=self.plan.joins_lone_clitics):
             if is_gap(segment):
                 tokens = [rule.classify_mark(mark) for mark in segment if bare and not mark.isspace()]
             else:

@@ -132,7 +132,8 @@ def test_by_default_no_word_of_a_span_stays(entity: str, span: str, shape: str) 
     for params in ({}, {"protect": "names"}, {"protect": "names", "facts": "public", "deny": ["quux"]}):
         said = anonymize(f"see {span} now", [(entity, span)], **params)
         assert re.fullmatch(f"see {shape} now", said)
-        assert not {*span.split()} & {*said.removeprefix("see ").removesuffix(" now").split()}
+        words = {word for word in span.split() if not word.isdigit()}  # a random digit may be the same
+        assert words.isdisjoint(said.removeprefix("see ").removesuffix(" now").split())
     assert anonymize("see this morning now", [("DATE_TIME", "this morning")]) == "see this morning now"
 
 

@@ -81,7 +81,7 @@ def test_a_document_counts_its_texts(english: Sanitizer) -> None:
 
 
 def test_an_exchange_counts_the_texts_that_it_is_the_first_to_send(english: Sanitizer) -> None:
-    conversation = Conversation(english)
+    conversation = Conversation(english, facts="none")  # useful facts have frequent words of other languages
     first, second = {"role": "user", "content": FRENCH + FRENCH}, {"role": "user", "content": "and now in the house"}
     exchange = conversation.start_exchange()
     exchange.outgoing([first])

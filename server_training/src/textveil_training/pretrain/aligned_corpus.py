@@ -148,7 +148,8 @@ class AlignedCorpus:
 
     def _read_text(self, text: str, items: list[int], words: list[bool], attached: list[bool]) -> None:
         after_word = False
-        for segment in split_text(text):
+        joins_clitics = self._channel is not None and self._channel.plan.joins_lone_clitics
+        for segment in split_text(text, lone_clitics=joins_clitics):
             if is_gap(segment):
                 number = self._strings.get_number(segment.strip())
                 if self._strings.has_pieces(number):
