@@ -12,7 +12,14 @@ import { types } from "../../data.js";
 import { foldWord, LOWER } from "../segmentation/words.js";
 import { KNOWN_PERSON } from "./entitySpans.js";
 import { type KnownMatch, KnownPersons, makeKnownToken } from "./knownPersons.js";
-import { countLayoutSurrogates, type PatternMatch, PatternMatcher, spellLayoutSurrogate } from "./ownPatterns.js";
+import {
+  countLayoutSurrogates,
+  getCharacterAt,
+  getCharacterBefore,
+  type PatternMatch,
+  PatternMatcher,
+  spellLayoutSurrogate,
+} from "./ownPatterns.js";
 import { JSON_NUMBER_CASE, SurrogatePools } from "./surrogates.js";
 import { GAP, HOLDS_OWN, makeToken, type NamesToken, REPLACED } from "./tokens.js";
 
@@ -106,7 +113,7 @@ export class OwnTypes {
    * Return a text with a made-up word in the place of each match; `undefined` without a match. The first match is the
    * one that begins first, of these the longest one, and of these a listed person. The next one begins behind it.
    */
-  maskText(text: string): MaskedText | undefined {
+  maskText(text: string, isLetter: (text: string) => boolean): MaskedText | undefined {
     const matches: Match[] = [];
     const persons = this.#persons?.findCandidates(text);
     let [position, isFirst] = [0, true];
@@ -125,8 +132,10 @@ export class OwnTypes {
       )
         match = pattern;
       if (match === undefined) break;
-      matches.push(match);
       position = match.end;
+      // Letters of newer Unicode versions, by the tables of the bundle, make a match a part of a longer word.
+      const beside = [getCharacterBefore(text, match.start), getCharacterAt(text, match.end)];
+      if (!beside.some((character) => character !== "" && isLetter(character))) matches.push(match);
     }
     return matches.length > 0 ? new MaskedText(text, matches) : undefined;
   }

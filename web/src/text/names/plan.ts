@@ -454,7 +454,7 @@ export class NamesPlan {
       characters.allMatch(text.slice(0, (text.codePointAt(0) ?? 0) > 0xffff ? 2 : 1), LETTER);
     let hasCapitals = false;
     const finders = parts.map(({ text: original }) => {
-      const masked = this.#ownTypes?.maskText(original);
+      const masked = this.#ownTypes?.maskText(original, isLetter);
       const text = masked === undefined ? original : masked.text;
       const words: NamesToken[] = [];
       const gaps = [""];

@@ -365,7 +365,7 @@ def _iterate_bits(mask: int) -> Iterator[int]:
 
 def is_part_of_word(character: str) -> bool:
     """Return whether a character next to a match makes it a part of a longer word."""
-    return character == "_" or is_word_character(character)
+    return character == "_" or is_word_character(character) or character.isalpha()  # letters of newer Unicode versions
 
 
 def format_layout(classes: Sequence[str]) -> str:
