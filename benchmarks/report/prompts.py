@@ -76,13 +76,13 @@ def read_records(results: Path) -> dict[str, Record]:
     found: dict[str, Record] = {}
     for called, name in _KNOWN.values():
         if name.startswith("before/"):
-            found |= _read(results, name, called)
+            found |= _read_record(results, name, called)
     for name in [*(name_setting(facts, style) for facts in FACTS for style in STYLES), *_CALLED]:
-        found |= _read(results, name, name_tool(name))
+        found |= _read_record(results, name, name_tool(name))
     return found
 
 
-def _read(results: Path, name: str, called: str) -> dict[str, Record]:
+def _read_record(results: Path, name: str, called: str) -> dict[str, Record]:
     path = results / "prompts" / f"{name}.json"
     return {called: json.loads(path.read_text("utf-8"))} if path.is_file() else {}
 
@@ -97,7 +97,7 @@ def tables(results: Path) -> dict[str, str]:
         "leak": table(_LEAK_COLUMNS, map(_leak, settings, settings.values())),
         "damage": table(_DAMAGE_COLUMNS, map(_damage, settings, settings.values())),
         "types": _types(settings),
-        "speed": table(["tool", "words/s", "of Presidio's", "MB"], _speed(records)),
+        "speed": table(["tool", "words/s", "of Presidio's", "MB"], _iterate_speed_rows(records)),
     }
 
 
@@ -156,7 +156,7 @@ def _types(records: dict[str, Record]) -> str:
     return table(["texts", "type", "words", *records], rows)
 
 
-def _speed(records: dict[str, Record]) -> Iterator[list[str]]:
+def _iterate_speed_rows(records: dict[str, Record]) -> Iterator[list[str]]:
     """Yield the rows of one run; those of the commit before were measured at another time."""
     of_presidio = records.get("Presidio", {}).get("speed")
     for called, record in records.items():
@@ -201,7 +201,7 @@ def find_points(results: Path) -> list[Point]:
     ]
     found = []
     for called, name, counts in named:
-        for record in _read(results, name, called).values():
+        for record in _read_record(results, name, called).values():
             pupa, verdict = record["prompts"]["pupa"], total(counts)
             found.append(
                 Point(

@@ -65,7 +65,7 @@ class AuditSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class TestResult:
-    """Result of one test, with what it could have found.
+    """Result of one test, with its power and the largest bound that it can report.
 
     Attributes:
         test: ``pair``, ``identification`` or ``betting``.

@@ -183,7 +183,7 @@ def search_codes(
 
 
 def spread_codes(classes: int, dimension: int, epsilons: Sequence[float], seed: int = 20) -> ClassCodes:
-    """Return random corners of the box as codes, for so many coordinates that a search would take minutes.
+    """Return random corners of the box as codes; used where a search would take minutes.
 
     Any two differ in about half of the coordinates. Accuracies are not measured, and are NaN.
 

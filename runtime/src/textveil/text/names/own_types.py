@@ -50,7 +50,7 @@ _Match = PatternMatch | KnownMatch | None
 
 
 class MaskedText:
-    """A text with ``PLACEHOLDER`` in the place of each match.
+    """A text in which ``PLACEHOLDER`` replaces each match of the user's own types.
 
     Args:
         text: The original text.
@@ -86,7 +86,7 @@ class MaskedText:
         return pack_tokens("", [*self.fill_tokens(_unpack_tokens(tokens))], "")
 
     def fill_tokens(self, tokens: Iterator[NamesToken]) -> Iterator[NamesToken]:
-        """Yield tokens and gaps with matches in the place of placeholders."""
+        """Yield tokens and gaps, with each placeholder replaced by its match."""
         for token in tokens:
             if PLACEHOLDER not in token.text:
                 yield token
@@ -163,7 +163,7 @@ class OwnTypes:
         self.names = frozenset(patterns)
 
     def mask_text(self, text: str) -> MaskedText | None:
-        """Return a text with a made-up word in the place of each match; ``None`` if there is no match.
+        """Replace each match in a text by a made-up word; return ``None`` without a match.
 
         The first match is the one that begins first, of these the longest one, and of these a listed person. The next
         one begins behind it.
