@@ -3,7 +3,8 @@
     python artifacts/topics/write_support.py banking.jsonl -o support.tsv
 
 The input has one JSON object per line, with ``text`` and ``source`` (``banking77/INTENT``). ``support.tsv``
-beside this script has the topic of each intent. The output has the columns ``text`` and ``label``, for ``textveil-train encoder``.
+beside this script has the topic of each intent. The output
+has the columns ``text`` and ``label``, for ``textveil-train encoder``.
 """
 
 import argparse
