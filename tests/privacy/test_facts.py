@@ -305,7 +305,7 @@ def test_no_surrogate_is_a_kept_value(sanitizer: Sanitizer, level: str) -> None:
         kept = {value for e in read.elements if isinstance(e, str) for value in _VALUE.findall(e)}
         ((_, _, restorer, *_),) = plan.make_rewriter().rewrite([[text]])
         assert restorer is not None
-        outputs = {str(pair[0]) for pair in restorer._unsorted_pairs}
+        outputs = {str(pair[0]) for pair in restorer._find_pairs()}
         assert kept.isdisjoint(outputs)
         found += len(kept) > 0 and len(outputs) > 0
     assert found > 50

@@ -34,7 +34,7 @@ from textveil.text.names.guarantee import (
     list_value_types,
 )
 from textveil.text.names.lexicon import Lexicon
-from textveil.text.names.read import NamesReader
+from textveil.text.names.read import NamesReader, ReadText
 from textveil.text.names.rewrite import DocumentDraws
 from textveil.text.names.strict_rules import hide_context_words
 from textveil.text.names.surrogates import SurrogatePools
@@ -117,7 +117,7 @@ class NamesRewriter:
             if self._style.consistent:
                 names = GivenNameLinker()
                 for number, text in enumerate(read):
-                    read[number] = text._replace(elements=[*names.link_names(text.elements)])
+                    read[number] = ReadText(names.link_text(text.elements), text.kept_count)
             document = DocumentDraws(read, self._style, self._surrogates, self._key)
             batch.append((document, sum(map(_KEPT_COUNT, read)), replaced_words))
             characters += sum(map(len, texts))
@@ -137,7 +137,7 @@ class NamesRewriter:
         start = 0
         for document, kept_count, replaced_words in batch:
             end = start + len(document.bounds)
-            texts, pairs = document.write_texts(samples[start:end], words)
+            texts, find_pairs = document.write_texts(samples[start:end], words)
             start = end
             if self._detector is not None:
                 texts = [hide_detected_spans(text, self._detector) for text in texts]
@@ -145,7 +145,7 @@ class NamesRewriter:
             yield (
                 texts,
                 kept_count,
-                Restorer(pairs) if is_restorable else None,
+                Restorer(find_pairs=find_pairs) if is_restorable else None,
                 len(document.randomized_words),
                 replaced_words,
             )

@@ -5,7 +5,9 @@ on the types, the layout and the case of the span, and on which spans are equal 
 """
 
 import hmac
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
 from typing import cast
 
 from textveil.text.inflections import SurrogatePair
@@ -22,6 +24,11 @@ from textveil.text.restore import escape_tags
 #: repeated surrogates are rare.
 _MAX_DEALT_POOL = 1 << 20
 
+#: Documents with more elements find their pairs at once.
+_MAX_DEFERRED_ELEMENTS = 1 << 11
+
+#: The output for a mention without a draw, or the number of the draw of each part; ``None`` for a randomized word.
+_PlannedOutput = str | list[int] | None
 _TagGroup = tuple[str | tuple[str, ...], ...]
 
 
@@ -54,7 +61,7 @@ class DocumentDraws:
             [self._plan_mention(entry) for entry in text.elements if not isinstance(entry, str)] for text in texts
         ]
 
-    def _plan_mention(self, mention: EntityMention) -> str | list[int] | None:
+    def _plan_mention(self, mention: EntityMention) -> _PlannedOutput:
         """Return the output for a mention without a draw, else the number of the draw of each part.
 
         A tag or an empty string needs no draw. The result is ``None`` for a word that the word list randomizes.
@@ -133,8 +140,13 @@ class DocumentDraws:
         self._decks_by_draw.append(deck)
         return len(self.bounds) - 1
 
-    def write_texts(self, samples: Sequence[int], words: Iterator[str]) -> tuple[list[str], Iterable[SurrogatePair]]:
-        """Return the texts with their surrogates, and the pairs that restore replies.
+    def write_texts(
+        self, samples: Sequence[int], words: Iterator[str]
+    ) -> tuple[list[str], Callable[[], Iterable[SurrogatePair]]]:
+        """Return the texts with their surrogates, and a function that finds the pairs that restore replies.
+
+        Most results are never restored, so their pairs are not found before they are needed. Those of a long document
+        are found at once, because its elements need many times the memory of its text.
 
         Args:
             samples: For each draw, a random number below its entry in ``bounds``.
@@ -144,26 +156,77 @@ class DocumentDraws:
             index if deck is None else deck.deal(index)
             for index, deck in zip(samples, self._decks_by_draw, strict=True)
         ]
-        pairs: dict[SurrogatePair, None] = {}
-        texts = []
-        for text, draws in zip(self._texts, self._draws, strict=True):
-            elements = quote_json_tags(self._iterate_elements(text, draws, indices, words))
-            if not any(isinstance(draw, str) and draw.startswith("[") for draw in draws):
-                written, text_pairs = write_with_pairs(elements)
-            else:
-                element_list = [*elements]
-                _, text_pairs = write_with_pairs(element_list)
-                written = _join_with_tags(element_list)
-            pairs |= dict.fromkeys(text_pairs)
-            texts.append(written)
-        return texts, pairs
+        outputs = [*islice(words, len(self.randomized_words))]
+        spellings, remaining = _SurrogateSpellings(self._surrogates, indices), iter(outputs)
+        texts = [
+            spellings.write_text(text.elements, draws, remaining)
+            for text, draws in zip(self._texts, self._draws, strict=True)
+        ]
+        find_pairs = partial(spellings.find_pairs, [text.elements for text in self._texts], self._draws, outputs)
+        if sum(len(text.elements) for text in self._texts) > _MAX_DEFERRED_ELEMENTS:
+            pairs = find_pairs()
+            return texts, lambda: pairs
+        return texts, find_pairs
 
-    def _iterate_elements(
-        self, text: ReadText, draws: Sequence[str | list[int] | None], indices: Sequence[int], words: Iterator[str]
+
+class _SurrogateSpellings:
+    """Spells the surrogates of a document.
+
+    Args:
+        surrogates: The surrogate pools.
+        indices: For each draw of the document, the index of its surrogate.
+    """
+
+    __slots__ = ("_indices", "_surrogates")
+
+    def __init__(self, surrogates: SurrogatePools, indices: Sequence[int]) -> None:
+        self._surrogates, self._indices = surrogates, indices
+
+    def write_text(
+        self, elements: Sequence[str | EntityMention], draws: Sequence[_PlannedOutput], words: Iterator[str]
+    ) -> str:
+        """Return a text with its surrogates."""
+        for draw in draws:
+            if isinstance(draw, str):
+                written = [*quote_json_tags(self.iterate_elements(elements, draws, words))]
+                has_tags = any(isinstance(draw, str) and draw.startswith("[") for draw in draws)
+                return _join_with_tags(written) if has_tags else "".join(element.output for element in written)
+        rest, parts = iter(draws), list[str]()
+        for element in elements:
+            if isinstance(element, str):
+                parts.append(element)
+                continue
+            draw = next(rest)
+            parts.append(next(words) if draw is None else self._spell_mention(element, cast("list[int]", draw)))
+        return "".join(parts)
+
+    def _spell_mention(self, mention: EntityMention, draws: Sequence[int]) -> str:
+        if len(draws) > 1 or mention.span.entity_type == KNOWN_PERSON:
+            return self._spell_parts(mention, draws).output
+        draw, (entity_type, layout, *_) = draws[0], mention.parts[0]
+        index = self._indices[draw] if draw >= 0 else -1 - draw
+        return self._surrogates.spell_surrogate(entity_type, layout, index, mention.case)
+
+    def find_pairs(
+        self,
+        texts: Iterable[Sequence[str | EntityMention]],
+        draws: Iterable[Sequence[_PlannedOutput]],
+        words: Iterable[str],
+    ) -> Iterable[SurrogatePair]:
+        """Return the pairs that restore replies to some texts."""
+        pairs: dict[SurrogatePair, None] = {}
+        words = iter(words)
+        for elements, text_draws in zip(texts, draws, strict=True):
+            _, found = write_with_pairs(quote_json_tags(self.iterate_elements(elements, text_draws, words)))
+            pairs |= dict.fromkeys(found)
+        return pairs
+
+    def iterate_elements(
+        self, elements: Sequence[str | EntityMention], draws: Sequence[_PlannedOutput], words: Iterator[str]
     ) -> Iterator[RewrittenElement]:
         """Yield the elements of a text with surrogates. Randomized words cannot be restored later."""
         rest = iter(draws)
-        for element in text.elements:
+        for element in elements:
             if isinstance(element, str):
                 yield RewrittenElement(element, element)
                 continue
@@ -173,14 +236,19 @@ class DocumentDraws:
             elif isinstance(draw, str):
                 yield RewrittenElement(draw, original, element)
             else:
-                yield self._join_surrogates(element, [indices[part] if part >= 0 else -1 - part for part in draw])
+                yield self._spell_parts(element, draw)
 
-    def _join_surrogates(self, mention: EntityMention, indices: Sequence[int]) -> RewrittenElement:
-        """Return the element of a mention, given the index of the surrogate of each part."""
-        surrogates = self._surrogates.spell_surrogates(mention.parts, indices, mention.case)
-        if mention.span.entity_type == KNOWN_PERSON:
-            return join_known_surrogates(mention, surrogates)
-        return join_surrogates(mention, surrogates)
+    def _spell_parts(self, mention: EntityMention, draws: Sequence[int]) -> RewrittenElement:
+        indices = [self._indices[draw] if draw >= 0 else -1 - draw for draw in draws]
+        return spell_mention(self._surrogates, mention, indices)
+
+
+def spell_mention(surrogates: SurrogatePools, mention: EntityMention, indices: Sequence[int]) -> RewrittenElement:
+    """Return the element of a mention, given the index of the surrogate of each part."""
+    spelled = surrogates.spell_surrogates(mention.parts, indices, mention.case)
+    if mention.span.entity_type == KNOWN_PERSON:
+        return join_known_surrogates(mention, spelled)
+    return join_surrogates(mention, spelled)
 
 
 def join_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -> RewrittenElement:
