@@ -126,7 +126,10 @@ def opens_sockets(source: str) -> bool:
 
 
 def test_only_the_service_and_the_gateway_can_open_a_socket() -> None:
-    assert not [path for path in SOURCE.rglob("*.py") if opens_sockets(path.read_text())]
+    # The methods for apps with an event loop use threads alone; they import asyncio when they are called.
+    in_an_event_loop = SOURCE / "conversation" / "async_methods.py"
+    assert [path for path in SOURCE.rglob("*.py") if opens_sockets(path.read_text())] == [in_an_event_loop]
+    assert not opens_sockets(in_an_event_loop.read_text().replace("    import asyncio", ""))
     named = {path.relative_to(COMMAND).parts[0] for path in COMMAND.rglob("*.py") if opens_sockets(path.read_text())}
     assert named == {"serve", "gateway"}
     connecting = re.compile(r"open_connection|create_connection|\.connect\(|getaddrinfo")
