@@ -247,6 +247,12 @@ def find_export_obstacle(config: Mapping[str, Any]) -> str | None:
 
     Args:
         config: Content of the model's ``config.json``.
+
+    Example:
+        >>> find_export_obstacle({"model_type": "gpt2"})
+        'a model of type gpt2 cannot be exported; supported: bert (BERT and MiniLM with a WordPiece vocabulary)'
+        >>> find_export_obstacle({"model_type": "bert"}) is None
+        True
     """
     if (model_type := config.get("model_type")) not in SUPPORTED_MODELS:
         return (

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from textveil_export.encoder.checkpoint import find_export_obstacle
+from textveil_export.encoder import find_export_obstacle
 
 from textveil_training.engine.encoders import locate_encoder
 from textveil_training.errors import CheckpointError
