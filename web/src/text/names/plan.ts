@@ -1,10 +1,11 @@
 /** Sanitizing of texts in the mode `names`, under one set of options. */
 
 import type { TextBundle } from "../../bundle/textBundle.js";
-import { DEFAULT_FACTS, NAMES_BATCH_CHARACTERS } from "../../constants.js";
+import { DEFAULT_FACTS, FACTS, NAMES_BATCH_CHARACTERS } from "../../constants.js";
 import { types } from "../../data.js";
 import { OptionError } from "../../errors.js";
 import { drawUniformBelowEach, type RandomUint64 } from "../../mechanisms/entropy.js";
+import type { ExplainedPiece } from "../explanation.js";
 import type { SurrogatePair } from "../inflections.js";
 import { type CheckedOptions, parseCap } from "../options.js";
 import { escapeTags } from "../restore.js";
@@ -21,6 +22,7 @@ import {
   type MentionPart,
   makeEqualityKey,
 } from "./entityTypes.js";
+import { explainPieces, type PreviewPiece } from "./explanation.js";
 import { type ErrorsShown, FactRules, listValueTypes } from "./facts.js";
 import { COPIED, type JsonPart, NUMBER, splitJson, TEXT, writeEscapes } from "./jsonBlocks.js";
 import { joinKnownSurrogates } from "./knownPersons.js";
@@ -35,6 +37,7 @@ import { GAP, type NamesToken } from "./tokens.js";
 
 /** Maximum size of a pool from which inconsistent types sample without replacement. */
 const MAX_DEALT_POOL = 1 << 20;
+const [NO_FACTS] = FACTS;
 const WORD_OR_GAP = /[\p{L}\p{N}]+(?:['\u2019\u2018][\p{L}\p{N}]+)*|[^\p{L}\p{N}]+/gu;
 const STARTS_WORD = /^[\p{L}\p{N}]/u;
 
@@ -308,10 +311,12 @@ export class NamesPlan {
   readonly #allowed: ReadonlySet<string>;
   readonly #denied: ReadonlySet<string>;
   readonly #ownTypes: OwnTypes | undefined;
+  readonly #options: CheckedOptions;
 
   constructor(bundle: TextBundle, options: CheckedOptions) {
     const lists = bundle.namesLists;
     this.#bundle = bundle;
+    this.#options = options;
     const builtIn = new SurrogatePools(lists.surrogatePools, lists.rules);
     const [patterns, known] = [options.patterns ?? new Map<string, string>(), options.known ?? []];
     const hasOwn = patterns.size > 0 || known.length > 0;
@@ -483,7 +488,7 @@ export class NamesPlan {
           .iterateElements(hasCapitals)
           .map((element) => (typeof element === "string" ? element : classifier.classifySpan(element, hasCapitals))),
       );
-      if (this.facts.level === "none" || (isSecret && !isKey)) return { elements, keptCount: finder.keptCount };
+      if (this.facts.level === NO_FACTS || (isSecret && !isKey)) return { elements, keptCount: finder.keptCount };
       const found = this.facts.keepFacts(
         elements,
         (span) => classifier.classifySpan(span, hasCapitals),
@@ -515,16 +520,29 @@ export class NamesPlan {
 
   /** Return each token and gap of a text with its treatment. */
   preview(text: string): [string, string][] {
-    const treatments: [string, string][] = [];
-    for (const element of this.#readTexts([text], this.#makeTokenizer(), this.#makeClassifier(), "unchanged")[0]
-      ?.elements ?? []) {
-      if (typeof element !== "string") {
-        treatments.push([element.span.escapedText ?? element.span.text, getPublicType(element.entityType)]);
-        continue;
-      }
-      for (const [chunk] of element.matchAll(WORD_OR_GAP))
-        treatments.push([chunk, STARTS_WORD.test(chunk) ? "kept" : "gap"]);
-    }
-    return treatments;
+    return this.#listPieces(text).map(([piece, state]) => [piece, state]);
+  }
+
+  /** Return each token and gap of a text with its treatment, its position and the reason. */
+  explain(text: string): ExplainedPiece[] {
+    const { keptTypes } = this.style;
+    const hasOptions = keptTypes.size > 0 || this.facts.level !== NO_FACTS;
+    const plain = hasOptions ? new NamesPlan(this.#bundle, { ...this.#options, keep: [], facts: NO_FACTS }) : undefined;
+    return explainPieces(this.#listPieces(text), plain === undefined ? [] : plain.#listPieces(text), {
+      lexicon: new Lexicon(this.#bundle.namesLists, this.#allowed, this.#denied),
+      facts: this.facts,
+      keptTypes,
+      ownNames: this.#ownTypes?.names ?? new Set(),
+    });
+  }
+
+  #listPieces(text: string): PreviewPiece[] {
+    const [found] = this.#readTexts([text], this.#makeTokenizer(), this.#makeClassifier(), "unchanged");
+    return (found?.elements ?? []).flatMap((element): PreviewPiece[] => {
+      if (typeof element !== "string")
+        return [[element.span.escapedText ?? element.span.text, getPublicType(element.entityType), element]];
+      const chunks = [...element.matchAll(WORD_OR_GAP)];
+      return chunks.map(([chunk]) => [chunk, STARTS_WORD.test(chunk) ? "kept" : "gap", undefined]);
+    });
   }
 }
