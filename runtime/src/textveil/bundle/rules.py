@@ -59,7 +59,8 @@ _FIELD = re.compile(
 )
 
 
-class Clitics(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class Clitics:
     """Short words that are written together with a word, such as ``'s``, ``n't`` and French ``l'``.
 
     Attributes:
