@@ -119,7 +119,7 @@ STUDIES: Mapping[str, PublishedStudy] = {
             },
             differences=(
                 "The paper prints curves and no numbers.",
-                "S_w counts distinct words, so it grows with the number of samples: 198 is what about 300 samples give.",
+                "S_w counts distinct words, so it grows with the number of samples: 198 fits about 300.",
                 "N_w depends on the size of the vocabulary: more words have nearer neighbors.",
             ),
         ),
