@@ -1,10 +1,11 @@
 /** Sanitizing of texts in the mode `names`, under one set of options. */
 
 import type { TextBundle } from "../../bundle/textBundle.js";
-import { DEFAULT_FACTS, NAMES_BATCH_CHARACTERS } from "../../constants.js";
+import { DEFAULT_FACTS, FACTS, NAMES_BATCH_CHARACTERS } from "../../constants.js";
 import { types } from "../../data.js";
 import { OptionError } from "../../errors.js";
 import { drawUniformBelowEach, type RandomUint64 } from "../../mechanisms/entropy.js";
+import type { ExplainedPiece } from "../explanation.js";
 import { type CheckedOptions, parseCap } from "../options.js";
 import type { RewrittenDocument } from "../rewrite.js";
 import { countCodePoints, L as LETTER } from "../segmentation/characterClasses.js";
@@ -13,6 +14,7 @@ import { NamesStatement, type ReleaseStatement, type ReplacementStyle } from "..
 import { DocumentDraws, type ReadText } from "./documentDraws.js";
 import { KNOWN_PERSON } from "./entitySpans.js";
 import { EntityClassifier, type EntityMention, GivenNameLinker, getPublicType } from "./entityTypes.js";
+import { explainPieces, type PreviewPiece } from "./explanation.js";
 import { type ErrorsShown, FactRules, listValueTypes } from "./facts.js";
 import { COPIED, type JsonPart, NUMBER, splitJson, TEXT, writeEscapes } from "./jsonBlocks.js";
 import { collectKeys, Lexicon } from "./lexicon.js";
@@ -23,6 +25,7 @@ import { JSON_NUMBER_CASE, SurrogatePools } from "./surrogates.js";
 import { ChunkTokenizer } from "./tokenizer.js";
 import { GAP, type NamesToken } from "./tokens.js";
 
+const [NO_FACTS] = FACTS;
 const WORD_OR_GAP = /[\p{L}\p{N}]+(?:['\u2019\u2018][\p{L}\p{N}]+)*|[^\p{L}\p{N}]+/gu;
 const STARTS_WORD = /^[\p{L}\p{N}]/u;
 
@@ -86,10 +89,12 @@ export class NamesPlan {
   readonly #allowed: ReadonlySet<string>;
   readonly #denied: ReadonlySet<string>;
   readonly #ownTypes: OwnTypes | undefined;
+  readonly #options: CheckedOptions;
 
   constructor(bundle: TextBundle, options: CheckedOptions) {
     const lists = bundle.namesLists;
     this.#bundle = bundle;
+    this.#options = options;
     const builtIn = new SurrogatePools(lists.surrogatePools, lists.rules);
     const [patterns, known] = [options.patterns ?? new Map<string, string>(), options.known ?? []];
     const hasOwn = patterns.size > 0 || known.length > 0;
@@ -261,7 +266,7 @@ export class NamesPlan {
           .iterateElements(hasCapitals)
           .map((element) => (typeof element === "string" ? element : classifier.classifySpan(element, hasCapitals))),
       );
-      if (this.facts.level === "none" || (isSecret && !isKey)) return { elements, keptCount: finder.keptCount };
+      if (this.facts.level === NO_FACTS || (isSecret && !isKey)) return { elements, keptCount: finder.keptCount };
       const found = this.facts.keepFacts(
         elements,
         (span) => classifier.classifySpan(span, hasCapitals),
@@ -293,16 +298,29 @@ export class NamesPlan {
 
   /** Return each token and gap of a text with its treatment. */
   preview(text: string): [string, string][] {
-    const treatments: [string, string][] = [];
-    for (const element of this.#readTexts([text], this.#makeTokenizer(), this.#makeClassifier(), "unchanged")[0]
-      ?.elements ?? []) {
-      if (typeof element !== "string") {
-        treatments.push([element.span.escapedText ?? element.span.text, getPublicType(element.entityType)]);
-        continue;
-      }
-      for (const [chunk] of element.matchAll(WORD_OR_GAP))
-        treatments.push([chunk, STARTS_WORD.test(chunk) ? "kept" : "gap"]);
-    }
-    return treatments;
+    return this.#listPieces(text).map(([piece, state]) => [piece, state]);
+  }
+
+  /** Return each token and gap of a text with its treatment, its position and the reason. */
+  explain(text: string): ExplainedPiece[] {
+    const { keptTypes } = this.style;
+    const hasOptions = keptTypes.size > 0 || this.facts.level !== NO_FACTS;
+    const plain = hasOptions ? new NamesPlan(this.#bundle, { ...this.#options, keep: [], facts: NO_FACTS }) : undefined;
+    return explainPieces(this.#listPieces(text), plain === undefined ? [] : plain.#listPieces(text), {
+      lexicon: new Lexicon(this.#bundle.namesLists, this.#allowed, this.#denied),
+      facts: this.facts,
+      keptTypes,
+      ownNames: this.#ownTypes?.names ?? new Set(),
+    });
+  }
+
+  #listPieces(text: string): PreviewPiece[] {
+    const [found] = this.#readTexts([text], this.#makeTokenizer(), this.#makeClassifier(), "unchanged");
+    return (found?.elements ?? []).flatMap((element): PreviewPiece[] => {
+      if (typeof element !== "string")
+        return [[element.span.escapedText ?? element.span.text, getPublicType(element.entityType), element]];
+      const chunks = [...element.matchAll(WORD_OR_GAP)];
+      return chunks.map(([chunk]) => [chunk, STARTS_WORD.test(chunk) ? "kept" : "gap", undefined]);
+    });
   }
 }
