@@ -133,7 +133,9 @@ def made_attacks(surrogates: list[str], number: int) -> Iterator[str]:
 
 
 def surrogates_in(text: str) -> list[str]:
-    """Return the words that the upstream takes for surrogates: those with a capital or a digit, and addresses."""
+    """Return what the upstream takes for surrogates: tags, else words with a capital or a digit, and addresses."""
+    if tags := re.findall(r"\[[a-z ]+ \d+\]", text):
+        return tags
     found = [chunk.strip(".,;:!?()'\"") for chunk in text.split()]
     return [chunk for chunk in found if re.search(r"[A-Z0-9@]", chunk) and len(chunk) > 2] or found
 

@@ -21,9 +21,11 @@ from textveil_cli.gateway import (
     Gateway,
     MappingDatabase,
     ReplyLimits,
+    RequestCounters,
     RetentionSettings,
     UpstreamClient,
     import_mapping_files,
+    load_meter,
     make_app,
     read_mapping_key,
     tune_interpreter,
@@ -250,6 +252,28 @@ class MappingOptions:
         return database, key
 
 
+@dataclass(frozen=True, kw_only=True)
+class TelemetryOptions:
+    """Options of the counters for OpenTelemetry."""
+
+    heading: ClassVar[str] = "Counters"
+    telemetry: Annotated[
+        bool,
+        typer.Option(
+            "--telemetry",
+            help="Count requests and surrogates with OpenTelemetry, which you configure; never a text or a name.",
+        ),
+    ] = False
+
+    def make_keywords(self) -> dict[str, Any]:
+        """Return the argument of ``Gateway`` that counts requests, or none without the option.
+
+        Raises:
+            ExtraMissing: The OpenTelemetry API is not installed.
+        """
+        return {"count_request": RequestCounters(load_meter()).count_request} if self.telemetry else {}
+
+
 def _make_conversation_options(
     restore_options: dict[str, Any], options: dict[str, Any], guesses: tuple[int, int], run_ledger: object
 ) -> dict[str, Any]:
@@ -275,6 +299,7 @@ def gateway(
     storage: MappingOptions,
     address: AddressOptions,
     limits: LimitOptions,
+    telemetry: TelemetryOptions,
     text_options: GatewayTextOptions,
     bundle: BundleOptions,
     ledger: LedgerOptions,
@@ -290,6 +315,7 @@ def gateway(
     upstream.check()
     address.refuse_overwriting(ledger, bundle.bundle)
     service_address, retention = address.make_address(), storage.make_retention_settings()
+    counters = telemetry.make_keywords()
     run_ledger, sanitizer, guesses = ledger.open_ledger(), bundle.load_sanitizer(), restoring.get_guess_limits()
     options: Any = text_options.make_options()
     restore_options: dict[str, Any] = {"pass_through": sorted(upstream.pass_through or ())} | restoring.make_keywords()
@@ -326,6 +352,7 @@ def gateway(
         show_request=partial(print, flush=True) if upstream.dry_run else None,
         shows_changes=upstream.show_changes,
         count_replaced=partial(_count_replaced, sanitizer, options),
+        **counters,
     )
     make = partial(_make_reporting_app, service, _describe_mode(sanitizer, options))
     run(make, service_address, service.limits, _print_notice)
