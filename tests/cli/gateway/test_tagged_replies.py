@@ -8,7 +8,6 @@ import pytest
 from gateways import ANTHROPIC, CHAT, RESPONSES, asked, gateway, stream, streamed_text, text_of
 from serving import Server
 from tagged_replies import make_tagged_reply
-from test_hostile_upstream import attack
 from textveil import Sanitizer
 from upstreams import Upstream
 from written_replies import FILE
@@ -56,9 +55,3 @@ def test_replies_with_tags_come_back_whole_and_streamed(
         assert (status, text_of(path, reply)) == (200, wanted)
         assert streamed_text(path, stream(tagging, path, body)) == wanted
     assert restored > len(lines) // 2
-
-
-def test_a_hostile_upstream_gets_no_original_with_tags(tagging: Server, answering: Upstream) -> None:
-    """The default of the gateway; the other tests of such an upstream have surrogates."""
-    restored = [attack(tagging, answering, number) for number in range(14)]
-    assert sum(map(bool, restored)) > len(restored) // 2
