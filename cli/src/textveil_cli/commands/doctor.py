@@ -11,7 +11,7 @@ from typing import Literal
 
 import typer
 from textveil import __version__
-from textveil.errors import OptionError, TextveilError
+from textveil.errors import BundleTooLarge, ContentHashMismatch, OptionError, TextveilError, WrongSigner
 
 from textveil_cli.options import BundleOptions, JsonOption
 
@@ -85,14 +85,11 @@ def _check_python() -> Iterator[CheckResult]:
         yield CheckResult(name="Python", state="failed", found=found, advice="install Python 3.11 or newer")
     else:
         yield CheckResult(name="Python", state="ok", found=found)
-    try:
-        command = metadata.version("textveil-cli")
-    except metadata.PackageNotFoundError:
-        command = None
-    if command == __version__:
+    library, command = (PackageRequirement(name, "").get_version() for name in ("textveil", "textveil-cli"))
+    if command is not None and command == library:
         yield CheckResult(name="textveil", state="ok", found=__version__)
     else:
-        found = f"library {__version__}, command {command or 'not installed as a package'}"
+        found = f"library {library or 'not installed'}, command {command or 'not installed'}"
         advice = "install both in one version: pip install --upgrade textveil textveil-cli"
         yield CheckResult(name="textveil", state="failed", found=found, advice=advice)
 
@@ -139,6 +136,8 @@ def _check_bundle(bundle: BundleOptions) -> Iterator[CheckResult]:
     """Check the hashes of the files of the bundle, and rewrite a trial text with it."""
     try:
         sanitizer = bundle.load_sanitizer()
+    except (BundleTooLarge, ContentHashMismatch, WrongSigner):
+        raise  # not the bundle that the options demand: an error, as of every command
     except TextveilError as error:
         advice = "copy or build the bundle again; the built-in one: pip install --force-reinstall textveil"
         yield CheckResult(name="bundle", state="failed", found=str(error), advice=advice)
