@@ -19,7 +19,7 @@ TUPLES = {
     ("textveil/text/inflections.py", "SurrogatePair"),
     ("textveil/text/names/entity_types.py", "EntityMention"),
     ("textveil/text/names/entity_types.py", "MentionPart"),
-    ("textveil/text/names/entity_types.py", "RewrittenElement"),
+    ("textveil/text/names/reply_pairs.py", "RewrittenElement"),
     ("textveil/text/names/known_persons.py", "_Word"),
     ("textveil/text/names/tokens.py", "EntitySpan"),
     ("textveil/text/names/tokens.py", "NamesToken"),
