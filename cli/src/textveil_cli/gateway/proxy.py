@@ -94,6 +94,7 @@ class Gateway:
         show_request: Function that receives each rewritten request in a dry run, which sends nothing; else ``None``.
         shows_changes: Whether a dry run also shows each change with the original words.
         count_replaced: Function that returns how many parts of a text are replaced or randomized.
+        count_request: Function that receives the path, the status and the counts of each request.
     """
 
     upstream: UpstreamClient
@@ -109,6 +110,7 @@ class Gateway:
     show_request: Callable[[str], None] | None = None
     shows_changes: bool = False
     count_replaced: Callable[[str], int] = lambda text: 0
+    count_request: Callable[[str, int, Mapping[str, int]], None] = lambda path, status, counts: None
 
 
 class GatewayRequestHandler:
@@ -137,10 +139,8 @@ class GatewayRequestHandler:
         except Exception as error:
             await self._send_error(call, scope, receive, convert_error(error, limits, self._gateway.report))
         else:
-            counted = f"{call.formatted_counts}{call.formatted_reasons}"
-            self._gateway.report(
-                f"request {call.request_id}: {call.path} {call.status} {counted}".rstrip() + call.language_hint
-            )
+            self._gateway.report(call.format_log_line())
+        self._gateway.count_request(call.path, call.status, call.counts)
         if call.work_size > MAX_SHORT_CHARACTERS:  # freeing a large mapping takes long
             self._workers.clear_in_thread(call.release_state())
 
@@ -200,6 +200,7 @@ class GatewayRequestHandler:
         """Send an error to the client; within a stream as an event that client libraries handle."""
         self._gateway.report(f"request {call.request_id}: {call.path} {refusal.code} {refusal.status.value}")
         if not call.status:
+            call.status = refusal.status.value
             await make_error_response(refusal)(scope, receive, call.send)
             return
         error = {"type": "api_error", "code": refusal.code, "message": refusal.message, "param": None}
@@ -249,7 +250,7 @@ class GatewayRequestHandler:
                 conversations.store_reply_ids(
                     stored, exchange, client=client, reply_hashes=reply_hashes, reply_ids=restorer.reply_ids
                 )
-                if stored.path is not None:
+                if stored.name_hash is not None:
                     try:
                         async with stored.lock:
                             await self._workers.run_job(conversations.save_conversation, stored)
@@ -357,7 +358,9 @@ class GatewayRequestHandler:
 
         def rewrite() -> tuple[Conversation, bytes, list[str]]:
             request, conversation = requests.pop(), self._gateway.conversations.open_conversation(stored)
-            history = conversation.history if request.reply_ids and earlier is None else earlier
+            history = earlier
+            if request.reply_ids and (earlier is None or not conversation.history.tags):  # deleted by another gateway
+                history = conversation.history
             if request.reply_ids and (history is None or not (history.tags or history.previous)):
                 raise InputError(_UNKNOWN_REPLY_MESSAGE)
             exchange = conversation.start_exchange(history)
@@ -375,8 +378,8 @@ class GatewayRequestHandler:
         try:
             return await self._workers.run_job(rewrite, size=_estimate_work(size, stored))
         except Exception as error:
-            # The file is unreadable or was replaced: the next request loads it again.
-            is_unloaded = stored.conversation is None and stored.path is not None
+            # The mapping is unreadable or was replaced: the next request reads it again.
+            is_unloaded = stored.conversation is None and stored.name_hash is not None
             if stored.conversation is None or isinstance(error, ConversationChanged):
                 self._gateway.conversations.forget_conversation(stored)
             if is_unloaded and isinstance(error, InputError | KeyFileError):
