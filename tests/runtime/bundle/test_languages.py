@@ -1,4 +1,4 @@
-"""A language pack is found only when it is asked for, none of its code runs, and joined packs hide each other's names."""
+"""A language pack is found only if it is asked for, none of its code runs, and joined packs hide each other's names."""
 
 import sys
 from pathlib import Path
@@ -36,15 +36,15 @@ def test_no_pack_is_opened_unasked(pack: Path) -> None:
 
 
 def test_a_missing_pack_is_refused_with_its_command(pack: Path) -> None:
-    with pytest.raises(BundleNotFound, match="pip install textveil-qab$"):
+    with pytest.raises(BundleNotFound, match=r"pip install textveil-qab$"):
         find_language_pack("qab")
-    with pytest.raises(BundleNotFound, match="pip install textveil-qab$"):
+    with pytest.raises(BundleNotFound, match=r"pip install textveil-qab$"):
         Sanitizer.load(language="qaa+qab")
 
 
 @pytest.mark.parametrize("language", ["", "EN", "../x", "en+", "en+en", "a.b", "es+fr+nl+de+pt", 7])
 def test_what_is_no_language_is_refused(language: str) -> None:
-    with pytest.raises(OptionError, match="^language"):
+    with pytest.raises(OptionError, match=r"^language"):
         split_languages(language)
 
 

@@ -1,6 +1,6 @@
 """Language packs: bundles with lists of the mode ``names`` and rules of another language, each a package of its own.
 
-The pack of Spanish is the distribution ``textveil-es`` with the folder ``textveil_es/bundle``. It is data: its folder is
+That of Spanish is the distribution ``textveil-es`` with the folder ``textveil_es/bundle``. It is data: its folder is
 found without running any of its code, and only if a caller asks for its language.
 """
 
@@ -106,7 +106,9 @@ def join_lists(lists: Sequence["NamesLists"]) -> "NamesLists":
     names = [frozenset[str]().union(*(of.members_by_type.get(kind, ()) for kind in _NAME_TYPES)) for of in lists]
     for of in lists:
         for word, marks in of.common_words.items():
-            is_name = any(word in listed and word not in other.common_words for other, listed in zip(lists, names, strict=True))
+            is_name = any(
+                word in listed and word not in other.common_words for other, listed in zip(lists, names, strict=True)
+            )
             if not is_name or marks & FUNCTION:
                 common[word] = common.get(word, 0) | marks
     first = lists[0]
