@@ -69,7 +69,7 @@ class LanguageSources:
         inflected form counts if the list has its base form.
         """
         tables = self.settings.get("dictionary_tables", [])
-        words = {form for table in tables for form in _read_table(table) if form == form.lower()}
+        words = {_write_accent(form) for table in tables for form in _read_table(table) if form == form.lower()}
         if path is None:
             return words
         if path.suffix == ".dic":
@@ -128,6 +128,12 @@ class LanguageSources:
             for city in cities
             if city["countrycode"] in own or city["population"] >= MIN_PEOPLE_ABROAD
         ]
+
+
+def _write_accent(form: str) -> str:
+    """Return a form with an accent in place of an apostrophe at its end, as Morph-it writes *citta'*."""
+    last = dict(zip("aeiou", "àéìòù", strict=True)).get(form[-2:-1], "")
+    return form[:-2] + last if last and form.endswith("'") else form
 
 
 def _read_table(name: str) -> dict[str, Any]:
