@@ -176,7 +176,6 @@ def main() -> None:
     def make_service() -> Any:
         conversations = ConversationStore(
             lambda: Conversation(sanitizer),
-            lambda *_: Conversation(sanitizer),
             lambda packed: Conversation.unpack(packed, sanitizer),
             RetentionSettings(),
             key=bytes(32),
