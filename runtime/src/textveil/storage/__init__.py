@@ -7,8 +7,8 @@ from textveil.lazy import AttributeGetter, make_lazy_getattr
 if TYPE_CHECKING:
     from textveil.storage.atomic_writes import open_atomic_bytes, open_atomic_folder, open_atomic_text
     from textveil.storage.keys import read_key
-    from textveil.storage.protected_paths import ProtectedPaths
+    from textveil.storage.protected_paths import ProtectedPaths, is_inside
 
-__all__ = ["ProtectedPaths", "open_atomic_bytes", "open_atomic_folder", "open_atomic_text", "read_key"]
+__all__ = ["ProtectedPaths", "is_inside", "open_atomic_bytes", "open_atomic_folder", "open_atomic_text", "read_key"]
 
 __getattr__: AttributeGetter = make_lazy_getattr(__name__, __all__, "protected_paths", "atomic_writes", "keys")

@@ -31,6 +31,7 @@ from textveil.text.names.read import ReadText
 from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.names.tokens import IDENTIFIER_PIECE, JSON_NUMBER_CASE, KNOWN_PERSON, RANDOMIZED
 from textveil.text.quotations import cut_after, cut_before, is_separate_word, join_after, join_before
+from textveil.text.replaced_spans import ReplacedSpan, record_spans
 from textveil.text.restore import escape_tags
 from textveil.work_limits import check_work
 
@@ -194,8 +195,12 @@ class DocumentDraws:
         self._decks_by_draw.append(deck)
         return len(self.bounds) - 1
 
-    def write_texts(self, samples: Sequence[int], words: Iterator[str]) -> tuple[list[str], Iterable[SurrogatePair]]:
-        """Return the texts with their surrogates, and the pairs that restore replies.
+    def write_texts(
+        self, samples: Sequence[int], words: Iterator[str]
+    ) -> tuple[list[str], Iterable[SurrogatePair], list[tuple[ReplacedSpan, ...] | None]]:
+        """Return the texts with their surrogates, the pairs that restore replies, and the spans of each text.
+
+        The spans of a text are ``None`` where escaping has moved them.
 
         Args:
             samples: For each draw, a random number below its entry in ``bounds``.
@@ -206,18 +211,22 @@ class DocumentDraws:
             for index, deck in zip(samples, self._decks_by_draw, strict=True)
         ]
         pairs: dict[SurrogatePair, None] = {}
-        texts = []
+        texts, spans = list[str](), list[tuple[ReplacedSpan, ...] | None]()
         for text, draws in zip(self._texts, self._draws, strict=True):
-            elements = quote_json_tags(self._iterate_elements(text, draws, indices, words))
+            replaced = list[ReplacedSpan]()
+            drawn = quote_json_tags(self._iterate_elements(text, draws, indices, words))
+            elements = record_spans(drawn, replaced, PUBLIC_TYPE_NAMES)
             if not any(isinstance(draw, str) and draw.startswith("[") for draw in draws):
                 written, text_pairs = write_with_pairs(elements)
             else:
                 element_list = [*elements]
-                _, text_pairs = write_with_pairs(element_list)
+                unescaped, text_pairs = write_with_pairs(element_list)
                 written = _join_with_tags(element_list)
+                replaced = replaced if len(unescaped) == len(written) else None
             pairs |= dict.fromkeys(text_pairs)
             texts.append(written)
-        return texts, pairs
+            spans.append(None if replaced is None else tuple(replaced))
+        return texts, pairs, spans
 
     def _iterate_elements(
         self, text: ReadText, draws: Sequence[str | list[int] | None], indices: Sequence[int], words: Iterator[str]
@@ -230,7 +239,7 @@ class DocumentDraws:
                 continue
             draw, original = next(rest), element.span.text
             if draw is None:
-                yield RewrittenElement(next(words), original)
+                yield RewrittenElement(output := next(words), original, parts=(output,))
             elif isinstance(draw, str):
                 yield RewrittenElement(draw, original, element)
             else:
@@ -282,7 +291,7 @@ def quote_json_tags(elements: Iterable[RewrittenElement]) -> Iterator[RewrittenE
                 mention = element.mention._replace(name_text=sign + element.mention.name_text)
                 element = RewrittenElement(f'"{sign}{element.output}"', original, mention)
             else:
-                element = RewrittenElement("null", original)
+                element = RewrittenElement("null", original, parts=("null",))
         if held is not None:
             yield held
         held = element
