@@ -39,7 +39,8 @@ def record_spans(elements: Iterable[Any], spans: list[ReplacedSpan], public_name
         end = start + len(element.output)
         mention = element.mention
         if mention is not None:
-            name = public_names.get(mention.entity_type, mention.entity_type)
+            entity_type: str = mention.entity_type
+            name = public_names.get(entity_type, entity_type)
             spans.append(ReplacedSpan(start=start, end=end, entity_type=name, original=element.original))
         elif element.parts:
             original = element.original
