@@ -72,14 +72,16 @@ bundle:
 	.venv/bin/textveil-export table --mechanisms santext --name "English words, SanText, version 3" -k 60 --certified-epsilon 7,8,9,10,11,12.5 --force -o artifacts/english-santext
 	.venv/bin/textveil-export staircase artifacts/english-santext --name "English words, version 4" --force -o artifacts/english-v4
 
-# Draws the pictures of the architecture, runs the commands in the documents and writes what they print below them;
-# docs-check runs none of them.
+# Draws the pictures of the architecture and of README.md, runs the commands in the documents and writes what they print
+# below them; docs-check runs none of them.
 docs:
 	.venv/bin/python docs/architecture.py
+	.venv/bin/python docs/pictures/draw.py
 	.venv/bin/python docs/build.py
 
 docs-check:
 	.venv/bin/python docs/architecture.py --check
+	.venv/bin/python docs/pictures/draw.py --check
 	.venv/bin/python docs/build.py --check
 	.venv/bin/python docs/proofs/record.py
 

@@ -397,7 +397,7 @@ class PackBuilder:
         of, numbers = settings["rules"], settings["rules"]["numbers"]
         rules["language"] = settings["language"]
         rules["ages"] = of["ages"]
-        rules["clitics"] = {"after": [], "before": [], "negation": "", "negation_stems": []}
+        rules["clitics"] = {"after": [], "before": [], "negation": "", "negation_stems": []} | of.get("clitics", {})
         rules["endings"] = {"except": [], "kept": settings["endings"]}
         rules["kept_whole"] = ["24/7"]
         rules["months"] = {"also_words": [], "names": [name.capitalize() for name in self.month_names], "short": {}}
@@ -430,7 +430,7 @@ class PackBuilder:
             "requests": self.requests,
             "verbs": words["verbs"].split(),
         }
-        rules["optional"] = {}
+        rules["optional"] = {"dates": of["dates"]} if "dates" in of else {}
         rules["surrogates"]["choices"]["ordinal"] = settings["pools"]["choices-ordinal"]
         for name, text in of.get("patterns", {}).items():
             rules["patterns"][name]["text"] = text

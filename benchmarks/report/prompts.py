@@ -37,7 +37,7 @@ _KNOWN = {
     "presidio default": ("Presidio", "presidio"),
 }
 #: What PAPILLON's authors publish: quality of the replies, and private units that leak.
-_PAPILLON = (0.855, 0.075)
+PAPILLON = (0.855, 0.075)
 
 
 @dataclass(frozen=True)
@@ -229,8 +229,8 @@ def pictures(results: Path) -> dict[str, Figure]:
             if not point.ours:
                 _draw(axes, point, "s", GRAY)
                 _label(axes, point.label, point.place, GRAY, (point.place[0] + 0.015, point.place[1] + 0.006))
-        axes.plot(*_PAPILLON, marker="D", color=GRAY, markerfacecolor="none", linestyle="none")
-        _label(axes, "PAPILLON, as published:\nanother measure", _PAPILLON, GRAY, (_PAPILLON[0] - 0.05, 0.088))
+        axes.plot(*PAPILLON, marker="D", color=GRAY, markerfacecolor="none", linestyle="none")
+        _label(axes, "PAPILLON, as published:\nanother measure", PAPILLON, GRAY, (PAPILLON[0] - 0.05, 0.088))
         axes.text(0.01, 0.305, "circles: the mode names", color=BLUE, fontsize=SMALL)
         axes.set_xlim(0, 1)
         axes.set_ylim(-0.01, 0.32)

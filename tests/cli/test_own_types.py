@@ -9,14 +9,14 @@ import pytest
 from textveil_cli.console import own_types
 from textveil_cli.console.own_types import parse_patterns, read_known_persons
 
-TEXT = "Ask Dan or D. Keller about EMP12345, Will."
+TEXT = "Ask Dan or D. Ostrander about EMP12345, Will."
 OWN = ("--pattern", "employee=EMP[0-9]{5}", "--pattern", "ticket=[A-Z]{3}-[0-9]+=[ab]")
 
 
 @pytest.fixture
 def people(tmp_path: Path) -> Path:
     path = tmp_path / "people.txt"
-    path.write_bytes(b"\xef\xbb\xbf# team\r\n\r\nDaniel Keller, D. Keller | Dan\r\nWill\r\n")
+    path.write_bytes(b"\xef\xbb\xbf# team\r\n\r\nDaniel Ostrander, D. Ostrander | Dan\r\nWill\r\n")
     return path
 
 
@@ -27,7 +27,7 @@ def test_both_options_reach_a_text_and_a_preview(here: Any, people: Path) -> Non
     assert "Ask <person> or <person> about <employee>, <person>." in here("preview", *options).text
     compared = here("compare", *OWN, "--known", people, "--text", TEXT).text
     assert "[person 1] or [person 1] about [employee 1]" in compared
-    assert "Keller" not in compared
+    assert "Ostrander" not in compared
 
 
 def test_a_table_and_its_workers(here: Any, people: Path, tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_the_statement_has_the_names_of_types_alone(here: Any, people: Path) -> 
     ran = here("sanitize", "--protect", "names", *OWN, "--known", people, "--json", "--text", TEXT)
     statement = json.loads(ran.text)["statement"]
     assert (statement["patterns"], statement["known"]) == (["employee", "ticket"], True)
-    assert "Keller" not in json.dumps(statement) + ran.message
+    assert "Ostrander" not in json.dumps(statement) + ran.message
 
 
 def test_arguments_and_lines_are_read() -> None:
@@ -141,4 +141,4 @@ def test_arguments_and_lines_are_read() -> None:
 
 
 def test_lines_keep_their_numbers(people: Path) -> None:
-    assert read_known_persons(people) == ["# team", "", "Daniel Keller, D. Keller | Dan", "Will"]
+    assert read_known_persons(people) == ["# team", "", "Daniel Ostrander, D. Ostrander | Dan", "Will"]

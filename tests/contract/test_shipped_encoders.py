@@ -125,7 +125,10 @@ def test_a_server_reads_what_a_device_sends(encoder: TextLabelEncoder) -> None:
         assert sum(count.count for count in estimate.counts) == pytest.approx(4)
 
 
-@pytest.mark.parametrize(("name", "file"), [("ag-static", "ag.tsv"), ("sst2-static", "sst2.tsv")])
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [("ag-static", "ag.tsv"), ("sst2-static", "sst2.tsv"), ("support-static", "support.tsv")],
+)
 def test_the_sentences_are_those_of_the_repository_and_about_their_label(name: str, file: str) -> None:
     lines = (ARTIFACTS / "sentences" / file).read_text("utf-8").splitlines()
     encoder = TextLabelEncoder.load(ARTIFACTS / name)

@@ -3,10 +3,15 @@
 import doctest
 import importlib
 import pkgutil
+import shutil
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import textveil_export
 from docstring_examples import list_missing_examples
+from small_index import MEASURED, write_index
+from textveil_export.index import read_index_contents, write_index_bundle
 
 MODULES = sorted(
     module.name
@@ -22,7 +27,27 @@ def test_every_public_name_has_an_example(package: str) -> None:
 
 
 @pytest.mark.slow
-def test_examples_print_what_they_show() -> None:
+@pytest.mark.usefixtures("two_recipes")
+def test_examples_print_what_they_show(
+    checkpoint_folder: Path, encoder_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The examples read ``checkpoint``, ``texts.tsv`` and ``labels``, and write beside them."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(checkpoint_folder, tmp_path / "checkpoint")
+    shutil.copy(encoder_data, tmp_path / "texts.tsv")
+    contents = replace(read_index_contents(write_index(tmp_path / "plain")), measured=MEASURED)
+    write_index_bundle(contents, tmp_path / "labels")
     results = {name: doctest.testmod(importlib.import_module(name)) for name in MODULES}
     assert [name for name, result in results.items() if result.failed] == []
     assert sum(result.attempted for result in results.values()) > 20
+
+
+def test_no_example_is_skipped() -> None:
+    skipped = [
+        example.source
+        for name in MODULES
+        for test in doctest.DocTestFinder().find(importlib.import_module(name))
+        for example in test.examples
+        if doctest.SKIP in example.options
+    ]
+    assert skipped == []

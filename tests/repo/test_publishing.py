@@ -57,6 +57,8 @@ def test_one_version() -> None:
     assert [pin for pin in pins if not pin.endswith(f"=={__version__}")] == []
     assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
     assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    web = [json.loads((ROOT / "web" / name).read_text("utf-8")) for name in ("package.json", "package-lock.json")]
+    assert [of["version"] for of in [*web, web[1]["packages"][""]]] == [__version__] * 3
     bill = json.loads((ROOT / "docs" / "sbom.json").read_text("utf-8"))["components"]
     own = {part["name"]: part["version"] for part in bill if part["name"].startswith("textveil")}
     assert own == {"textveil": __version__, "textveil-cli": __version__}

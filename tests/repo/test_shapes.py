@@ -20,7 +20,7 @@ TUPLES = {
     ("textveil/text/marked_html.py", "MarkedPiece"),
     ("textveil/text/names/entity_types.py", "EntityMention"),
     ("textveil/text/names/entity_types.py", "MentionPart"),
-    ("textveil/text/names/entity_types.py", "RewrittenElement"),
+    ("textveil/text/names/reply_pairs.py", "RewrittenElement"),
     ("textveil/text/names/known_persons.py", "_Word"),
     ("textveil/text/names/tokens.py", "EntitySpan"),
     ("textveil/text/names/tokens.py", "NamesToken"),

@@ -93,6 +93,17 @@ def digest(pieces: Sequence[object]) -> str:
     return hashlib.sha256(said.encode("utf-16-le", "surrogatepass")).hexdigest()[:16]
 
 
+def explain(sanitizer: Sanitizer, text: str, options: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Return the pieces of an explained preview, with positions in UTF-16 code units as JavaScript has them."""
+    pieces, position, start = [], 0, 0
+    for piece in sanitizer.preview(text, explain=True, **options):
+        assert (piece.start, piece.end) == (position, position + len(piece.text))
+        end = start + len(piece.text.encode("utf-16-le", "surrogatepass")) // 2
+        pieces.append((piece.text, piece.state, str(start), str(end), piece.reason))
+        position, start = piece.end, end
+    return pieces
+
+
 def template(sanitizer: Sanitizer, document: list[str], options: dict[str, Any]) -> list[list[list[str]]]:
     """Return the elements of each text's template in the mode `names`, as lists of strings."""
     words = [*options.get("deny", ()), *options.get("allow", ()), *options.get("known", ())]
@@ -191,6 +202,7 @@ def record(
         statement = terms.statement(several)
         made.setdefault("statements", []).append([several, statement.to_dict(), str(statement)])
     made["previews"] = [[digest(sanitizer.preview(text, **options)) for text in document] for document in documents]
+    made["explained"] = [[digest(explain(sanitizer, text, options)) for text in document] for document in documents]
     if options["protect"] == "names":
         told = [template(sanitizer, document, options) for document in documents]
         made["templates"] = [[digest(text) for text in document] for document in told]

@@ -46,6 +46,15 @@ function inPieces(stream, reply, length) {
   return { text, ...stream.report.toJSON() };
 }
 
+/** The pieces of an explained preview, each with its positions. */
+function explained(sanitizer, text, options) {
+  return sanitizer.preview(text, { ...options, explain: true }).map((piece) => {
+    const { start, end, state, reason } = piece;
+    if (text.slice(start, end) !== piece.text) throw new Error("the position of a piece is another one");
+    return [piece.text, state, `${start}`, `${end}`, reason];
+  });
+}
+
 /** What this reader makes of a record. */
 export function answer(bundle, record) {
   const { options, documents } = record;
@@ -61,6 +70,7 @@ export function answer(bundle, record) {
       sanitizer.statement(options, tokens).toString(),
     ]),
     previews: documents.map((texts) => texts.map((text) => digest(sanitizer.preview(text, options)))),
+    explained: documents.map((texts) => texts.map((text) => digest(explained(sanitizer, text, options)))),
   };
   if (record.restored !== undefined) {
     answered.mappings = record.replies.map((_, place) => JSON.parse(found[place].mapping.toJsonText()));

@@ -65,6 +65,7 @@ export const COMMON_WORD_FLAGS = [
   "function",
   "rare",
   "census",
+  "noun",
 ] as const;
 /** Kinds of lists of public facts that this release reads. */
 export const FACT_KINDS = ["term", "capital", "company", "acronym", "language", "foreign"] as const;

@@ -67,6 +67,16 @@ export type FactWordKey =
 
 type Words<Names extends string> = Readonly<Record<Names, readonly string[]>>;
 
+/** How dates with the name of a month are written. */
+export interface DateWords {
+  /** Words between a day, a month and a year. */
+  readonly links: readonly string[];
+  /** Whether months are in lower case. */
+  readonly lower_months: boolean;
+  /** Whether a full stop follows a day before a month. */
+  readonly day_stop: boolean;
+}
+
 /** Rules of a language (docs/format-rules.md). */
 export interface RulesData {
   readonly ages: Words<"before" | "behind" | "short" | "units">;
@@ -88,7 +98,7 @@ export interface RulesData {
   > & { readonly titles: Readonly<Record<string, { readonly surrogate: string; readonly words: readonly string[] }>> };
   readonly numbers: Readonly<Record<"and" | "digits" | "multipliers" | "point" | "scales", NumberWords>> &
     Words<"letters" | "weak">;
-  readonly optional?: { readonly facts?: Partial<Words<FactWordKey>> };
+  readonly optional?: { readonly facts?: Partial<Words<FactWordKey>>; readonly dates?: Partial<DateWords> };
   readonly patterns: Readonly<Record<PatternName, PatternData>>;
   readonly sentences: Words<"abbreviations" | "headline_words" | "requests" | "verbs">;
   readonly surrogates: {

@@ -22,6 +22,7 @@ export {
   UnknownMechanism,
   WrongBundle,
 } from "./errors.js";
+export type { ExplainedPiece } from "./text/explanation.js";
 export type { Options } from "./text/options.js";
 export type { StreamRestorer } from "./text/replyMatcher.js";
 export type { Restorer } from "./text/restore.js";

@@ -30,6 +30,29 @@ test("all modes sanitize, each with a statement that adds up", () => {
   );
 });
 
+test("an explained preview has the position and the reason of each piece", () => {
+  const asked = "😀 Call Anna Novak, Müllhuber about Kubernetes in 12 pages.";
+  const options = { protect: "names", facts: "useful", deny: ["pages"] };
+  const pieces = sanitizer.preview(asked, { ...options, explain: true });
+  assert.equal(pieces.map((piece) => piece.text).join(""), asked);
+  for (const { text, start, end } of pieces) assert.equal(asked.slice(start, end), text);
+  assert.deepEqual(
+    pieces.map(({ text, state }) => [text, state]),
+    sanitizer.preview(asked, { ...options, explain: false }),
+  );
+  const reasons = Object.fromEntries(pieces.map(({ text, reason }) => [text, reason]));
+  assert.equal(reasons["Anna Novak"], "list: given, family");
+  assert.equal(reasons.Kubernetes, "facts: capital");
+  assert.deepEqual([reasons.about, reasons.pages, reasons[" "]], ["function-word", "deny", ""]);
+  const plain = sanitizer.preview("Anna saw the doctor.", { protect: "words", explain: true });
+  assert.deepEqual(
+    plain.filter(({ reason }) => reason !== "").map(({ text, reason }) => [text, reason]),
+    [["the", "function-word"]],
+  );
+  assert.throws(() => sanitizer.preview(SECRET, { explain: SECRET }), refusedAs("option"));
+  assert.throws(() => sanitizer.sanitize(SECRET, { explain: true }), refusedAs("option"));
+});
+
 test("a reply gets its words back, after consistent draws alone", () => {
   const names = sanitizer.sanitize("Anna Novak met Bob Novak in Boston.", { protect: "names" });
   assert.equal(names.restore(names.text).text, "Anna Novak met Bob Novak in Boston.");

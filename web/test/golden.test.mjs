@@ -79,6 +79,8 @@ test("the golden vectors of the mode names", (t) => checkNames(t, "names"));
 
 test("the golden vectors of the option facts", (t) => checkNames(t, "facts"));
 
+test("the golden vectors of an invented language", (t) => checkNames(t, "names-qaa"));
+
 test("the golden vectors of own types", (t) => checkNames(t, "own-types", "names"));
 
 test("the golden vectors of an index", async (t) => {

@@ -37,7 +37,7 @@ __all__ = [
     "__version__",
 ]
 __all__ += errors.__all__
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 
 def __getattr__(name: str) -> Any:

@@ -1,15 +1,18 @@
 """The store finds the conversation of a request, and deletes mappings after their time."""
 
 import asyncio
-import os
-import time
+import contextlib
+import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from textveil import Conversation, Sanitizer
-from textveil_cli.gateway import ConversationStore, RetentionSettings
+
+pytest.importorskip("cryptography", reason="needs the extra crypto: make integrations")
+
+from textveil import Conversation, KeyFileError, Sanitizer
+from textveil_cli.gateway import ConversationLocks, ConversationStore, MappingDatabase, RetentionSettings
 
 CLIENT = b"client"
 USER = {"role": "user", "content": "I am Zqxwvina Novak."}
@@ -27,18 +30,19 @@ class Clock:
         return self.now
 
 
-def conversations(sanitizer: Sanitizer, clock: Any = None, **keeping: Any) -> ConversationStore:
-    def load(path: Path, key: Path) -> Conversation:
-        return Conversation.load(path, key, sanitizer)
-
+def conversations(
+    sanitizer: Sanitizer, clock: Any = None, *, folder: Path | None = None, **keeping: Any
+) -> ConversationStore:
     made = RetentionSettings(**keeping)
     own = clock or Clock()
     ways = (
         lambda: Conversation(sanitizer, style="surrogate", facts="none"),
-        load,
         lambda packed: Conversation.unpack(packed, sanitizer),
     )
-    return ConversationStore(*ways, made, key=bytes(32), options={}, clock=own)
+    stored: dict[str, Any] = {}
+    if folder is not None:
+        stored = {"database": MappingDatabase(folder, bytes(32), made.seconds), "locks": ConversationLocks(folder, 60)}
+    return ConversationStore(*ways, made, **stored, key=bytes(32), options={}, clock=own)
 
 
 def find(
@@ -156,7 +160,7 @@ def test_what_rested_too_long_is_forgotten(sanitizer: Sanitizer) -> None:
 
 
 @pytest.mark.parametrize("keeping", [{"max_conversations": 3}, {"max_bytes": 5_500}])
-def test_those_that_rested_longest_go_first(sanitizer: Sanitizer, keeping: dict[str, int]) -> None:
+def test_those_that_rested_longest_go_first(sanitizer: Sanitizer, keeping: dict[str, Any]) -> None:
     found = conversations(sanitizer, **keeping)
     kept = [begun(found, reply(number), name=f"r{number}") for number in range(3)]
     assert find(found, [USER, reply(0)], size=0)[0] is kept[0]
@@ -248,29 +252,84 @@ def test_one_conversation_has_no_end_of_beginnings(sanitizer: Sanitizer, monkeyp
 
 
 def test_a_folder_that_is_gone_does_not_end_the_sweeping(sanitizer: Sanitizer, tmp_path: Path) -> None:
-    conversations(sanitizer, folder=tmp_path / "gone", key_file=tmp_path / "key").delete_expired_files()
+    conversations(sanitizer, folder=tmp_path / "gone").delete_expired_mappings()
 
 
-def test_a_file_dated_in_the_future_expires_from_when_it_is_seen(sanitizer: Sanitizer, tmp_path: Path) -> None:
-    """After a wrong clock the file would otherwise outlive every limit."""
-    found = conversations(sanitizer, folder=tmp_path, key_file=tmp_path / "key", seconds=100)
-    path, soon = tmp_path / f"{'0' * 64}.conversation", tmp_path / f"{'1' * 64}.conversation"
-    for place, ahead in ((path, 10**7), (soon, 30)):
-        place.write_bytes(b"")
-        os.utime(place, (time.time() + ahead, time.time() + ahead))
-    found.delete_expired_files()
-    assert path.stat().st_mtime <= time.time() + 1
-    assert soon.stat().st_mtime > time.time() + 10  # the clock of another machine
-    os.utime(path, (time.time() - 101, time.time() - 101))
-    found.delete_expired_files()
-    assert sorted(tmp_path.iterdir()) == [soon]
+def ask_stored(found: ConversationStore, messages: list[Any], name: str = "one") -> tuple[Any, str, str]:
+    """Send a request of a stored conversation; return the conversation, what was sent and the restored reply."""
+
+    async def ask() -> tuple[Any, str, str]:
+        kept, _ = find(found, messages, named=name)
+        async with found.track_request(kept, at_once), kept.lock:
+            exchange = found.open_conversation(kept).start_exchange()
+            sent = exchange.outgoing(messages)
+            found.save_conversation(kept)
+            reply = exchange.incoming({"role": "assistant", "content": sent[-1]["content"]}).reply
+            found.save_conversation(kept)
+        return kept, sent[0]["content"], reply["content"]
+
+    return asyncio.run(ask())
+
+
+def test_two_stores_of_one_database_continue_one_conversation_in_turns(sanitizer: Sanitizer, tmp_path: Path) -> None:
+    """Each has a copy in memory, which is old as soon as the other one has answered."""
+    one, other = (conversations(sanitizer, folder=tmp_path) for _ in range(2))
+    messages: list[Any] = [USER]
+    sent = ask_stored(one, messages)[1]
+    for number in range(6):
+        reply = {"role": "assistant", "content": USER["content"]} if number else None
+        messages = [
+            *messages,
+            *([reply] if reply else []),
+            {"role": "user", "content": f"Zqxwvina paid {4100 + number}."},
+        ]
+        kept, again, restored = ask_stored((other, one)[number % 2], messages)
+        assert (again, restored) == (sent, messages[-1]["content"])
+    assert len(kept.conversation._shared.sent_messages) >= 7  # the messages that the other one has sent too
+
+
+def test_a_mapping_that_another_gateway_has_deleted_is_used_by_no_copy(sanitizer: Sanitizer, tmp_path: Path) -> None:
+    one, other = (conversations(sanitizer, folder=tmp_path) for _ in range(2))
+    kept, _, _ = ask_stored(one, [USER])
+    assert asyncio.run(other.delete_conversation(CLIENT, "one", at_once))
+    assert not asyncio.run(other.delete_conversation(CLIENT, "one", at_once))
+    assert kept.conversation is not None  # the copy in the memory of the first one
+    earlier = kept.conversation
+    again, _, _ = ask_stored(one, [{"role": "user", "content": "Hello."}])
+    assert again is kept
+    assert again.conversation is not earlier
+    assert again.conversation._shared.key != earlier._shared.key
+
+
+def test_a_packed_copy_that_is_old_is_not_used(sanitizer: Sanitizer, tmp_path: Path) -> None:
+    one, other = (conversations(sanitizer, folder=tmp_path) for _ in range(2))
+    kept, sent, _ = ask_stored(one, [USER])
+    kept.packed, kept.conversation = kept.conversation.pack(), None
+    ask_stored(other, [{"role": "user", "content": "I am Kwyxvorn Zlupp."}])
+    kept, again, _ = ask_stored(one, [USER])
+    assert again == sent
+    assert len(kept.conversation._shared.sent_messages) >= 2
+
+
+def test_a_wrong_key_or_a_changed_mapping_is_an_error(sanitizer: Sanitizer, tmp_path: Path) -> None:
+    ask_stored(conversations(sanitizer, folder=tmp_path), [USER])
+    found = conversations(sanitizer, folder=tmp_path)
+    assert found._database is not None
+    found._database._key = bytes([1]) * 32
+    with pytest.raises(KeyFileError):
+        ask_stored(found, [USER])
+
+
+def count_rows(folder: Path) -> int:
+    with contextlib.closing(sqlite3.connect(folder / "mappings.sqlite")) as database:
+        return database.execute("SELECT COUNT(*) FROM conversations").fetchone()[0]
 
 
 def test_a_deleted_conversation_is_not_written_again_by_a_save_in_flight(sanitizer: Sanitizer, tmp_path: Path) -> None:
     """This also holds if the conversation was dropped from memory meanwhile, or if a request of it waits."""
     (tmp_path / "mappings").mkdir()
     for is_forgotten in (False, True):
-        found = conversations(sanitizer, folder=tmp_path / "mappings", key_file=tmp_path / "key")
+        found = conversations(sanitizer, folder=tmp_path / "mappings")
 
         async def main(found: ConversationStore = found, is_forgotten: bool = is_forgotten) -> None:
             is_saving, may_end = asyncio.Event(), asyncio.Event()
@@ -303,8 +362,8 @@ def test_a_deleted_conversation_is_not_written_again_by_a_save_in_flight(sanitiz
             may_end.set()
             assert await deleting
             await asyncio.gather(first, *tasks)
-            assert list((tmp_path / "mappings").iterdir()) == []
-            assert found._active_by_path == {}
+            assert count_rows(tmp_path / "mappings") == 0
+            assert found._active_by_name == {}
 
         asyncio.run(main())
 

@@ -1,8 +1,12 @@
 """A gateway that is stopped, or that finds a special file, leaves no partial file and ends without hanging."""
 
+import contextlib
 import os
 import signal
 import socket
+import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,23 +20,27 @@ pytest.importorskip("cryptography", reason="needs the extra crypto: make integra
 
 from gateways import CHAT, KEY, asked, gateway
 from serving import Server, served
-from textveil.conversation import conversation_matches_key
+from textveil_cli.gateway import MappingDatabase, read_mapping_key
 from upstreams import Upstream
 
 TEXT = "I am Zqxwvina Novak."
 NAMED = {**KEY, "X-Textveil-Conversation": "one"}
 #: A gateway on a slow disk, which says when it writes.
 SLOW_DISK = """
-import os, sys, time
-import textveil.storage.atomic_writes
-flush = os.fsync
+import sqlite3, sys, time
+connect = sqlite3.connect
 
-def flush_slowly(descriptor):
-    print("flushing", file=sys.stderr, flush=True)
-    time.sleep(0.25)
-    flush(descriptor)
+class SlowConnection(sqlite3.Connection):
+    is_writing = False
 
-textveil.storage.atomic_writes.os.fsync = flush_slowly
+    def execute(self, sql, *parameters):
+        if sql == "COMMIT" and self.is_writing:
+            print("flushing", file=sys.stderr, flush=True)
+            time.sleep(0.25)
+        self.is_writing = sql == "BEGIN IMMEDIATE" or self.is_writing and sql != "COMMIT"
+        return super().execute(sql, *parameters)
+
+sqlite3.connect = lambda *arguments, **options: connect(*arguments, **options, factory=SlowConnection)
 from textveil_cli.main import main
 main()
 """
@@ -82,6 +90,14 @@ def ask(server: Server, headers: dict[str, str], text: str = TEXT) -> int:
     return server.ask("POST", CHAT, asked(CHAT, text), headers, PATIENCE)[0]
 
 
+def read_mappings(folders: tuple[Path, Path]) -> int:
+    """Return the number of mappings in the database, each of which the key decrypts."""
+    database = MappingDatabase(folders[0], read_mapping_key(*folders), 1_000)
+    assert database.prepare() == 0
+    with contextlib.closing(sqlite3.connect(database.path)) as opened:
+        return opened.execute("SELECT COUNT(*) FROM conversations").fetchone()[0]
+
+
 def wait_for_flush(server: Server, count: int) -> None:
     """Wait until the gateway writes to the disk for a number of times."""
     end = time.monotonic() + PATIENCE
@@ -106,49 +122,45 @@ def make_special(path: Path, kind: str) -> None:
         path.symlink_to(path.with_name("missing"))
 
 
+SPECIAL_FILES = [
+    "pipe",
+    *(pytest.param(kind, marks=pytest.mark.full) for kind in ("socket", "device", "folder", "link to nothing")),
+]
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
-@pytest.mark.parametrize(
-    ("kind", "is_known"),
-    [
-        *(("pipe", is_known) for is_known in (False, True)),
-        *(
-            pytest.param(kind, is_known, marks=pytest.mark.full)
-            for kind in ("socket", "device", "folder", "link to nothing")
-            for is_known in (False, True)
-        ),
-    ],
-)
-def test_a_special_file_in_the_place_of_a_mapping_stops_its_conversation_alone(
-    up: Upstream, tmp_path: Path, folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, kind: str, is_known: bool
+@pytest.mark.parametrize("kind", SPECIAL_FILES)
+def test_a_special_file_in_the_place_of_the_database_stops_named_conversations_alone(
+    up: Upstream, tmp_path: Path, folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    """The conversation is in memory, or the gateway finds the file at its start."""
     monkeypatch.chdir(tmp_path)
-    hours = ("--expire-hours", "8784")  # a device is older than the usual ones
-    with start(tmp_path / "one", up, folders, *hours) as server:
+    with start(tmp_path / "one", up, folders) as server:
         assert ask(server, NAMED) == 200
-        (file,) = folders[0].iterdir()
-        if is_known:
-            make_special(file, kind)
-            check_others(server, up, kind)
-            return
-    make_special(file, kind)
-    with start(tmp_path / "two", up, folders, *hours) as server:
-        check_others(server, up, kind)
+        make_special(folders[0] / "mappings.sqlite", kind)
+        before = len(up.asked)
+        for name in ("one", "two"):
+            assert ask(server, {**NAMED, "X-Textveil-Conversation": name}) == 500
+        assert len(up.asked) == before
+        assert ask(server, KEY) == 200
+        assert server.ask("GET", "/health")[0] == 200
+        assert server.stop() == 0
+        assert "Zqxwvina" not in server.said
 
 
-def check_others(server: Server, up: Upstream, kind: str) -> None:
-    """Check that one conversation is refused or continues, that all others continue, and that the gateway ends."""
-    before = len(up.asked)
-    for _ in range(2):
-        assert (ask(server, NAMED) == 200) is (kind == "link to nothing")
-    assert ask(server, KEY) == ask(server, {**NAMED, "X-Textveil-Conversation": "two"}) == 200
-    assert server.ask("GET", "/health")[0] == 200
-    assert len(up.asked) == before + 2 + 2 * (kind == "link to nothing")
-    if kind not in ("folder", "link to nothing"):
-        assert server.ask("DELETE", "/conversation", None, NAMED)[1] == {"deleted": True}
-        assert ask(server, NAMED) == 200
-    assert server.stop() == 0
-    assert "Zqxwvina" not in server.said
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+@pytest.mark.parametrize("kind", SPECIAL_FILES)
+def test_a_special_file_in_the_place_of_the_database_ends_the_start(
+    up: Upstream, tmp_path: Path, folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (folders[0] / "mappings.sqlite").touch()
+    make_special(folders[0] / "mappings.sqlite", kind)
+    command = [sys.executable, "-m", "textveil_cli", "gateway", "--port", "0", "--upstream", up.url]
+    options = ["--mappings", str(folders[0]), "--mappings-key", str(folders[1])]
+    ended = subprocess.run([*command, *options], capture_output=True, text=True, timeout=PATIENCE)
+    assert ended.returncode != 0
+    assert ended.stderr.count("\n") == 1
+    assert "mappings.sqlite" in ended.stderr
 
 
 @pytest.mark.parametrize("number", [1, 2])
@@ -164,8 +176,7 @@ def test_what_is_written_when_it_is_told_to_end_is_whole(
         wait_for_flush(server, before + number + 1)
         assert server.stop() == 0
         assert [first.result(), second.result()] == [200, 200]
-    assert len(list(folders[0].iterdir())) == 2
-    assert all(conversation_matches_key(path, folders[1]) for path in folders[0].iterdir())
+    assert read_mappings(folders) == 2
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
@@ -191,8 +202,7 @@ def test_what_is_written_when_it_does_not_wait_is_whole_or_as_it_was(
         code = server.stop(getattr(signal, signals[-1]))
         assert code in (0, -signal.SIGKILL)
         assert (code == 0) is ("SIGKILL" not in signals)
-    (file,) = folders[0].iterdir()
-    assert conversation_matches_key(file, folders[1])
+    assert read_mappings(folders) == 1
     with start(tmp_path / "two", up, folders) as server:
         assert ask(server, NAMED) == 200
         assert server.stop() == 0
@@ -211,8 +221,7 @@ def test_it_ends_while_an_upstream_does_not(
             time.sleep(0.01)
         assert server.stop() == 0
         assert waiting.exception() is not None  # no reply that looks whole
-    (file,) = folders[0].iterdir()
-    assert conversation_matches_key(file, folders[1])
+    assert read_mappings(folders) == 1
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")

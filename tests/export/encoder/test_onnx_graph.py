@@ -80,9 +80,13 @@ def test_without_optimum_the_graph_is_the_same(checkpoint: Checkpoint, graph: Pa
 
 
 def test_recipes_of_optimum_need_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert list_available_recipes() == RECIPES
+    others = tuple(recipe for recipe in RECIPES if recipe.tool != "optimum")
+    assert list_available_recipes() in (RECIPES, others)  # Optimum cannot be imported beside transformers 5
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert list_available_recipes() == tuple(recipe for recipe in RECIPES if recipe.tool != "optimum")
+    assert list_available_recipes() == others
+    monkeypatch.undo()
+    monkeypatch.setitem(sys.modules, "optimum.onnxruntime", None)  # installed beside a transformers it cannot use
+    assert list_available_recipes() == others
 
 
 def test_the_graph_has_the_signature_and_the_operators_of_a_device(graph: Path, checkpoint: Checkpoint) -> None:

@@ -19,7 +19,7 @@ from textveil.text.marked_html import (
     mark_originals,
     mark_pieces,
 )
-from textveil.text.names.entity_types import RewrittenElement
+from textveil.text.names.reply_pairs import RewrittenElement
 
 #: In no list and no pool of the built-in bundle.
 NAME = "Zorblax Quibblex"

@@ -10,7 +10,7 @@ import pytest
 from textveil import Conversation, Sanitizer
 from textveil.errors import RestoredNotJson, TextveilError
 from textveil.text.inflections import SurrogatePair
-from textveil.text.names.entity_types import find_kept_short_forms
+from textveil.text.names.reply_pairs import find_kept_short_forms
 from textveil.text.reply_matcher import StreamRestorer
 from textveil.text.restore import Restorer
 from textveil.text.restore_policy import SkipReason

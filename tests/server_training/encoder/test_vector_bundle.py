@@ -1,6 +1,7 @@
 """One's own table becomes a vector bundle that a device opens, also after the run was stopped at any stage."""
 
 import json
+import shutil
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from interruption import ctrl_c
-from textveil.vector import Encoder
+from textveil.vector import Encoder, WordPiece
 from textveil_export.encoder.checkpoint import load_checkpoint
 from textveil_export.encoder.gates import check_gates
 from textveil_export.errors import AccuracyError
@@ -142,6 +143,45 @@ def test_a_table_that_cannot_be_learned_from_is_refused_at_once(
     (tmp_path / "my.csv").write_text(content, "utf-8")
     assert refused("dpnr", "--data", "my.csv", "-o", "bundle").startswith(code)
     assert not (tmp_path / "bundle.unfinished").exists()
+
+
+def test_an_encoder_that_no_bundle_can_hold_is_refused_before_training(
+    refused: Refused, place: Path, tmp_path: Path
+) -> None:
+    config = json.loads((place / "encoder" / "config.json").read_text("utf-8"))
+    for changes, reason in (
+        (
+            {"model_type": "distilbert"},
+            "a model of type distilbert cannot be exported; supported: bert (BERT and MiniLM",
+        ),
+        (
+            {"model_type": "no type\n"},
+            "a model without a known type cannot be exported; supported: bert (BERT and Mini",
+        ),
+        ({"position_embedding_type": "relative_key"}, "a BERT with relative positions cannot be exported; supported: "),
+        ({"is_decoder": True}, "a decoder cannot be exported; supported: encoders with absolute positions"),
+    ):
+        folder = shutil.copytree(place / "encoder", tmp_path / "other", dirs_exist_ok=True)
+        (folder / "config.json").write_text(json.dumps(config | changes), "utf-8")
+        said = f"checkpoint: config.json of the encoder: {reason}"
+        own = ("--data", place / "my.csv", "-o", tmp_path / "bundle", "--max-tokens", 32)
+        assert refused("dpnr", *own, "--encoder", folder).startswith(said)
+        labels = ("--text", "text", "--label", "label", "--extractor", "minilm", "-o", tmp_path / "bundle")
+        assert refused("encoder", place / "my.csv", *labels, "--encoder", folder).startswith(said)
+        assert {path.name for path in tmp_path.iterdir()} == {"other"}
+
+
+def test_a_smaller_vocabulary_keeps_the_pieces_of_the_training_texts(place: Path, tmp_path: Path) -> None:
+    texts = read(place)
+    whole = (place / "encoder" / "vocab.txt").read_text("utf-8").splitlines()
+    pieces = WordPiece({piece: number for number, piece in enumerate(whole)})
+    used = {whole[number] for text in texts.train.texts for number in pieces.encode(text)}
+    needed = used | {piece for piece in whole if piece[0] == "[" or len(piece.removeprefix("##")) == 1}
+    assert len(needed) < len(whole)
+    assert not used <= set(whole[: len(needed)])  # the order of the vocabulary would lose some
+    found = train_vector_bundle(texts, settings(place, keep_pieces=len(needed)), tmp_path / "bundle").encoder
+    assert set((tmp_path / "bundle" / "vocabulary.txt").read_text("utf-8").splitlines()) == needed
+    assert found.bundle.manifest["provenance"]["pieces_chosen_by"] == "training-texts.txt"
 
 
 def test_options_of_a_recipe_and_of_a_table_do_not_mix(refused: Refused, place: Path, tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ export const OPENER = getFlag("opener");
 export const NAME = getFlag("name");
 export const FUNCTION = getFlag("function");
 export const CENSUS = getFlag("census");
+export const NOUN = getFlag("noun");
 
 /** Kind of a list of public facts. */
 export type FactKind = (typeof FACT_KINDS)[number];

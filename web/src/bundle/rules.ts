@@ -8,7 +8,7 @@ import {
   MAX_SURROGATES,
   NUMBER_CLASSES,
 } from "../constants.js";
-import { rules as english, type FactWordKey, type PatternName, type RulesData } from "../data.js";
+import { type DateWords, rules as english, type FactWordKey, type PatternName, type RulesData } from "../data.js";
 import { BundleDamaged, BundleTooLarge } from "../errors.js";
 import { countCodePoints } from "../text/segmentation/characterClasses.js";
 import { foldWord } from "../text/segmentation/words.js";
@@ -71,6 +71,9 @@ const FACT_WORD_KEYS = {
   weakAddressWords: "weak_address_words",
 } as const satisfies Record<string, FactWordKey>;
 
+/** Dates of a language without such rules, which is also the model of their keys and types. */
+const NO_DATES: DateWords = { links: [], lower_months: false, day_stop: false };
+
 /** Rules of a language, prepared for look-ups. */
 export class Rules {
   /** All clitics, and the letters of each from the apostrophe on. */
@@ -86,6 +89,8 @@ export class Rules {
   readonly dash: RegExp;
   /** Words of the rules for public facts. */
   readonly facts: FactWords;
+  /** How dates with the name of a month are written. */
+  readonly dates: DateWords;
   readonly #compiledPatterns = new Map<PatternName, RegExp>();
 
   constructor(readonly data: RulesData) {
@@ -105,6 +110,7 @@ export class Rules {
     this.facts = Object.fromEntries(
       Object.entries(FACT_WORD_KEYS).map(([name, key]) => [name, new Set(data.optional?.facts?.[key])]),
     ) as unknown as FactWords;
+    this.dates = { ...NO_DATES, ...data.optional?.dates };
   }
 
   /** The pattern that a whole string has to match. */
@@ -204,6 +210,7 @@ const REFERENCE = /\{([a-z_]+)\}/g;
 /** Groups of patterns whose parts the reader uses. */
 const GROUPS: Readonly<Record<string, number>> = { number: 3, number_with_unit: 2, season: 3, year_range: 1 };
 const GROUP = /\((?!\?)/;
+const LEADING_CLITIC = /^[a-z]+'$/;
 const CLITIC = /^'\p{L}+$/u;
 const NEGATION = /^(?:\p{L}*'\p{L}+)?$/u;
 /** Objects with free keys, and lists whose words have their printed spelling. */
@@ -212,7 +219,7 @@ const AS_PRINTED = new Set(["months.names", "names.no_legal_forms"]);
 
 const makeError = (problem: string): BundleDamaged => new BundleDamaged(`${RULES_FILE}: ${problem}`);
 
-/** Read and check rules: the keys and types of those of English. Of `optional` only `facts` is read. */
+/** Read and check rules: the keys and types of those of English. Of `optional` only `facts` and `dates` are read. */
 export function readRules(content: Uint8Array): Rules {
   const parsed = parseJson(content, RULES_FILE, true, MAX_RULES_BYTES);
   const optional = parsed.has("optional") ? parseObject(parsed.get("optional"), RULES_FILE) : undefined;
@@ -225,7 +232,13 @@ export function readRules(content: Uint8Array): Rules {
       listed.has(key) ? [[key, checkShape(listed.get(key), [], ["optional", "facts", key]) as string[]]] : [],
     ),
   );
-  const data: RulesData = { ...required, optional: { facts } };
+  const written = optional?.has("dates") ? parseObject(optional.get("dates"), RULES_FILE) : new Map<string, Json>();
+  const dates = Object.fromEntries(
+    Object.entries(NO_DATES).flatMap(([key, model]) =>
+      written.has(key) ? [[key, checkShape(written.get(key), model, ["optional", "dates", key])]] : [],
+    ),
+  );
+  const data: RulesData = { ...required, optional: optional?.has("dates") ? { facts, dates } : { facts } };
   for (const name of Object.keys(data.patterns)) checkPattern(data.patterns, name as PatternName);
   checkWords(data);
   checkSurrogates(data);
@@ -290,8 +303,8 @@ function checkPattern(patterns: RulesData["patterns"], name: PatternName): void 
 
 function checkWords({ language, clitics, months, names }: RulesData): void {
   if (!LANGUAGE.test(language)) throw makeError("language: is not a language tag such as en");
-  if (clitics.before.length > 0) {
-    throw makeError("clitics.before: must be empty in this release");
+  if (!clitics.before.every((clitic) => LEADING_CLITIC.test(clitic))) {
+    throw makeError("clitics.before: each must be letters a to z followed by an apostrophe");
   }
   if (!clitics.after.every((clitic) => CLITIC.test(clitic)) || !NEGATION.test(clitics.negation)) {
     throw makeError("clitics: each must be an apostrophe followed by letters");

@@ -8,6 +8,7 @@ import { InputError, OptionError, UnknownLevel } from "../errors.js";
 import { type RandomUint64, readRandomUint64 } from "../mechanisms/entropy.js";
 import { SlotStaircases } from "../mechanisms/slots.js";
 import type { StaircaseLevel } from "../mechanisms/staircase.js";
+import { type ExplainedPiece, explainFunctionWords } from "./explanation.js";
 import { NamesPlan } from "./names/plan.js";
 import { type CheckedOptions, checkOptions, isCollection, type Options, parseCap, parseEpsilon } from "./options.js";
 import { Restorer } from "./restore.js";
@@ -32,6 +33,9 @@ export interface Result {
   /** Return a reply about the sanitized text with its original words in running text, on this device, and a report. */
   restore(reply: string, options?: RestoreOptions): Restored;
 }
+
+/** Options of a preview. */
+type PreviewOptions = Options & { readonly explain?: boolean | undefined };
 
 /** Sanitized texts of one document, with one statement for all of them. */
 export interface SanitizedDocument {
@@ -164,13 +168,23 @@ export class Sanitizer {
   }
 
   /**
-   * Return each token and gap of a text with its treatment, without sampling. The result is as private as the text.
+   * Return each token and gap of a text with its treatment, without sampling: pairs, or with `explain: true` pieces with
+   * their positions and the list or rule that decides. The result is as private as the text.
    */
-  preview(text: string, options: Options = {}): [string, string][] {
+  preview(text: string, options: Options & { readonly explain: true }): ExplainedPiece[];
+  preview(text: string, options?: Options & { readonly explain?: false | undefined }): [string, string][];
+  preview(text: string, options: PreviewOptions = {}): [string, string][] | ExplainedPiece[] {
     if (typeof text !== "string") throw new InputError("the text must be a string");
-    const checked = checkOptions(options, this.#bundle.hasNames);
-    if (checked.protect === "names") return new NamesPlan(this.#bundle, checked).preview(text);
-    return new DocumentRewriter(this.#makePlan(checked)[0], this.#randomUint64).preview(text);
+    const isObject = typeof options === "object" && options !== null;
+    const { explain = false, ...others } = isObject ? options : {};
+    if (typeof explain !== "boolean") throw new OptionError("explain must be true or false");
+    const checked = checkOptions(isObject ? others : options, this.#bundle.hasNames);
+    if (checked.protect === "names") {
+      const plan = new NamesPlan(this.#bundle, checked);
+      return explain ? plan.explain(text) : plan.preview(text);
+    }
+    const pieces = new DocumentRewriter(this.#makePlan(checked)[0], this.#randomUint64).preview(text);
+    return explain ? explainFunctionWords(pieces) : pieces;
   }
 
   /** Parse a mapping from the result of `Restorer.toJsonText`. */

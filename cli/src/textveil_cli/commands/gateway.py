@@ -1,10 +1,8 @@
 """``textveil gateway``: a proxy to a language model that replaces and restores names."""
 
 import hmac
-import os
 import secrets
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,20 +10,22 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 from textveil import Conversation
-from textveil.conversation import CONVERSATION_DEFAULTS, conversation_matches_key
-from textveil.errors import InputError, KeyFileError, OptionError
+from textveil.conversation import CONVERSATION_DEFAULTS
+from textveil.errors import OptionError
 from textveil.formatting import format_count
-from textveil.storage import read_key
 
 from textveil_cli.console import print_unless_quiet
-from textveil_cli.files.folder_lock import lock_folder
 from textveil_cli.gateway import (
+    ConversationLocks,
     ConversationStore,
     Gateway,
+    MappingDatabase,
     ReplyLimits,
     RetentionSettings,
     UpstreamClient,
+    import_mapping_files,
     make_app,
+    read_mapping_key,
     tune_interpreter,
 )
 from textveil_cli.options import (
@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 _HOUR_SECONDS = 3600
 #: Each connection of a client may need one to the upstream; most systems allow a process 1,024 files.
 _MAX_CONNECTIONS = 450
-#: Name of the trial file in the mappings folder; maximum total size of the mappings whose key the start checks.
-_TRIAL_FILE, _MAX_CHECKED_BYTES = ".trial", 1 << 26
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,7 +191,8 @@ class MappingOptions:
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Store conversations named by a request header in this folder, encrypted; without it in memory.",
+            help="Store conversations named by a request header in a database in this folder, encrypted; "
+            "several gateways may share it. Without it they are in memory.",
         ),
     ] = None
     mappings_key: Annotated[
@@ -201,23 +200,54 @@ class MappingOptions:
         typer.Option(help="With --mappings: file of the encryption key, created if missing; not in that folder."),
     ] = None
 
-    def make_storage_settings(self) -> RetentionSettings:
-        """Return the settings of the stored conversations.
+    def make_retention_settings(self) -> RetentionSettings:
+        """Return how long and how many conversations are stored."""
+        return RetentionSettings(
+            seconds=self.expire_hours * _HOUR_SECONDS,
+            max_conversations=self.max_conversations,
+            max_bytes=self.max_mapping_bytes,
+        )
+
+    def open_database(
+        self, load: Callable[[Path, Path], Conversation], report: Callable[[str], None]
+    ) -> tuple[MappingDatabase | None, bytes]:
+        """Open the database of the mappings, which is created if it is missing, and report a wrong key.
+
+        Args:
+            load: Function that loads a conversation from a file of an earlier version, with the key file.
+            report: Function that receives each notice.
+
+        Returns:
+            The database, or ``None`` without a folder; and its key, random for this run without one.
 
         Raises:
+            CryptoUnavailable: The package ``cryptography`` is not installed.
+            KeyFileError: The key file is no key, is in the folder, or is readable by others.
             OptionError: Only one of folder and key is present, or the folder does not exist.
+            OutputError: The database cannot be opened or written.
         """
         if (self.mappings is None) != (self.mappings_key is None):
             raise OptionError("--mappings and --mappings-key need each other")
         if self.mappings is not None and not self.mappings.is_dir():
             raise OptionError("--mappings: the folder does not exist: create it first")
-        return RetentionSettings(
-            seconds=self.expire_hours * _HOUR_SECONDS,
-            max_conversations=self.max_conversations,
-            max_bytes=self.max_mapping_bytes,
-            folder=self.mappings,
-            key_file=self.mappings_key,
-        )
+        if self.mappings is None or self.mappings_key is None:
+            return None, secrets.token_bytes(32)
+        key = read_mapping_key(self.mappings, self.mappings_key)
+        database = MappingDatabase(self.mappings, key, self.expire_hours * _HOUR_SECONDS)
+        if unreadable := database.prepare():
+            report(
+                f"--mappings: this key does not decrypt {format_count(unreadable, 'mapping')}, so their conversations "
+                "cannot continue: pass the key that wrote them with --mappings-key, or delete the database"
+            )
+        key_file = self.mappings_key
+        if unreadable := import_mapping_files(
+            self.mappings, database, lambda path: load(path, key_file), self.expire_hours * _HOUR_SECONDS
+        ):
+            report(
+                f"--mappings: {format_count(unreadable, 'file')} of an earlier version cannot be read: delete "
+                "*.conversation in the folder; later starts delete them when they have expired"
+            )
+        return database, key
 
 
 def _make_conversation_options(
@@ -237,59 +267,6 @@ def _make_conversation_options(
 
 #: Prints a notice of the gateway on standard error.
 _print_notice = partial(print_unless_quiet, quiet=False)
-
-
-@contextmanager
-def _lock_mappings(folder: Path | None) -> Iterator[None]:
-    """Lock the mappings folder: two gateways would overwrite each other's mappings.
-
-    Raises:
-        OptionError: Another gateway holds the lock, or the folder cannot be opened.
-    """
-    try:
-        lock = None if folder is None else lock_folder(folder)
-    except BlockingIOError:
-        raise OptionError("--mappings: another gateway uses this folder: stop it or choose another folder") from None
-    except OSError:
-        raise OptionError("--mappings: cannot open the folder") from None
-    try:
-        yield
-    finally:
-        if lock is not None:
-            os.close(lock)
-
-
-def _check_mappings(storage: RetentionSettings, conversation: Conversation, report: Callable[[str], None]) -> None:
-    """Write and delete a trial mapping, so that the start reports a wrong folder or key.
-
-    Also report how many stored mappings this key cannot open.
-
-    Raises:
-        CryptoUnavailable: The package ``cryptography`` is not installed.
-        KeyFileError: The key file is no key, is in the folder, or is readable by others.
-        OutputError: No file can be written into the folder.
-    """
-    if storage.folder is None or storage.key_file is None:
-        return
-    trial = storage.folder / _TRIAL_FILE
-    trial.unlink(missing_ok=True)
-    try:
-        conversation.save(trial, storage.key_file)
-    except KeyFileError as error:
-        raise KeyFileError(f"--mappings-key: {error}") from None
-    trial.unlink(missing_ok=True)
-    unreadable, bytes_left = 0, _MAX_CHECKED_BYTES
-    for path in storage.folder.glob("*.conversation"):
-        with suppress(OSError, InputError):  # the first request for a file of another version reports it
-            bytes_left -= path.stat().st_size
-            if bytes_left < 0:
-                break
-            unreadable += not conversation_matches_key(path, storage.key_file)
-    if unreadable:
-        report(
-            f"--mappings: this key does not decrypt {format_count(unreadable, 'file')}, so their conversations cannot "
-            "continue: pass the key that wrote them with --mappings-key, or delete them"
-        )
 
 
 def gateway(
@@ -312,7 +289,7 @@ def gateway(
     """
     upstream.check()
     address.refuse_overwriting(ledger, bundle.bundle)
-    service_address, storage_settings = address.make_address(), storage.make_storage_settings()
+    service_address, retention = address.make_address(), storage.make_retention_settings()
     run_ledger, sanitizer, guesses = ledger.open_ledger(), bundle.load_sanitizer(), restoring.get_guess_limits()
     options: Any = text_options.make_options()
     restore_options: dict[str, Any] = {"pass_through": sorted(upstream.pass_through or ())} | restoring.make_keywords()
@@ -321,35 +298,37 @@ def gateway(
         restore_options["rewrite"] = _make_rewriter(sanitizer, options, run_ledger, ledger.replay_cache)
     conversation_options = _make_conversation_options(restore_options, options, guesses, run_ledger)
     trial_conversation = Conversation(sanitizer, **conversation_options)  # checks the options before the server starts
-    with _lock_mappings(storage_settings.folder):
-        _check_mappings(storage_settings, trial_conversation, _print_notice)
-        conversations = ConversationStore(
-            lambda: Conversation(sanitizer, **conversation_options),
-            lambda path, key_file: Conversation.load(path, key_file, sanitizer, **restore_options),
-            lambda packed: Conversation.unpack(packed, sanitizer, **restore_options),
-            storage_settings,
-            key=(key := _derive_key(storage_settings.key_file)),
-            options=options | {"tool_guesses": guesses, "pass_through": restore_options["pass_through"]},
-        )
-        text_options.report_list_entries(sanitizer, options, quiet=False)
-        restoring.warn_about_all_places(_print_notice)
-        service = Gateway(
-            upstream=UpstreamClient.from_url(upstream.upstream, limits.max_reply_bytes, upstream.upstream_certificates),
-            conversations=conversations,
-            limits=limits.make_request_limits(waits_for_disk=bool(run_ledger or storage_settings.folder)),
-            reply_limits=ReplyLimits(bytes=limits.max_reply_bytes, seconds=limits.reply_timeout_seconds),
-            pass_through=frozenset(restore_options["pass_through"]),
-            restore_tools=frozenset(restore_options["restore_tools"]),
-            work_bytes=limits.max_work_bytes,
-            key=key,
-            report=_print_notice,
-            is_field_name=trial_conversation.is_field_name,
-            show_request=partial(print, flush=True) if upstream.dry_run else None,
-            shows_changes=upstream.show_changes,
-            count_replaced=partial(_count_replaced, sanitizer, options),
-        )
-        make = partial(_make_reporting_app, service, _describe_mode(sanitizer, options))
-        run(make, service_address, service.limits, _print_notice)
+    database, secret = storage.open_database(
+        lambda path, key_file: Conversation.load(path, key_file, sanitizer, **restore_options), _print_notice
+    )
+    conversations = ConversationStore(
+        lambda: Conversation(sanitizer, **conversation_options),
+        lambda packed: Conversation.unpack(packed, sanitizer, **restore_options),
+        retention,
+        database=database,
+        locks=storage.mappings and ConversationLocks(storage.mappings, limits.timeout_seconds),
+        key=(key := hmac.digest(secret, b"textveil gateway", "sha256")),
+        options=options | {"tool_guesses": guesses, "pass_through": restore_options["pass_through"]},
+    )
+    text_options.report_list_entries(sanitizer, options, quiet=False)
+    restoring.warn_about_all_places(_print_notice)
+    service = Gateway(
+        upstream=UpstreamClient.from_url(upstream.upstream, limits.max_reply_bytes, upstream.upstream_certificates),
+        conversations=conversations,
+        limits=limits.make_request_limits(waits_for_disk=bool(run_ledger or database)),
+        reply_limits=ReplyLimits(bytes=limits.max_reply_bytes, seconds=limits.reply_timeout_seconds),
+        pass_through=frozenset(restore_options["pass_through"]),
+        restore_tools=frozenset(restore_options["restore_tools"]),
+        work_bytes=limits.max_work_bytes,
+        key=key,
+        report=_print_notice,
+        is_field_name=trial_conversation.is_field_name,
+        show_request=partial(print, flush=True) if upstream.dry_run else None,
+        shows_changes=upstream.show_changes,
+        count_replaced=partial(_count_replaced, sanitizer, options),
+    )
+    make = partial(_make_reporting_app, service, _describe_mode(sanitizer, options))
+    run(make, service_address, service.limits, _print_notice)
     if run_ledger:
         run_ledger.print_summary(quiet=False)
 
@@ -374,15 +353,6 @@ def _describe_mode(sanitizer: "Sanitizer", options: "Options") -> str:
 def _count_replaced(sanitizer: "Sanitizer", options: "Options", text: str) -> int:
     """Return how many parts of a text are replaced or randomized."""
     return sum(state not in ("kept", "gap") for _, state in sanitizer.preview(text, **options))
-
-
-def _derive_key(file: Path | None) -> bytes:
-    """Return the key of the gateway's own hashes.
-
-    It is derived from the mappings key, or random for this run without one.
-    """
-    secret = secrets.token_bytes(32) if file is None else read_key(file, "the key of the mappings", create=True)
-    return hmac.digest(secret, b"textveil gateway", "sha256")
 
 
 def _make_rewriter(

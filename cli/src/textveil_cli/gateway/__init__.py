@@ -15,17 +15,24 @@ except ImportError as error:
     raise ExtraMissing.from_extra("gateway", "starlette, uvicorn and httpcore2") from error
 
 from textveil_cli.gateway.app import make_app
+from textveil_cli.gateway.conversation_locks import ConversationLocks
 from textveil_cli.gateway.conversation_store import ConversationStore, RetentionSettings
 from textveil_cli.gateway.interpreter import tune_interpreter
+from textveil_cli.gateway.mapping_database import MappingDatabase, read_mapping_key
+from textveil_cli.gateway.mapping_files import import_mapping_files
 from textveil_cli.gateway.proxy import Gateway
 from textveil_cli.gateway.upstream import ReplyLimits, UpstreamClient
 
 __all__ = [
+    "ConversationLocks",
     "ConversationStore",
     "Gateway",
+    "MappingDatabase",
     "ReplyLimits",
     "RetentionSettings",
     "UpstreamClient",
+    "import_mapping_files",
     "make_app",
+    "read_mapping_key",
     "tune_interpreter",
 ]

@@ -50,7 +50,7 @@ def make_app(gateway: Gateway, access: AccessRule) -> Starlette:
 
     async def clean_up() -> None:
         gateway.conversations.expire_conversations()
-        await asyncio.to_thread(gateway.conversations.delete_expired_files)  # there may be thousands of files
+        await asyncio.to_thread(gateway.conversations.delete_expired_mappings)
 
     async def sweep() -> None:
         while True:
@@ -81,8 +81,6 @@ def make_app(gateway: Gateway, access: AccessRule) -> Starlette:
                 deleted = await gateway.conversations.delete_conversation(client, conversation_name, workers.run_job)
         except TimeoutError:
             refusal = make_busy_refusal("requests of this conversation are active: retry later")
-        except OSError:
-            refusal = Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "output", "the file of the mapping cannot be deleted")
         except Exception as error:
             refusal = convert_error(error, gateway.limits, gateway.report)
         else:

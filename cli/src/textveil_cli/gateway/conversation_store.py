@@ -1,25 +1,25 @@
 """Conversation store: assigns requests to conversations, and expires their mappings.
 
-Mappings are in memory, and in files if the operator gives a folder. A header names a conversation; otherwise the
-messages of a request identify it, if they continue an earlier request with its reply. Both identify a conversation only
-of the same client.
+Mappings are in memory, and those of named conversations in a database if the operator gives a folder. A header names a
+conversation; otherwise the messages of a request identify it, if they continue an earlier request with its reply. Both
+identify a conversation only of the same client.
 """
 
 import asyncio
 import contextlib
-import os
-import re
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from textveil import Conversation
 from textveil.conversation import ExchangeHistory
+from textveil.errors import TextveilError
 
 from textveil_cli.gateway.conversation_ids import ConversationHasher
+from textveil_cli.gateway.conversation_locks import ConversationLocks
+from textveil_cli.gateway.mapping_database import MappingDatabase
 
 #: Function that runs a job of a given size.
 RunJob = Callable[..., Awaitable[Any]]
@@ -35,9 +35,6 @@ _BASE_BYTES, _HASH_BYTES = 1_000, 300
 _UNPACKED_BYTES_PER_BYTE = 12
 #: Number of last messages of a request that are looked up: more than any client adds to a conversation at once.
 MAX_LOOKED_UP = 4_096
-#: Tolerance for the date of a file in the future, as the clock of another machine may cause.
-_CLOCK_SECONDS = 60
-_FILE_NAME = re.compile(r"[0-9a-f]{64}\.conversation")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,15 +45,11 @@ class RetentionSettings:
         seconds: Time after the last request of a conversation.
         max_conversations: Maximum number of conversations; above it the longest unused ones are removed first.
         max_bytes: Maximum estimated size of all conversations; as for ``max_conversations``.
-        folder: Folder for the files of named conversations; ``None`` for memory only.
-        key_file: File with the key of these files.
     """
 
     seconds: float = 8 * 3600
     max_conversations: int = 10_000
     max_bytes: int = 12 << 20
-    folder: Path | None = None
-    key_file: Path | None = None
 
 
 @dataclass(eq=False, repr=False, kw_only=True, slots=True)
@@ -67,7 +60,8 @@ class StoredConversation:
 
     Attributes:
         conversation: The conversation; ``None`` before its first request is handled, and while it is packed.
-        path: Its file, or ``None``.
+        name_hash: Hash of its name in the database; ``None`` for a conversation in memory only.
+        version: Version of the mapping in the database that this process has read or written last.
         lock: Lock that a request holds while it is rewritten, even after its client has disconnected. Other requests
             of the conversation wait for the lock.
         packed: The packed conversation, which needs a tenth of the memory.
@@ -82,7 +76,8 @@ class StoredConversation:
     """
 
     conversation: Conversation | None
-    path: Path | None
+    name_hash: bytes | None
+    version: bytes | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     packed: bytes = b""
     active_requests: int = 0
@@ -99,9 +94,10 @@ class ConversationStore:
 
     Args:
         make: Function that creates a conversation.
-        load: Function that loads a conversation from a file with a key file.
         unpack: Function that restores a packed conversation.
         retention: Retention of mappings.
+        database: Database of the mappings of named conversations; ``None`` for memory only.
+        locks: Locks against other gateways that use the database.
         key: Key of the hashes.
         options: Options of rewriting. The same name under other options is another conversation.
         clock: Monotonic clock in seconds.
@@ -113,15 +109,17 @@ class ConversationStore:
     def __init__(
         self,
         make: Callable[[], Conversation],
-        load: Callable[[Path, Path], Conversation],
         unpack: Callable[[bytes], Conversation],
         retention: RetentionSettings,
         *,
+        database: MappingDatabase | None = None,
+        locks: ConversationLocks | None = None,
         key: bytes,
         options: Mapping[str, Any],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._make, self._load, self._unpack = make, load, unpack
+        self._make, self._unpack = make, unpack
+        self._database, self._locks = database, locks
         self._retention, self._clock = retention, clock
         self.hasher = ConversationHasher(key, options)
         self._entry_by_hash: dict[bytes, tuple[StoredConversation, ExchangeHistory | None]] = {}
@@ -132,8 +130,8 @@ class ConversationStore:
         self._forgotten_ids: OrderedDict[bytes, None] = OrderedDict()
         self._stored: OrderedDict[int, StoredConversation] = OrderedDict()
         self._idle: dict[StoredConversation, None] = {}
-        #: Conversations with active requests by file, also those that were forgotten in the meantime.
-        self._active_by_path: dict[Path, set[StoredConversation]] = {}
+        #: Conversations with active requests by name, also those that were forgotten in the meantime.
+        self._active_by_name: dict[bytes, set[StoredConversation]] = {}
         self._total_bytes = 0
 
     def __len__(self) -> int:
@@ -167,14 +165,15 @@ class ConversationStore:
         if name is not None:
             name_hash = self.hasher.hash_name(client, name)
             conversation_entry = self._entry_by_hash.get(
-                name_hash, (StoredConversation(conversation=None, path=self._get_path(name_hash)), None)
+                name_hash,
+                (StoredConversation(conversation=None, name_hash=None if self._database is None else name_hash), None),
             )
         else:
             known_entries = [self._entry_by_hash.get(known_hash) for known_hash in message_hashes[-MAX_LOOKED_UP:]]
             conversation_entry = (
                 earlier
                 or next((entry for entry in reversed(known_entries) if entry is not None), None)
-                or (StoredConversation(conversation=None, path=None), None)
+                or (StoredConversation(conversation=None, name_hash=None), None)
             )
         stored = conversation_entry[0]
         self._stored[id(stored)] = stored
@@ -186,35 +185,31 @@ class ConversationStore:
         self.expire_conversations(stored)
         return stored, earlier[1] if earlier is not None and earlier[0] is stored else None
 
-    def _get_path(self, name_hash: bytes) -> Path | None:
-        """Return the file of a conversation that a header names, or ``None`` without a folder."""
-        folder = self._retention.folder
-        return None if folder is None else folder / f"{name_hash.hex()}.conversation"
-
     def open_conversation(self, stored: StoredConversation) -> Conversation:
-        """Return the conversation, unpacked or loaded from its file. The caller holds its lock.
+        """Return the conversation, unpacked or read from the database. The caller holds its lock.
+
+        If another gateway has changed or deleted its mapping, the copy in memory is not used.
 
         Raises:
-            InputError: The file has another version or is no conversation.
-            KeyFileError: The key file has another key.
+            OutputError: The database cannot be opened, is damaged or of another version.
+            KeyFileError: The mapping was written with another key.
             ContentHashMismatch: The conversation was rewritten with another bundle.
-            CryptoUnavailable: The package ``cryptography`` is missing.
         """
+        if self._database is not None and stored.name_hash is not None:
+            version = self._database.read_version(stored.name_hash)
+            if version != stored.version:
+                stored.conversation = None
+                mapping = self._database.read_mapping(stored.name_hash)
+                stored.conversation = self._make() if mapping is None else self._unpack(mapping[0])
+                stored.version = None if mapping is None else mapping[1]
         if stored.conversation is None:
-            if stored.packed:
-                stored.conversation = self._unpack(stored.packed)
-            elif (
-                stored.path is not None and self._retention.key_file is not None and self._is_current_file(stored.path)
-            ):
-                stored.conversation = self._load(stored.path, self._retention.key_file)
-            else:
-                stored.conversation = self._make()
+            stored.conversation = self._unpack(stored.packed) if stored.packed else self._make()
         return stored.conversation
 
     def save_conversation(self, stored: StoredConversation) -> None:
-        """Write the file of a conversation, if it has one. The caller holds its lock."""
-        if stored.path is not None and self._retention.key_file is not None and stored.conversation is not None:
-            stored.conversation.save(stored.path, self._retention.key_file)
+        """Write the mapping of a conversation, if the database has it. The caller holds its lock."""
+        if self._database is not None and stored.name_hash is not None and stored.conversation is not None:
+            stored.version = self._database.write_mapping(stored.name_hash, stored.conversation.pack(), stored.version)
 
     def store_reply_ids(
         self, stored: StoredConversation, exchange: Conversation, *, client: bytes,
@@ -272,17 +267,29 @@ class ConversationStore:
     async def track_request(self, stored: StoredConversation, run: RunJob) -> AsyncIterator[None]:
         """Mark a request as active within the context; at the end pack idle conversations.
 
-        Some idle conversations stay unpacked, so that an immediate next request does not wait.
+        Some idle conversations stay unpacked, so that an immediate next request does not wait. Meanwhile no other
+        gateway handles a request of the conversation: its counts of guesses would be lost.
 
         Args:
             stored: The conversation.
             run: Function that runs the packing.
+
+        Raises:
+            Refusal: Another gateway handles a request of the conversation for too long.
         """
+        async with contextlib.AsyncExitStack() as stack:
+            if self._locks is not None and stored.name_hash is not None:
+                await stack.enter_async_context(self._locks.hold_lock(stored.name_hash))
+            await stack.enter_async_context(self._count_request(stored, run))
+            yield
+
+    @contextlib.asynccontextmanager
+    async def _count_request(self, stored: StoredConversation, run: RunJob) -> AsyncIterator[None]:
         stored.active_requests += 1
         self._idle.pop(stored, None)
         self._count_unpacked(stored, 0)
-        if stored.path is not None:
-            self._active_by_path.setdefault(stored.path, set()).add(stored)
+        if stored.name_hash is not None:
+            self._active_by_name.setdefault(stored.name_hash, set()).add(stored)
         try:
             yield
         finally:
@@ -295,15 +302,11 @@ class ConversationStore:
                         await asyncio.shield(asyncio.ensure_future(self._pack_idle(run)))
 
     def _remove_active(self, stored: StoredConversation) -> None:
-        for path in (
-            [path for path, conversations in self._active_by_path.items() if stored in conversations]
-            if stored.path is None
-            else [stored.path]
-        ):
-            active = self._active_by_path.get(path, set())
+        for name_hash in [name for name, conversations in self._active_by_name.items() if stored in conversations]:
+            active = self._active_by_name[name_hash]
             active.discard(stored)
             if not active:
-                self._active_by_path.pop(path, None)
+                del self._active_by_name[name_hash]
 
     def _exceeds_idle_limits(self) -> bool:
         """Return whether too many idle conversations are unpacked."""
@@ -346,26 +349,32 @@ class ConversationStore:
             self._total_bytes += more
 
     async def delete_conversation(self, client: bytes, name: str, run: RunJob) -> bool:
-        """Delete a conversation and its file; return whether it existed.
+        """Delete a conversation and its mapping; return whether it existed.
 
-        The method waits for active requests of the conversation, so that none of them writes the file again.
+        The method waits for active requests of the conversation, so that none of them writes the mapping again.
 
         Args:
             client: Key of the client.
             name: Name of the conversation.
-            run: Function that runs the deletion of the file.
+            run: Function that runs the deletion in the database.
+
+        Raises:
+            Refusal: Another gateway handles a request of the conversation for too long.
         """
         stored, _ = self.find_conversation(client, name, (), (), 0)
-        path = self._get_path(self.hasher.hash_name(client, name))
-        same_file = {stored, *(self._active_by_path.get(path, ()) if path is not None else ())}
+        name_hash = stored.name_hash
+        same_name = {stored, *(self._active_by_name.get(name_hash, ()) if name_hash is not None else ())}
         async with contextlib.AsyncExitStack() as stack:
-            for one in same_file:
+            if self._locks is not None and name_hash is not None:
+                await stack.enter_async_context(self._locks.hold_lock(name_hash))
+            for one in same_name:
                 await stack.enter_async_context(one.lock)
             existed = bool(stored.conversation or stored.packed)
-            if path is not None:  # before ``forget_conversation``: new requests wait for the lock
-                existed = await run(_delete_file, path) or existed
-            for one in same_file:
-                one.path, one.conversation = None, None
+            if self._database is not None and name_hash is not None:
+                # before ``forget_conversation``: new requests wait for the lock
+                existed = await run(self._database.delete_mapping, name_hash)
+            for one in same_name:
+                one.name_hash, one.conversation, one.version = None, None, None
                 self._add_bytes(one, -len(one.packed))
                 one.packed = b""
                 self.forget_conversation(one)
@@ -392,29 +401,14 @@ class ConversationStore:
                 return
             self.forget_conversation(oldest)
 
-    def delete_expired_files(self) -> None:
-        """Delete the files of conversations that were idle too long.
+    def delete_expired_mappings(self) -> None:
+        """Delete mappings of the database that were idle too long.
 
         The method changes no other state, so any thread may run it.
         """
-        if self._retention.folder is not None:
-            with contextlib.suppress(OSError):  # a failure must not end later sweeps
-                for path in self._retention.folder.iterdir():
-                    if _FILE_NAME.fullmatch(path.name):
-                        self._is_current_file(path)
-
-    def _is_current_file(self, path: Path) -> bool:
-        """Return whether a file exists and has not expired; delete an expired file."""
-        try:
-            age = time.time() - os.stat(path).st_mtime
-            if age < -_CLOCK_SECONDS:  # wrong clock: without a new date the file would never expire
-                os.utime(path)
-        except OSError:
-            return False
-        if age > self._retention.seconds:
-            with contextlib.suppress(OSError):
-                path.unlink()
-        return age <= self._retention.seconds
+        if self._database is not None:
+            with contextlib.suppress(TextveilError):  # a failure must not end later sweeps
+                self._database.delete_expired()
 
     def _store_hash(self, entry: tuple[StoredConversation, ExchangeHistory | None], known_hash: bytes) -> None:
         self._entry_by_hash[known_hash] = entry
@@ -433,15 +427,6 @@ class ConversationStore:
             known_hash in self._entry_by_hash and self._entry_by_hash[known_hash][0] is stored
         ):  # otherwise the hash identifies another conversation
             del self._entry_by_hash[known_hash]
-
-
-def _delete_file(path: Path) -> bool:
-    """Delete a file; return whether it existed."""
-    try:
-        path.unlink()
-    except FileNotFoundError:
-        return False
-    return True
 
 
 def _pack_conversation(stored: StoredConversation) -> None:

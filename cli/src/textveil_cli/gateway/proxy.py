@@ -249,7 +249,7 @@ class GatewayRequestHandler:
                 conversations.store_reply_ids(
                     stored, exchange, client=client, reply_hashes=reply_hashes, reply_ids=restorer.reply_ids
                 )
-                if stored.path is not None:
+                if stored.name_hash is not None:
                     try:
                         async with stored.lock:
                             await self._workers.run_job(conversations.save_conversation, stored)
@@ -357,7 +357,9 @@ class GatewayRequestHandler:
 
         def rewrite() -> tuple[Conversation, bytes, list[str]]:
             request, conversation = requests.pop(), self._gateway.conversations.open_conversation(stored)
-            history = conversation.history if request.reply_ids and earlier is None else earlier
+            history = earlier
+            if request.reply_ids and (earlier is None or not conversation.history.tags):  # deleted by another gateway
+                history = conversation.history
             if request.reply_ids and (history is None or not (history.tags or history.previous)):
                 raise InputError(_UNKNOWN_REPLY_MESSAGE)
             exchange = conversation.start_exchange(history)
@@ -375,8 +377,8 @@ class GatewayRequestHandler:
         try:
             return await self._workers.run_job(rewrite, size=_estimate_work(size, stored))
         except Exception as error:
-            # The file is unreadable or was replaced: the next request loads it again.
-            is_unloaded = stored.conversation is None and stored.path is not None
+            # The mapping is unreadable or was replaced: the next request reads it again.
+            is_unloaded = stored.conversation is None and stored.name_hash is not None
             if stored.conversation is None or isinstance(error, ConversationChanged):
                 self._gateway.conversations.forget_conversation(stored)
             if is_unloaded and isinstance(error, InputError | KeyFileError):

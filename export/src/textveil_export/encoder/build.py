@@ -112,7 +112,12 @@ def build_encoder(
         GateError: No quantized model is accurate, small and bounded enough.
 
     Example:
-        >>> contents = build_encoder(Path("checkpoint"), settings, Path("scratch"))  # doctest: +SKIP
+        >>> import tempfile
+        >>> settings = EncoderBuildSettings(name="my-encoder", data=Path("texts.tsv"), sample=50)
+        >>> with tempfile.TemporaryDirectory() as scratch:
+        ...     contents = build_encoder(Path("checkpoint"), settings, Path(scratch))
+        >>> contents.release["noise_mode"], contents.release["epsilons"]
+        ('l1', ['2', '8'])
     """
     original = load_checkpoint(folder)
     levels = make_release_levels(original, settings)

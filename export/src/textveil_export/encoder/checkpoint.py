@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -217,16 +218,8 @@ def _check_files(folder: Path, files: dict[str, str]) -> None:
 def _load_extractor(folder: Path, content: dict[str, Any]) -> BertModel:
     """Load the BERT model from configuration and weights."""
     config = _read_json(folder, CONFIG)
-    if (model_type := config.get("model_type")) not in SUPPORTED_MODELS:
-        raise EncoderCheckpointError(
-            f"{CONFIG}: {_describe_model_type(model_type)} cannot be exported; supported: "
-            f"{', '.join(SUPPORTED_MODELS)} (BERT and MiniLM with a WordPiece vocabulary)"
-        )
-    if (positions := config.get("position_embedding_type", "absolute")) != "absolute" or config.get("is_decoder"):
-        kind = "a decoder" if positions == "absolute" else "a BERT with relative positions"
-        raise EncoderCheckpointError(
-            f"{CONFIG}: {kind} cannot be exported; supported: encoders with absolute positions"
-        )
+    if (obstacle := find_export_obstacle(config)) is not None:
+        raise EncoderCheckpointError(f"{CONFIG}: {obstacle}")
     try:
         configuration = BertConfig.from_dict(config)
         configuration._attn_implementation = "eager"
@@ -247,6 +240,29 @@ def _load_extractor(folder: Path, content: dict[str, Any]) -> BertModel:
     if content["max_tokens"] > configuration.max_position_embeddings:
         raise EncoderCheckpointError(f"{CHECKPOINT}: max_tokens exceeds the number of positions of the model")
     return model.eval()
+
+
+def find_export_obstacle(config: Mapping[str, Any]) -> str | None:
+    """Return why a model with a configuration cannot be exported, and what can; None if it can be.
+
+    Args:
+        config: Content of the model's ``config.json``.
+
+    Example:
+        >>> find_export_obstacle({"model_type": "gpt2"})
+        'a model of type gpt2 cannot be exported; supported: bert (BERT and MiniLM with a WordPiece vocabulary)'
+        >>> find_export_obstacle({"model_type": "bert"}) is None
+        True
+    """
+    if (model_type := config.get("model_type")) not in SUPPORTED_MODELS:
+        return (
+            f"{_describe_model_type(model_type)} cannot be exported; supported: "
+            f"{', '.join(SUPPORTED_MODELS)} (BERT and MiniLM with a WordPiece vocabulary)"
+        )
+    if (positions := config.get("position_embedding_type", "absolute")) != "absolute" or config.get("is_decoder"):
+        kind = "a decoder" if positions == "absolute" else "a BERT with relative positions"
+        return f"{kind} cannot be exported; supported: encoders with absolute positions"
+    return None
 
 
 def _describe_model_type(model_type: object) -> str:

@@ -80,11 +80,19 @@ RECIPES: tuple[Int8Recipe, ...] = (
 
 
 def list_available_recipes() -> tuple[Int8Recipe, ...]:
-    """Return the recipes of ``RECIPES`` whose tools are installed: without Optimum, all others."""
+    """Return the recipes of ``RECIPES`` whose tools can be imported: without Optimum, all others.
+
+    Optimum may be installed and fail to import, beside a version of transformers that it does not know.
+    """
     from importlib.util import find_spec
 
-    has_optimum = find_spec("optimum") is not None and find_spec("optimum.onnxruntime") is not None
-    return tuple(recipe for recipe in RECIPES if has_optimum or recipe.tool != "optimum")
+    usable = find_spec("optimum") is not None
+    if usable:
+        try:
+            from optimum.onnxruntime import ORTQuantizer  # noqa: F401
+        except ImportError:
+            usable = False
+    return tuple(recipe for recipe in RECIPES if usable or recipe.tool != "optimum")
 
 
 def quantize_graph(source: Path, recipe: Int8Recipe, target: Path) -> None:

@@ -45,9 +45,14 @@ class PooledModel:
         weights_hash: SHA-256 of the weights.
 
     Example:
-        >>> PooledModel(  # doctest: +SKIP
-        ...     extractor=model, vocabulary=pieces, lowercase=True, max_tokens=128, weights_hash=sha256
-        ... )
+        >>> from transformers import BertConfig
+        >>> size = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+        >>> pieces = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "goal", "price")
+        >>> extractor = BertModel(BertConfig(vocab_size=len(pieces), **size), add_pooling_layer=False).eval()
+        >>> PooledModel(
+        ...     extractor=extractor, vocabulary=pieces, lowercase=True, max_tokens=128, weights_hash=""
+        ... ).mode
+        'none'
     """
 
     extractor: BertModel
@@ -100,7 +105,21 @@ def export_onnx_parts(
             decisions.
 
     Example:
-        >>> parts, figures = export_onnx_parts(model, sample, decide, Path("scratch"))  # doctest: +SKIP
+        >>> import tempfile
+        >>> from transformers import BertConfig
+        >>> size = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+        >>> pieces = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "goal", "price")
+        >>> extractor = BertModel(BertConfig(vocab_size=len(pieces), **size), add_pooling_layer=False).eval()
+        >>> model = PooledModel(
+        ...     extractor=extractor, vocabulary=pieces, lowercase=True, max_tokens=128, weights_hash=""
+        ... )
+        >>> sample = [(0, "goal goal"), (1, "price")] * 25
+        >>> with tempfile.TemporaryDirectory() as scratch:
+        ...     parts, _ = export_onnx_parts(
+        ...         model, sample, lambda vectors: vectors.argmax(axis=1), Path(scratch), max_changed=1.0
+        ...     )
+        >>> parts.dimension
+        16
     """
     source = scratch / "float32.onnx"
     progress("exporting the graph", 0, 1)

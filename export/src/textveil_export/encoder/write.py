@@ -32,7 +32,14 @@ def write_encoder_bundle(
         BundleError, EncoderUnavailable, EncoderFailed: The device's reader refuses it. The target is unchanged.
 
     Example:
-        >>> encoder = write_encoder_bundle(contents, Path("my-encoder"))  # doctest: +SKIP
+        >>> import tempfile
+        >>> from textveil_export.encoder import EncoderBuildSettings, build_encoder
+        >>> settings = EncoderBuildSettings(name="my-encoder", data=Path("texts.tsv"), sample=50)
+        >>> with tempfile.TemporaryDirectory() as scratch:
+        ...     contents = build_encoder(Path("checkpoint"), settings, Path(scratch))
+        >>> encoder = write_encoder_bundle(contents, Path("my-encoder"))
+        >>> len(encoder.encode("goal of the match").vector)
+        3
     """
     with stage_bundle_folder(folder, force=force) as partial:
         entries = {name: add_bundle_file(partial, name, data) for name, data in contents.files.items()}

@@ -31,7 +31,11 @@ def add_sentences(contents: IndexContents, file: Path, source: str = "") -> Inde
         EncoderUnavailable, EncoderFailed: The bundle's model cannot be run here.
 
     Example:
-        >>> add_sentences(contents, Path("sentences.tsv"), "our team, CC0-1.0")  # doctest: +SKIP
+        >>> from textveil_export.index import read_index_contents
+        >>> lines = ["business\\tShares fell.", "sport\\tThey won.", "health\\tThe clinic opened."]
+        >>> _ = Path("sentences.tsv").write_text("\\n".join(lines))
+        >>> add_sentences(read_index_contents(Path("labels")), Path("sentences.tsv"), "our team, CC0-1.0").sentences
+        (('Shares fell.',), ('They won.',), ('The clinic opened.',))
     """
     lines = list(dict.fromkeys(read_list(file)))
     sentences = (

@@ -34,7 +34,10 @@ def write_index_bundle(contents: IndexContents, folder: Path, *, force: bool = F
         BundleError: The device's reader refuses the bundle. The target is unchanged.
 
     Example:
-        >>> write_index_bundle(contents, Path("my-bundle")).bundle.content_hash  # doctest: +SKIP
+        >>> from textveil_export.index import read_index_contents
+        >>> contents = read_index_contents(Path("labels"))
+        >>> write_index_bundle(contents, Path("my-labels")).bundle.labels
+        ('business', 'sport', 'health')
     """
     with stage_bundle_folder(folder, force=force) as partial:
         entries = {name: add_bundle_file(partial, name, data) for name, data in _make_files(contents).items()}

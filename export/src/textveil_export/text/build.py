@@ -96,7 +96,13 @@ def build_text_bundle(
         ExportError: The recipe does not fit the vocabulary.
 
     Example:
-        >>> contents = build_text_bundle(vectors, recipe)  # doctest: +SKIP
+        >>> words = ["the", "doctor", "nurse", "hospital", "market", "price"]
+        >>> rows = np.random.default_rng(0).normal(size=(6, 8)).astype(np.float32)
+        >>> vectors = WordVectors(words=words, vectors=rows, provenance={})
+        >>> policy = WordPolicy(share=0.9, sensitive=frozenset(), allow=frozenset(), never_output=frozenset())
+        >>> recipe = TextBundleRecipe(name="my-words", policy=policy, k=3, levels={"4": Decimal(2)})
+        >>> build_text_bundle(vectors, recipe).texts["vocabulary.tsv"].split()[:2]
+        ['the', 'doctor']
     """
     if not recipe.santext and recipe.staircase is None:
         raise ExportError("the recipe has no mechanism: choose SanText, a staircase or both")

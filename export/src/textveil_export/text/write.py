@@ -42,7 +42,16 @@ def write_bundle(contents: TextContents, folder: Path, *, force: bool = False) -
         WriteError: The target exists, or the disk is full or not writable. The target is unchanged.
 
     Example:
-        >>> bundle = write_bundle(contents, Path("my-words"))  # doctest: +SKIP
+        >>> from decimal import Decimal
+        >>> import numpy as np
+        >>> from textveil_export.text import TextBundleRecipe, WordPolicy, WordVectors, build_text_bundle
+        >>> words = ["the", "doctor", "nurse", "hospital", "market", "price"]
+        >>> rows = np.random.default_rng(0).normal(size=(6, 8)).astype(np.float32)
+        >>> vectors = WordVectors(words=words, vectors=rows, provenance={})
+        >>> policy = WordPolicy(share=0.9, sensitive=frozenset(), allow=frozenset(), never_output=frozenset())
+        >>> recipe = TextBundleRecipe(name="my-words", policy=policy, k=3, levels={"4": Decimal(2)})
+        >>> write_bundle(build_text_bundle(vectors, recipe), Path("my-words")).symbol_count
+        6
     """
     with stage_bundle_folder(folder, force=force) as partial:
         write_staged_files(contents, partial)

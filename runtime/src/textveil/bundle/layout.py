@@ -23,7 +23,7 @@ ENTITY_LIST, SURROGATE_POOL, SHAPE_POOL = "entity.{}.txt", "surrogates.{}.txt", 
 #: their products, and of acronyms.
 FACT_LIST = "facts.{}.txt"
 FACT_KINDS = ("term", "capital", "company", "acronym", "language", "foreign")
-COMMON_WORD_FLAGS = ("strict", "start", "emphasis", "opener", "name", "function", "rare", "census")
+COMMON_WORD_FLAGS = ("strict", "start", "emphasis", "opener", "name", "function", "rare", "census", "noun")
 CERTIFICATE, CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "certificate.json", "textveil-certificate", 3
 STATISTICS, STATISTICS_FORMAT, STATISTICS_VERSION = "statistics.json", "textveil-statistics", 2
 

@@ -29,8 +29,10 @@ from textveil.lazy import ENTITY_TYPES, load_data
 
 #: Flags of common words (docs/format.md): kept in a text without capitals too; kept at the start of a sentence; kept in
 #: ALL CAPS; a word that opens sentences; also a name; a function word; a rare word (``start`` holds in ALL CAPS only);
-#: a name of a census or of another country, even if few have it.
-STRICT, START, EMPHASIS, OPENER, NAME, FUNCTION, RARE, CENSUS = (1 << bit for bit in range(len(COMMON_WORD_FLAGS)))
+#: a name of a census or of another country, even if few have it; a noun of a language that writes nouns with a capital.
+STRICT, START, EMPHASIS, OPENER, NAME, FUNCTION, RARE, CENSUS, NOUN = (
+    1 << bit for bit in range(len(COMMON_WORD_FLAGS))
+)
 #: Entity types with a complete list of members. Common words are kept in lower case, so only flagged members of these
 #: types may also be common words.
 CLOSED_TYPES = tuple(load_data(ENTITY_TYPES)["closed"])

@@ -59,28 +59,45 @@ _FIELD = re.compile(
 )
 
 
-class Clitics(NamedTuple):
-    """Endings that are written together with the word before them, such as ``'s`` and ``n't``.
+@dataclass(frozen=True, kw_only=True)
+class Clitics:
+    """Short words that are written together with a word, such as ``'s``, ``n't`` and French ``l'``.
 
     Attributes:
-        after: Clitics that any word may have, each with its apostrophe.
+        before: Clitics that may precede any word, each with its apostrophe.
+        after: Clitics that may follow any word, each with its apostrophe.
         negation: Clitic that only a few words may have, for example ``n't``; may be empty.
         negation_stems: The words that may have ``negation``.
     """
 
+    before: frozenset[str]
     after: frozenset[str]
     negation: str
     negation_stems: frozenset[str]
 
     @property
     def all(self) -> frozenset[str]:
-        """All clitics."""
+        """All clitics that follow a word."""
         return self.after | {self.negation} if self.negation else self.after
 
     @property
     def pieces(self) -> frozenset[str]:
-        """Letters of each clitic after its apostrophe."""
+        """Letters of each clitic of ``all`` after its apostrophe."""
         return frozenset(clitic.partition("'")[2] for clitic in self.all)
+
+
+class DateWords(NamedTuple):
+    """How dates with the name of a month are written, beside ``5 March`` and ``March 5``.
+
+    Attributes:
+        links: Words between a day, a month and a year, as in Spanish ``5 de marzo de 2024``.
+        lower_months: Whether months are written in lower case, so that a listed month is one in any case.
+        day_stop: Whether a full stop follows a day before a month, as in German ``5. März``.
+    """
+
+    links: frozenset[str] = frozenset()
+    lower_months: bool = False
+    day_stop: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +188,8 @@ class Rules:
         language: Language tag.
         ages_before, ages_behind, ages_short, age_units: Words that show that digits are an age: ``aged 7`` (before),
             ``7 years old`` (unit and behind), ``7 yo`` (short).
-        clitics: Endings such as ``'s``.
+        clitics: Clitics such as ``'s`` and ``l'``.
+        dates: How dates with the name of a month are written.
         domains: Domains that make a dotted name a URL in the mode ``names``.
         endings: Endings of a word that its surrogate keeps. A word with an ending in ``no_endings`` has none of them.
         kept_whole: Kept expressions with a sign or a digit inside, such as ``t-shirt`` and ``24/7``.
@@ -208,6 +226,7 @@ class Rules:
     ages_short: frozenset[str]
     age_units: frozenset[str]
     clitics: Clitics
+    dates: DateWords
     domains: tuple[str, ...]
     endings: tuple[str, ...]
     no_endings: tuple[str, ...]
@@ -265,15 +284,18 @@ def read_rules(content: bytes) -> Rules:
     """
     found = parse_json(content, RULES, max_bytes=MAX_RULES_BYTES)
     optional = parse_object(found.pop("optional", {}), RULES)  # without these rules fewer words are kept
-    facts = parse_object(optional.get("facts", {}), RULES)
+    facts, dates = (parse_object(optional.get(name, {}), RULES) for name in ("facts", "dates"))
     _check_shape(found, {key: entry for key, entry in load_data(RULES).items() if key != "optional"}, ())
     for key in FACT_WORD_KEYS:
         _check_shape(facts.get(key, []), [], ("optional", "facts", key))
+    for key, default in DateWords()._asdict().items():
+        model = default if isinstance(default, bool) else []
+        _check_shape(dates.get(key, model), model, ("optional", "dates", key))
     for name in found["patterns"]:
         _check_pattern(found["patterns"], name)
     _check_words(found)
     _check_surrogates(found)
-    return _build({**found, "optional": {"facts": facts}})
+    return _build({**found, "optional": {"facts": facts, "dates": dates}})
 
 
 def _build(found: Mapping[str, Any]) -> Rules:
@@ -285,13 +307,22 @@ def _build(found: Mapping[str, Any]) -> Rules:
     titles = names["titles"]
     requests = frozenset(sentences["requests"])
     facts = found.get("optional", {}).get("facts", {})  # other keys are ignored
+    dates = found.get("optional", {}).get("dates", {})
     return Rules(
         language=found["language"],
         ages_before=frozenset(ages["before"]),
         ages_behind=frozenset(ages["behind"]),
         ages_short=frozenset(ages["short"]),
         age_units=frozenset(ages["units"]),
-        clitics=Clitics(frozenset(clitics["after"]), clitics["negation"], frozenset(clitics["negation_stems"])),
+        clitics=Clitics(
+            before=frozenset(clitics["before"]),
+            after=frozenset(clitics["after"]),
+            negation=clitics["negation"],
+            negation_stems=frozenset(clitics["negation_stems"]),
+        ),
+        dates=DateWords(
+            frozenset(dates.get("links", ())), dates.get("lower_months", False), dates.get("day_stop", False)
+        ),
         domains=(*found["domains"]["all"], *found["domains"]["names"]),
         endings=tuple(found["endings"]["kept"]),
         no_endings=tuple(found["endings"]["except"]),
@@ -405,9 +436,9 @@ def _check_words(found: Mapping[str, Any]) -> None:
     if not _LANGUAGE.fullmatch(found["language"]):
         raise BundleDamaged(f"{RULES}: language: is not a language tag such as en")
     clitics, titles, months = found["clitics"], found["names"]["titles"], found["months"]["names"]
-    if clitics["before"]:
-        raise BundleDamaged(f"{RULES}: clitics.before: must be empty in this release")
     negation = clitics["negation"]
+    if not all(re.fullmatch(r"[a-z]+'", clitic) for clitic in clitics["before"]):
+        raise BundleDamaged(f"{RULES}: clitics.before: each must be letters a to z followed by an apostrophe")
     if not all(re.fullmatch(r"'[^\W\d_]+", clitic) for clitic in clitics["after"]) or not re.fullmatch(
         r"(?:[^\W\d_]*'[^\W\d_]+)?", negation
     ):

@@ -1,45 +1,37 @@
 """``Conversation``: rewrite messages to a model under one mapping, and restore its replies."""
 
-import os
-import zlib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
-from textveil.conversation import encrypted_file
-from textveil.conversation.exchange_state import (
-    ConversationState,
-    ExchangeHistory,
-    ExchangeState,
-    check_stored_options,
-)
+from textveil.conversation.async_methods import AsyncMethods
+from textveil.conversation.exchange_state import ConversationState, ExchangeHistory, ExchangeState
 from textveil.conversation.message_preparer import MessagePreparer
 from textveil.conversation.reply_recorder import ReplyRecorder
 from textveil.conversation.reply_restorer import RecordedReplyStream, ReplyRestorer, RestoredReply
 from textveil.conversation.reply_roles import claim_reply
 from textveil.conversation.reply_view import ReplyView
+from textveil.conversation.saved_conversation import SavedConversation
 from textveil.conversation.text_rewriter import ConversationTextRewriter
 from textveil.conversation.tool_call_counter import ToolCallCounter
 from textveil.conversation.tool_guesses import MAX_GUESSES_PER_CALL, MAX_GUESSES_PER_CONVERSATION
-from textveil.errors import ContentHashMismatch, InputError, OptionError
+from textveil.errors import InputError, OptionError
 from textveil.sequences import check_string
 from textveil.text.inflections import SurrogatePair
-from textveil.text.options import DEFAULT_STYLE
 from textveil.text.restore_policy import RestorePolicy
 from textveil.text.sanitizer import Sanitizer
 from textveil.text.statement import KeptWords
-from textveil.work_steps import decode_json
 
 _OPTIONS = frozenset("protect consistent consistent_cap style facts keep tag drop allow deny patterns known".split())
 CONVERSATION_DEFAULTS = {"protect": "names", "style": "tag", "facts": "useful"}  # models copy tags exactly
 
 
-class Conversation:
+class Conversation(SavedConversation, AsyncMethods):
     """A conversation with a model, in the mode ``names``: equal strings get equal surrogates.
 
     All messages share one mapping. Several threads may use the conversation, each with its own exchange
-    (``start_exchange``). Its ``repr`` contains no text, and it cannot be pickled.
+    (``start_exchange``). Methods that begin with *a*, such as ``aoutgoing``, are for ``asyncio``. Its ``repr`` contains
+    no text, and it cannot be pickled.
 
     >>> from textveil import Conversation
     >>> conversation = Conversation()
@@ -391,118 +383,3 @@ class Conversation:
         """Rewrite all later tool results unlinked, because the arguments of a call were not counted."""
         with self._shared.lock:
             self._shared.tool_guesses.exclude_all_results()
-
-    def save(self, path: str | Path, key_file: str | Path) -> None:
-        """Write the conversation to an encrypted file (AES-256-GCM) that only its owner can read.
-
-        Args:
-            path: The file. Deleting it deletes the conversation.
-            key_file: The key; created if it is missing. It must not be in the folder of ``path`` or below.
-
-        Raises:
-            CryptoUnavailable: The package ``cryptography`` is not installed.
-            KeyFileError: The key is invalid, is in the wrong folder, or others may read it.
-            OutputError: The file cannot be written.
-            ConversationChanged: The file contains another conversation, or another process saved this one. Nothing is
-                written, and no mapping is lost.
-        """
-        with self._shared.lock:
-            real_path, stamps = os.path.realpath(path), self._shared.file_stamps
-            stamps[real_path] = encrypted_file.write_conversation(
-                Path(path), key_file, self._encode_content(), stamps.get(real_path)
-            )
-
-    @classmethod
-    def load(
-        cls,
-        path: str | Path,
-        key_file: str | Path,
-        sanitizer: Sanitizer | None = None,
-        *,
-        pass_through: Collection[str] = (),
-        restore_tools: Collection[str] = (),
-        restore_places: Collection[str] | str = (),
-        restore_hosts: Collection[str] = (),
-        rewrite: Callable[[str], str] | None = None,
-        facts: str | None = None,
-        patterns: Mapping[str, str] | None = None,
-        known: Collection[str] | None = None,
-    ) -> "Conversation":
-        """Load a saved conversation, with the options of its creation, to continue it.
-
-        Args:
-            path: The file.
-            key_file: Its key.
-            sanitizer: Rewrites texts, with the bundle of the conversation; the built-in English bundle by default.
-            pass_through: As in the constructor, like the next four arguments.
-            restore_tools: Names of tools whose arguments in replies are restored.
-            restore_places: Regions of replies, besides running text, in which originals are restored.
-            restore_hosts: Originals are restored in links to these hosts.
-            rewrite: Function that rewrites each text.
-            facts: The value that the conversation must have been started with, like the next two; any by default.
-            patterns: The patterns of own types.
-            known: The listed persons.
-
-        Raises:
-            OptionError: The conversation was started with other values of these options.
-            InputError: The file is missing or unreadable, or is not a conversation of this version.
-            KeyFileError: The file was written with another key, or was changed.
-            ContentHashMismatch: The conversation was rewritten with another bundle.
-            CryptoUnavailable: The package ``cryptography`` is not installed.
-        """
-        options: dict[str, Any] = {
-            "pass_through": pass_through,
-            "restore_tools": restore_tools,
-            "restore_places": restore_places,
-            "restore_hosts": restore_hosts,
-            "rewrite": rewrite,
-            "facts": facts,
-            "patterns": patterns,
-            "known": known,
-        }
-        content, stamp = encrypted_file.read_conversation(Path(path), key_file)
-        conversation = cls._from_content(content, sanitizer, options)
-        conversation._shared.file_stamps[os.path.realpath(path)] = stamp
-        return conversation
-
-    def pack(self) -> bytes:
-        """Return the conversation compressed to about a tenth of its size, for ``unpack``.
-
-        Privacy:
-            The bytes are not encrypted.
-        """
-        with self._shared.lock:
-            stamps = {real_path: stamp.hex() for real_path, stamp in self._shared.file_stamps.items()}
-            return zlib.compress(self._encode_content(file_stamps=stamps), 1)
-
-    @classmethod
-    def unpack(cls, packed: bytes, sanitizer: Sanitizer | None = None, **options: Any) -> "Conversation":
-        """Return the conversation that ``pack`` compressed, to continue it.
-
-        Args:
-            packed: The result of ``pack``. It must come from a trusted source.
-            sanitizer: As in ``load``.
-            options: As in ``load``.
-        """
-        return cls._from_content(zlib.decompress(packed), sanitizer, options)
-
-    @classmethod
-    def _from_content(cls, encoded: bytes, sanitizer: Sanitizer | None, options: Mapping[str, Any]) -> "Conversation":
-        content = decode_json(encoded.decode("ascii"))
-        stored = {"style": DEFAULT_STYLE, **content["options"]}  # the default style of a file that has none
-        conversation = cls(sanitizer, **{**check_stored_options(options, stored), **stored})
-        shared = conversation._shared
-        if shared.sanitizer.bundle.content_hash != content["bundle"]:
-            raise ContentHashMismatch(
-                "the conversation was started with another bundle: load that bundle, or start a new conversation"
-            )
-        shared.restore_state(content)
-        conversation._exchange.restore_state(content)
-        stamps = content.get("file_stamps", {})
-        shared.file_stamps.update((path, bytes.fromhex(stamp)) for path, stamp in stamps.items())
-        return conversation
-
-    def _encode_content(self, **more: Any) -> bytes:
-        shared = self._shared
-        content = {**shared.export_state(), **self._exchange.export_state(), **more}
-        return encrypted_file.encode_content(content, shared.estimate_size())

@@ -13,9 +13,10 @@ from typing import TypeGuard
 from textveil.bundle.names_files import FUNCTION
 from textveil.conversation.model_strings import has_equal_surrogates
 from textveil.text.inflections import SurrogatePair, match_case
-from textveil.text.names.entity_types import EntityMention, RewrittenElement, make_assigned_mention
+from textveil.text.names.entity_types import EntityMention, make_assigned_mention
 from textveil.text.names.plan import NamesPlan
 from textveil.text.names.read import NamesReader, ReadText
+from textveil.text.names.reply_pairs import RewrittenElement
 
 #: Prefix of masks: a capitalized word on no list, which the rules hide in any context.
 _MASK_PREFIX, _MASK_LETTERS = "Qzxvkq", "bcdfghjklm"

@@ -15,9 +15,9 @@ from textveil.conversation.masks import OriginalMasks
 from textveil.conversation.message_rewriter import MessageRewriter
 from textveil.text.inflections import SurrogatePair
 from textveil.text.names.detector import hide_detected_spans
-from textveil.text.names.entity_types import RewrittenElement, make_assigned_mention
+from textveil.text.names.entity_types import make_assigned_mention
 from textveil.text.names.read import NamesReader, ReadText, ReadTextStream
-from textveil.text.names.rewrite import write_with_pairs
+from textveil.text.names.reply_pairs import RewrittenElement, write_with_pairs
 from textveil.text.statement import KeptWords
 from textveil.text.unicode_compat import NO_SWAP, CharacterSwap, find_swap
 

@@ -27,7 +27,7 @@ def record_spans(elements: Iterable[Any], spans: list[ReplacedSpan], public_name
     """Yield the elements of a text, and add a span for each one that is not kept.
 
     Args:
-        elements: The elements, with their outputs: ``names.entity_types.RewrittenElement``.
+        elements: The elements, with their outputs: ``names.reply_pairs.RewrittenElement``.
         spans: Receives the spans.
         public_names: Public name of each entity type that has another one.
 

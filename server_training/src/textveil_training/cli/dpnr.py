@@ -82,7 +82,10 @@ class VectorBundleOptions:
         ),
     ] = None
     keep_pieces: Annotated[
-        int | None, typer.Option("--keep-pieces", min=1, help="Number of WordPieces that the bundle keeps.")
+        int | None,
+        typer.Option(
+            "--keep-pieces", min=1, help="Number of WordPieces that the bundle keeps, those of the texts first."
+        ),
     ] = None
     license: Annotated[str, typer.Option(help="License of the bundle, for the card.")] = "not stated"
     source: Annotated[str, typer.Option(help="Source and license of the data, for the card.")] = ""

@@ -207,7 +207,9 @@ def train_minilm_codebook(
         ResumeError, OutputError: See ``ResumeCache``.
     """
     with require_minilm_packages():
+        from textveil_training.encoder.exportable import check_exportable
         from textveil_training.encoder.minilm import load_untuned_minilm
+    check_exportable(settings.encoder)
     vectors = _load_teacher_vectors(texts, settings, kept, report).astype(np.float64)
 
     def make() -> tuple[Arrays, Mapping[str, Any]]:

@@ -113,7 +113,10 @@ def train_minilm_extractor(
         ExportError: See ``textveil_export.encoder.export_onnx_parts``.
     """
     with require_minilm_packages():
+        from textveil_training.encoder.exportable import check_exportable
         from textveil_training.encoder.minilm import train_minilm
+
+    check_exportable(settings.encoder)
 
     def make() -> tuple[Arrays, Mapping[str, Any]]:
         kept.create_folder()

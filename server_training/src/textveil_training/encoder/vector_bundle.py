@@ -39,6 +39,7 @@ from textveil_training.dpnr.recipe import (
     check_recipe,
 )
 from textveil_training.dpnr.train import RepresentationRunOptions, train_representation
+from textveil_training.encoder.exportable import check_exportable
 from textveil_training.encoder.labeled_texts import LabeledPart, LabeledTexts
 from textveil_training.encoder.resume_cache import ResumeCache
 from textveil_training.engine.run import RECORD, STATE
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 LEVELS = ("1", "2", "4", "8", "16")
 """Default epsilons of the whole text."""
 CLEAN, PRIVATE, HELD_OUT, COMPARED = "clean", "private", "held-out.tsv", "compared.json"
+TRAINING_TEXTS = "training-texts.txt"
 _TUNED_TEXTS = 6_000
 """Texts that the encoder is tuned on, repeated ones counted, if the file has fewer."""
 _HEAD_STEPS = 150
@@ -72,7 +74,7 @@ class VectorBundleSettings:
         num_epochs: Passes that tune the encoder; None for as many as give ``_TUNED_TEXTS`` texts, at most 8.
         precision: ``float32`` or ``bfloat16``; None for what the device computes in.
         compare: Whether to train the paper's noise on the same features too.
-        keep_pieces: Number of WordPieces that the bundle keeps; None for all.
+        keep_pieces: Number of WordPieces that the bundle keeps, those of the training texts first; None for all.
         license: License of the bundle, for the card.
         source: Source and license of the data, for the card.
         seed: Seed of the division and of training.
@@ -133,7 +135,7 @@ def train_vector_bundle(
     Raises:
         RecipeError: The settings are out of range.
         ResumeError: See ``ResumeCache``.
-        CheckpointError, DeviceError: The encoder or the device cannot be used.
+        CheckpointError, DeviceError: The encoder or the device cannot be used; a bundle holds a BERT alone.
         GateError: No quantized model is accurate, small and bounded enough.
         KeyboardInterrupt: Ctrl-C was pressed; the run can be resumed.
 
@@ -142,6 +144,7 @@ def train_vector_bundle(
         protect the texts it was trained on.
     """
     check_settings(settings, len(texts.labels))
+    check_exportable(settings.encoder)
     task = make_task(texts)
     clean_recipe = make_clean_recipe(settings, len(task.train.texts))
     private_recipe = make_private_recipe(settings, len(task.labels), len(task.train.texts))
@@ -384,10 +387,15 @@ def _export(
     with open_atomic_text(held_out) as write:
         for label, text in rows:
             write(f"{task.labels[label]}\t{' '.join(text.split())}\n")
+    training = folder / TRAINING_TEXTS
+    if settings.keep_pieces is not None:  # without their words the encoder loses what it was tuned for
+        with open_atomic_text(training) as write:
+            write("".join(f"{' '.join(text.split())}\n" for text in task.train.texts))
     chosen = EncoderBuildSettings(
         name=settings.name,
         data=held_out,
         keep_pieces=settings.keep_pieces,
+        vocabulary_from=None if settings.keep_pieces is None else training,
         license=settings.license,
         attribution=settings.source,
     )

@@ -3,13 +3,15 @@
 import csv
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textveil_training.data import LabeledExample
 from textveil_training.errors import CheckpointError, DataOptionError, UnreadableFile
+from textveil_training.file_hashes import hash_file
 from textveil_training.progress import ProgressCallback, ignore_progress
 from textveil_training.reproduce.published import PublishedStudy
 
+MINILM = "minilm"  # engine.encoders has it too, and imports PyTorch
 if TYPE_CHECKING:
     from textveil_training.dpnr.classification_data import ClassificationTask
 
@@ -73,6 +75,19 @@ def check_inputs(study: PublishedStudy, inputs: ReproductionInputs) -> None:
     folder = Path(inputs.model)
     if folder.is_dir() and not any((folder / name).is_file() for name in WEIGHTS):
         raise CheckpointError("the folder of --model has no model.safetensors: pass a folder with weights")
+
+
+def describe_inputs(study: PublishedStudy, inputs: ReproductionInputs) -> dict[str, Any]:
+    """Describe the inputs for a record: formats, hashes of files, and sizes; no path and no text."""
+    weights = Path(inputs.model) / WEIGHTS[0]
+    return {
+        "format": None if inputs.data is None else get_format_name(study, inputs),
+        "model": inputs.model
+        if inputs.model == MINILM
+        else {"sha256": hash_file(weights) if weights.is_file() else None},
+        "vectors": None if inputs.vectors is None else {"sha256": hash_file(inputs.vectors)},
+        **{name: getattr(inputs, name) for name in ("max_words", "max_tokens", "examples", "steps", "seeds")},
+    }
 
 
 def get_format_name(study: PublishedStudy, inputs: ReproductionInputs) -> str:

@@ -76,7 +76,7 @@ STUDIES: Mapping[str, PublishedStudy] = {
             place="Table 1",
             question="How well does a model learn from sanitized text, by mechanism and epsilon?",
             data=_SANTEXT_DATA,
-            formats=("sst2", "qnli", "sick", "medsts"),
+            formats=("sst2", "qnli", "sick", "medsts", "tsv"),
             differences=(
                 *_SANTEXT_METRIC,
                 "The encoder is not tuned: a linear model is fitted to its vectors. The paper tunes BERT-base.",

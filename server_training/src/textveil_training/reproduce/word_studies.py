@@ -78,11 +78,12 @@ def measure_pretraining(study: PublishedStudy, inputs: ReproductionInputs) -> Re
         channel = (
             TokenRandomizer(bundle.folder, **options) if "protect" not in options else ModeTexts(sanitizer, options)
         )
-        model = _pretrain(name, texts, channel, inputs)
-        without, pretrained = (
-            [_finetune(sanitized, replace(inputs, model=start), seed, tuned=True) for seed in range(inputs.seeds)]
-            for start in (inputs.model, str(model))
-        )
+        without, pretrained = [], []
+        for seed in range(inputs.seeds):
+            inputs.report(f"{name}, seeds", seed, inputs.seeds)
+            model = _pretrain(name, texts, channel, inputs, seed)
+            without.append(_finetune(sanitized, inputs, seed, tuned=True))
+            pretrained.append(_finetune(sanitized, replace(inputs, model=str(model)), seed, tuned=True))
         gains = np.array(pretrained) - np.array(without)
         column = "accuracy" if not task.has_scores else "Pearson's r"
         for start, found in (("no pretraining", without), ("pretrained", pretrained)):
@@ -97,8 +98,8 @@ def measure_pretraining(study: PublishedStudy, inputs: ReproductionInputs) -> Re
             _describe_task(task),
             _describe_bundle(bundle),
             f"Each pretraining has {steps} steps of 64 texts of the training split, sanitized; the targets are "
-            f"the original words. {inputs.seeds} seeds of the fine-tuning, one of the pretraining. Behind ± of a gain "
-            "is the standard error over seeds.",
+            f"the original words. Each of {inputs.seeds} seeds has a pretraining and two fine-tunings of its own. "
+            "Behind ± of a gain is the standard error over seeds, else the standard deviation.",
         ],
         facts=_collect_facts(task, bundle, study, inputs) | {"steps": inputs.steps, "seeds": inputs.seeds},
     )
@@ -213,13 +214,13 @@ def _run_finetune(task: FinetuningTask, inputs: ReproductionInputs, seed: int, *
     return record["result"]
 
 
-def _pretrain(name: str, texts: Sequence[str], channel: Any, inputs: ReproductionInputs) -> Path:
+def _pretrain(name: str, texts: Sequence[str], channel: Any, inputs: ReproductionInputs, seed: int = 0) -> Path:
     folder = inputs.work / f"pretrained-{name.split(',')[0]}"
     shutil.rmtree(folder, ignore_errors=True)
     settings = PretrainingSettings(
-        start=inputs.model, steps=inputs.steps, max_tokens=min(64, inputs.max_tokens), batch_size=64
+        start=inputs.model, steps=inputs.steps, max_tokens=min(64, inputs.max_tokens), batch_size=64, seed=seed
     )
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     sources = SourceTexts(tuple(texts), (), None)
     pretrain(settings, sources, channel, RunOptions(folder), raw=channel is None, report=inputs.report)
     return folder

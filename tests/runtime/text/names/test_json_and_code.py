@@ -201,18 +201,18 @@ def test_a_name_with_escapes_is_one_with_its_twin(sanitizer: Sanitizer) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '{"a": 1, // Anna Novak lives in Boston\n "b": 2}',
-        '{"a": 1, /* Anna Novak lives in Boston */ "b": [true]}',
-        'Hi {"a": // Anna Novak lives in Boston',
-        '["x" //Anna Novak, Boston\n]',
-        '{"a": /*Boston*//*Anna Novak*/ 1}',
+        '{"a": 1, // Agnes Kovac lives in Boston\n "b": 2}',
+        '{"a": 1, /* Agnes Kovac lives in Boston */ "b": [true]}',
+        'Hi {"a": // Agnes Kovac lives in Boston',
+        '["x" //Agnes Kovac, Boston\n]',
+        '{"a": /*Boston*//*Agnes Kovac*/ 1}',
     ],
 )
 def test_names_in_comments_of_json_are_replaced(sanitizer: Sanitizer, text: str) -> None:
-    """Outside their marks, comments are read as any other text, and their marks stay."""
+    """Outside their marks, comments are read as any other text, and their marks stay. No pool has these names."""
     for _ in range(5):
         output = sanitizer.sanitize(text, protect="names").text
-        assert not any(word in output for word in ("Anna", "Novak"))
+        assert not any(word in output for word in ("Agnes", "Kovac"))
         assert [mark for mark in ("//", "/*", "*/", "\n") if mark in output] == [
             mark for mark in ("//", "/*", "*/", "\n") if mark in text
         ]

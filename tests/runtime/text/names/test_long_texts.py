@@ -12,7 +12,7 @@ from planted import planted
 from textveil import Conversation, Sanitizer
 from textveil.errors import WorkStopped
 from textveil.text.names import read, spelled_tokens, tokenizer
-from textveil.text.names import rewrite as sent
+from textveil.text.names import reply_pairs as sent
 from textveil.text.names.conversation_state import ConversationDraws
 from textveil.text.names.tokens import NamesToken
 from textveil.work_limits import limit_work

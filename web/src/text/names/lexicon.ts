@@ -1,6 +1,6 @@
 /** Classification of single words in the mode `names`: by the lists of a bundle and the options of a call. */
 
-import { EMPHASIS, FUNCTION, type NamesLists, OPENER, RARE, START, STRICT } from "../../bundle/namesFiles.js";
+import { EMPHASIS, FUNCTION, type NamesLists, NOUN, OPENER, RARE, START, STRICT } from "../../bundle/namesFiles.js";
 import { includesWord, type Rules } from "../../bundle/rules.js";
 import { types } from "../../data.js";
 import { GAP as IS_GAP } from "../segmentation/segments.js";
@@ -26,6 +26,7 @@ import {
   KEPT_AT_SENTENCE,
   KEPT_AT_START,
   KEPT_FOR_EMPHASIS,
+  KEPT_NOUN,
   KEPT_WITH_CAPITALS,
   LEGAL_FORM,
   LISTED_PERSON,
@@ -39,6 +40,8 @@ import {
 } from "./tokens.js";
 
 const MIN_LENGTH_WITH_ENDING = 5;
+const LETTER = /^\p{L}/u;
+const LOWER_LETTER = /^\p{Lowercase}/u;
 /** Return the ending of a word that the template reveals; empty without one. */
 export function findEnding(key: string, { data: { endings } }: Rules): string {
   const matches = (ending: string): boolean => key.endsWith(ending);
@@ -68,10 +71,16 @@ export class Lexicon {
     this.#rules = lists.rules;
   }
 
-  /** Return the tokens of a word of letters and apostrophes: one, or a stem and its clitic. */
+  /** Return the tokens of a word of letters and apostrophes: one, or a stem and the clitics beside it. */
   classifyWord(word: string): NamesToken[] {
     const key = foldWord(word);
     if (key.includes("'") && !this.isDenied(key) && !this.lists.commonWords.has(key) && !this.allowed.has(key)) {
+      const start = this.#findLeadingClitic(word, key);
+      if (start > 0) {
+        const pattern = word.charAt(0) === key.charAt(0) ? LOWER : TITLE;
+        const clitic = makeToken(KEPT, word.slice(0, start), key.slice(0, start), pattern);
+        return [clitic, ...this.classifyWord(word.slice(start))];
+      }
       const parts = splitClitic(key, this.#rules);
       if (parts !== undefined && parts[1] !== this.#rules.data.clitics.negation) {
         const letters = [...word];
@@ -88,6 +97,21 @@ export class Lexicon {
       }
     }
     return [this.#classifyStem(word, key)];
+  }
+
+  /**
+   * Return the length of the clitic at the start of a word, with its apostrophe; 0 without one. A clitic with a capital
+   * is one only before a letter in lower case: `D'Angelo` is a name, and no part of it is kept.
+   */
+  #findLeadingClitic(word: string, key: string): number {
+    const end = key.indexOf("'") + 1;
+    const next = word.slice(end);
+    if (next === "" || !includesWord(this.#rules.data.clitics.before, key.slice(0, end))) return 0;
+    const letters = word.slice(0, end - 1);
+    if (!isAscii(letters) || !LETTER.test(next)) return 0;
+    const isLower = letters === letters.toLowerCase();
+    const isTitle = letters.slice(1) === key.slice(1, end - 1) && LOWER_LETTER.test(next);
+    return isLower || isTitle ? end : 0;
   }
 
   /** Return whether a call denies a key, or its stem before a clitic. */
@@ -111,7 +135,9 @@ export class Lexicon {
   #classifyLower(stem: string, key: string): NamesToken {
     const wordFlags = foldApostrophes(stem) === key ? this.lists.commonWords.get(key) : undefined;
     if (wordFlags === undefined) {
-      const entityType = this.#findFirstList(this.#lowerCaseTypes, key, [...types.any_case, ...types.lower_case]);
+      const months = this.#rules.dates.lower_months ? ["month"] : [];
+      const lists = [...types.any_case, ...types.lower_case, ...months];
+      const entityType = this.#findFirstList(this.#lowerCaseTypes, key, lists);
       const token = this.#makeUnlistedToken(stem, key);
       const numberFlag = entityType === "number-word" ? NUMBER_WORD : 0;
       return entityType === ""
@@ -188,6 +214,7 @@ export class Lexicon {
       const isRare = (wordFlags & RARE) !== 0 && pattern !== UPPER;
       if (wordFlags & (START | FUNCTION | OPENER) && !isRare) flags |= KEPT_AT_SENTENCE;
       if (wordFlags & EMPHASIS) flags |= KEPT_FOR_EMPHASIS;
+      if (wordFlags & NOUN && pattern === TITLE) flags |= KEPT_NOUN;
     }
     const entityType = this.#findFirstList(this.#capitalizedTypes, key, [...types.any_case, ...types.capitalized]);
     const numberFlag =

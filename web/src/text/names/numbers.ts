@@ -15,7 +15,7 @@ import {
   OPENING_BRACKET,
   SHORT_NUMBER_LAYOUTS,
 } from "./entitySpans.js";
-import { DIGITS, type NamesToken } from "./tokens.js";
+import { BESIDE_MONTH, DIGITS, type NamesToken } from "./tokens.js";
 
 const { gaps: data } = characters;
 const ASCII_DIGITS = /^[0-9]+$/;
@@ -66,7 +66,8 @@ export function findNumber(line: TokenLine, index: number): NumberRange {
  */
 export function findListNumber(line: TokenLine, last: readonly number[]): readonly number[] {
   const index = line.start;
-  const { tokenClass, entityType, text } = getWord(line, index);
+  const { tokenClass, entityType, text, flags } = getWord(line, index);
+  if (flags & BESIDE_MONTH) return [];
   const isPlain = tokenClass === DIGITS && ASCII_DIGITS.test(text);
   if (isPlain) {
     if (text.length > 2 || (text !== "1" && text !== String((last[0] ?? 0) + 1))) return [];
@@ -111,6 +112,7 @@ function beginsYearRange(line: TokenLine, index: number): boolean {
 }
 
 function isBesideMonth(line: TokenLine, index: number): boolean {
+  if (getWord(line, index).flags & BESIDE_MONTH) return true;
   if (index > line.start && getWord(line, index - 1).entityType === "month") {
     const gap = getGapBeforeDigits(line, index);
     if (gap === " " || gap === ". ") return true;

@@ -1,57 +1,33 @@
 /** Sanitizing of texts in the mode `names`, under one set of options. */
 
 import type { TextBundle } from "../../bundle/textBundle.js";
-import { DEFAULT_FACTS, NAMES_BATCH_CHARACTERS } from "../../constants.js";
+import { DEFAULT_FACTS, FACTS, NAMES_BATCH_CHARACTERS } from "../../constants.js";
 import { types } from "../../data.js";
 import { OptionError } from "../../errors.js";
 import { drawUniformBelowEach, type RandomUint64 } from "../../mechanisms/entropy.js";
-import type { SurrogatePair } from "../inflections.js";
+import type { ExplainedPiece } from "../explanation.js";
 import { type CheckedOptions, parseCap } from "../options.js";
-import { escapeTags } from "../restore.js";
 import type { RewrittenDocument } from "../rewrite.js";
 import { countCodePoints, L as LETTER } from "../segmentation/characterClasses.js";
 import { LOWER } from "../segmentation/words.js";
 import { NamesStatement, type ReleaseStatement, type ReplacementStyle } from "../statement.js";
-import { IDENTIFIER_PIECE, KNOWN_PERSON } from "./entitySpans.js";
-import {
-  EntityClassifier,
-  type EntityMention,
-  GivenNameLinker,
-  getPublicType,
-  type MentionPart,
-  makeEqualityKey,
-} from "./entityTypes.js";
+import { DocumentDraws, type ReadText } from "./documentDraws.js";
+import { KNOWN_PERSON } from "./entitySpans.js";
+import { EntityClassifier, type EntityMention, GivenNameLinker, getPublicType } from "./entityTypes.js";
+import { explainPieces, type PreviewPiece } from "./explanation.js";
 import { type ErrorsShown, FactRules, listValueTypes } from "./facts.js";
 import { COPIED, type JsonPart, NUMBER, splitJson, TEXT, writeEscapes } from "./jsonBlocks.js";
-import { joinKnownSurrogates } from "./knownPersons.js";
 import { collectKeys, Lexicon } from "./lexicon.js";
 import { OwnSurrogatePools, OwnTypes } from "./ownTypes.js";
-import { iteratePairs, type RewrittenElement } from "./replyPairs.js";
 import { SpanFinder } from "./spans.js";
 import { mergeSpelled } from "./spelledTokens.js";
 import { JSON_NUMBER_CASE, SurrogatePools } from "./surrogates.js";
 import { ChunkTokenizer } from "./tokenizer.js";
 import { GAP, type NamesToken } from "./tokens.js";
 
-/** Maximum size of a pool from which inconsistent types sample without replacement. */
-const MAX_DEALT_POOL = 1 << 20;
+const [NO_FACTS] = FACTS;
 const WORD_OR_GAP = /[\p{L}\p{N}]+(?:['\u2019\u2018][\p{L}\p{N}]+)*|[^\p{L}\p{N}]+/gu;
 const STARTS_WORD = /^[\p{L}\p{N}]/u;
-
-/** Layouts of plain numbers of five digits or more, none of which the option `facts` keeps. */
-const LONG_NUMBERS: ReadonlySet<string | undefined> = new Set(["5", "7", "10"]);
-
-/** Return whether a mention is written as a tag. */
-function isTagged(style: ReplacementStyle, publicType: string, { entityType, parts, span }: EntityMention): boolean {
-  if (style.usesTags || style.taggedTypes.has(publicType) || span.entityType === IDENTIFIER_PIECE) return true;
-  return style.valueTypes.has(entityType) && !LONG_NUMBERS.has(parts[0]?.layout);
-}
-
-/** Elements of a text after pass 3: kept texts and mentions, in order. */
-interface ReadText {
-  readonly elements: readonly (string | EntityMention)[];
-  readonly keptCount: number;
-}
 
 /** Part of a text that is read by itself: whether the text begins with it, and whether it is a key of JSON. */
 interface ReadPart {
@@ -104,201 +80,6 @@ function joinJsonElements(parts: readonly JsonPart[], readNext: () => ReadText):
   return { elements: [...elements, keptText], keptCount };
 }
 
-/** Unused surrogates of one type in a document: a partial Fisher-Yates shuffle. */
-class SurrogateDeck {
-  free: number;
-  #remaining: number;
-  readonly #moved = new Map<number, number>();
-
-  constructor(size: number) {
-    this.free = size;
-    this.#remaining = size;
-  }
-
-  /** Remove the surrogate at an index of the unused ones and return its number. */
-  dealIndex(index: number): number {
-    this.#remaining--;
-    const dealt = this.#moved.get(index) ?? index;
-    this.#moved.set(index, this.#moved.get(this.#remaining) ?? this.#remaining);
-    return dealt;
-  }
-}
-
-/** One random integer: its bound, its deck, and the number of the surrogate. */
-interface SurrogateDraw {
-  readonly bound: number;
-  readonly deck: SurrogateDeck | undefined;
-  surrogateIndex: number;
-}
-
-/** Draw of one document, and the mentions that share them. */
-class DocumentDraws {
-  readonly draws: SurrogateDraw[] = [];
-  readonly #decks = new Map<string, SurrogateDeck>();
-  readonly #drawsByKey = new Map<string, SurrogateDraw>();
-  readonly #tags = new Map<string, string>();
-  readonly #counts = new Map<string, number>();
-  readonly #planned: (string | SurrogateDraw[])[][];
-
-  constructor(
-    readonly readTexts: readonly ReadText[],
-    readonly style: ReplacementStyle,
-    readonly surrogates: SurrogatePools,
-  ) {
-    this.#planned = readTexts.map((text) =>
-      text.elements.flatMap((element) => (typeof element === "string" ? [] : [this.#planMention(element)])),
-    );
-  }
-
-  #planMention(mention: EntityMention): string | SurrogateDraw[] {
-    const { style } = this;
-    const publicType = getPublicType(mention.entityType);
-    if (style.droppedTypes.has(publicType)) return "";
-    const { entityType = "", layout = "" } = mention.parts[0] ?? {};
-    if (!isTagged(style, publicType, mention) && !this.surrogates.needsTag(entityType, layout)) {
-      const draws = mention.parts.map((part) => this.#drawPart(part));
-      if (!draws.includes(undefined)) return draws as SurrogateDraw[];
-    }
-    // A number of JSON has another tag than the same digits in a text: it comes back without quotation marks.
-    const equalityKey = [
-      mention.case === JSON_NUMBER_CASE ? "json" : "",
-      publicType,
-      ...mention.parts.map(makeEqualityKey),
-    ].join("\x01");
-    let tag = this.#tags.get(equalityKey);
-    if (tag === undefined) {
-      const nextNumber = (this.#counts.get(publicType) ?? 0) + 1;
-      this.#counts.set(publicType, nextNumber);
-      tag = `[${publicType} ${nextNumber}]`;
-      this.#tags.set(equalityKey, tag);
-    }
-    return tag;
-  }
-
-  /** Return the draw of a part; `undefined` if no surrogate is left or the document has too many strings. */
-  #drawPart(part: MentionPart): SurrogateDraw | undefined {
-    const { entityType, layout } = part;
-    const poolSize = this.surrogates.getSize(entityType, layout);
-    if (!this.style.consistent) return this.#addDraw(poolSize, undefined);
-    if (!this.surrogates.isConsistent(entityType, layout)) {
-      // A surrogate that comes twice for two originals cannot be restored.
-      const dealt = poolSize <= MAX_DEALT_POOL ? this.#planDeal(`${entityType} ${layout}`, poolSize) : undefined;
-      return dealt ?? this.#addDraw(poolSize, undefined);
-    }
-    const equalityKey = makeEqualityKey(part);
-    let draw = this.#drawsByKey.get(equalityKey);
-    if (draw === undefined) {
-      if (this.#drawsByKey.size >= this.style.cap) return undefined;
-      draw = this.#planDeal(`${entityType} ${layout}`, poolSize);
-      if (draw !== undefined) this.#drawsByKey.set(equalityKey, draw);
-    }
-    return draw;
-  }
-
-  /** Add the draw of a surrogate that the document has not used; `undefined` if none is left. */
-  #planDeal(pool: string, poolSize: number): SurrogateDraw | undefined {
-    let deck = this.#decks.get(pool);
-    if (deck === undefined) {
-      deck = new SurrogateDeck(poolSize);
-      this.#decks.set(pool, deck);
-    }
-    if (deck.free === 0) return undefined;
-    const draw = this.#addDraw(deck.free, deck);
-    deck.free--;
-    return draw;
-  }
-
-  #addDraw(bound: number, deck: SurrogateDeck | undefined): SurrogateDraw {
-    const draw: SurrogateDraw = { bound, deck, surrogateIndex: 0 };
-    this.draws.push(draw);
-    return draw;
-  }
-
-  /** Return the sanitized texts, and the pairs of surrogates and originals. */
-  writeTexts(): { texts: string[]; pairs: SurrogatePair[] } {
-    for (const draw of this.draws)
-      if (draw.deck !== undefined) draw.surrogateIndex = draw.deck.dealIndex(draw.surrogateIndex);
-    const pairs: SurrogatePair[] = [];
-    const texts = this.readTexts.map((text, number) => {
-      const planned = this.#planned[number] ?? [];
-      let index = 0;
-      const elements = quoteJsonTags(
-        text.elements.map(
-          (element): RewrittenElement =>
-            typeof element === "string"
-              ? { output: element, original: element, parts: [] }
-              : this.#spellMention(element, planned[index++] ?? ""),
-        ),
-      );
-      for (const pair of iteratePairs(elements)) pairs.push(pair);
-      const parts = [""];
-      for (const { output, mention } of elements) {
-        if (mention === undefined || !/^(?:\[|"-?\[)/.test(output)) parts[parts.length - 1] += output;
-        else parts.push(output, "");
-      }
-      // What else looks like a tag is somebody else's, and must not be restored.
-      return parts.length === 1
-        ? (parts[0] ?? "")
-        : parts.map((part, at) => (at % 2 ? part : escapeTags(part))).join("");
-    });
-    return { texts, pairs };
-  }
-
-  #spellMention(mention: EntityMention, planned: string | SurrogateDraw[]): RewrittenElement {
-    const original = mention.span.text;
-    if (typeof planned === "string") return { output: planned, original, mention, parts: [] };
-    const surrogates = mention.parts.map((part, index) =>
-      this.surrogates.spellSurrogate(
-        part.entityType,
-        part.layout,
-        (planned[index] as SurrogateDraw).surrogateIndex,
-        mention.case,
-      ),
-    );
-    if (mention.span.entityType === KNOWN_PERSON) return joinKnownSurrogates(mention, surrogates);
-    const last = surrogates.length - 1;
-    const output = surrogates.map((part, at) =>
-      mention.parts[at]?.entityType === "initial" && at < last ? `${part}.` : part,
-    );
-    return { output: output.join(" "), original, mention, parts: surrogates };
-  }
-}
-
-/**
- * Return elements with a JSON string for each tag of a JSON number, and `null` for a removed number. A kept sign
- * before the number moves into the string.
- */
-function quoteJsonTags(elements: readonly RewrittenElement[]): RewrittenElement[] {
-  const quoted: RewrittenElement[] = [];
-  for (const element of elements) {
-    const { output, mention, parts } = element;
-    if (mention === undefined || mention.case !== JSON_NUMBER_CASE || parts.length > 0) {
-      quoted.push(element);
-      continue;
-    }
-    const previous = quoted.at(-1);
-    const sign = previous !== undefined && previous.mention === undefined && previous.output.endsWith("-") ? "-" : "";
-    if (previous !== undefined && sign !== "") {
-      const removeSign = (text: string): string => text.slice(0, -1);
-      quoted[quoted.length - 1] = {
-        ...previous,
-        output: removeSign(previous.output),
-        original: removeSign(previous.original),
-      };
-    }
-    const original = sign + element.original;
-    if (output === "") quoted.push({ output: "null", original, parts: [] });
-    else
-      quoted.push({
-        output: `"${sign}${output}"`,
-        original,
-        mention: { ...mention, nameText: sign + mention.nameText },
-        parts: [],
-      });
-  }
-  return quoted;
-}
-
 /** Plan of the mode `names` for all texts under one set of options. */
 export class NamesPlan {
   readonly style: ReplacementStyle;
@@ -308,10 +89,12 @@ export class NamesPlan {
   readonly #allowed: ReadonlySet<string>;
   readonly #denied: ReadonlySet<string>;
   readonly #ownTypes: OwnTypes | undefined;
+  readonly #options: CheckedOptions;
 
   constructor(bundle: TextBundle, options: CheckedOptions) {
     const lists = bundle.namesLists;
     this.#bundle = bundle;
+    this.#options = options;
     const builtIn = new SurrogatePools(lists.surrogatePools, lists.rules);
     const [patterns, known] = [options.patterns ?? new Map<string, string>(), options.known ?? []];
     const hasOwn = patterns.size > 0 || known.length > 0;
@@ -483,7 +266,7 @@ export class NamesPlan {
           .iterateElements(hasCapitals)
           .map((element) => (typeof element === "string" ? element : classifier.classifySpan(element, hasCapitals))),
       );
-      if (this.facts.level === "none" || (isSecret && !isKey)) return { elements, keptCount: finder.keptCount };
+      if (this.facts.level === NO_FACTS || (isSecret && !isKey)) return { elements, keptCount: finder.keptCount };
       const found = this.facts.keepFacts(
         elements,
         (span) => classifier.classifySpan(span, hasCapitals),
@@ -515,16 +298,29 @@ export class NamesPlan {
 
   /** Return each token and gap of a text with its treatment. */
   preview(text: string): [string, string][] {
-    const treatments: [string, string][] = [];
-    for (const element of this.#readTexts([text], this.#makeTokenizer(), this.#makeClassifier(), "unchanged")[0]
-      ?.elements ?? []) {
-      if (typeof element !== "string") {
-        treatments.push([element.span.escapedText ?? element.span.text, getPublicType(element.entityType)]);
-        continue;
-      }
-      for (const [chunk] of element.matchAll(WORD_OR_GAP))
-        treatments.push([chunk, STARTS_WORD.test(chunk) ? "kept" : "gap"]);
-    }
-    return treatments;
+    return this.#listPieces(text).map(([piece, state]) => [piece, state]);
+  }
+
+  /** Return each token and gap of a text with its treatment, its position and the reason. */
+  explain(text: string): ExplainedPiece[] {
+    const { keptTypes } = this.style;
+    const hasOptions = keptTypes.size > 0 || this.facts.level !== NO_FACTS;
+    const plain = hasOptions ? new NamesPlan(this.#bundle, { ...this.#options, keep: [], facts: NO_FACTS }) : undefined;
+    return explainPieces(this.#listPieces(text), plain === undefined ? [] : plain.#listPieces(text), {
+      lexicon: new Lexicon(this.#bundle.namesLists, this.#allowed, this.#denied),
+      facts: this.facts,
+      keptTypes,
+      ownNames: this.#ownTypes?.names ?? new Set(),
+    });
+  }
+
+  #listPieces(text: string): PreviewPiece[] {
+    const [found] = this.#readTexts([text], this.#makeTokenizer(), this.#makeClassifier(), "unchanged");
+    return (found?.elements ?? []).flatMap((element): PreviewPiece[] => {
+      if (typeof element !== "string")
+        return [[element.span.escapedText ?? element.span.text, getPublicType(element.entityType), element]];
+      const chunks = [...element.matchAll(WORD_OR_GAP)];
+      return chunks.map(([chunk]) => [chunk, STARTS_WORD.test(chunk) ? "kept" : "gap", undefined]);
+    });
   }
 }

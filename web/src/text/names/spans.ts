@@ -29,6 +29,7 @@ import {
   BEGINS_DOTTED_NAME,
   BEGINS_PLACE,
   BEGINS_UNIT,
+  BESIDE_MONTH,
   CAPITALIZED,
   CLITIC,
   DIGITS,
@@ -39,6 +40,7 @@ import {
   KEPT_AT_SENTENCE,
   KEPT_AT_START,
   KEPT_FOR_EMPHASIS,
+  KEPT_NOUN,
   KEPT_WITH_CAPITALS,
   LEGAL_FORM,
   LISTED_PERSON,
@@ -99,8 +101,29 @@ export class SpanFinder implements TokenLine {
     return this.gaps[index] ?? "";
   }
 
+  /** Mark digits that a full stop or a word joins to a month, as in `3. Mai` and `5 de marzo de 2024`. */
+  #markDigitsBesideMonths(): void {
+    const { links, day_stop } = this.rules.dates;
+    for (let month = this.start; month < this.end; month++) {
+      if (this.#getWord(month).entityType !== "month") continue;
+      const places = day_stop && this.#getGap(month) === ". " ? [month - 1] : [];
+      for (const step of [-1, 1]) {
+        const [link, digits] = [month + step, month + 2 * step];
+        const isSpaced = [link, link + 1].every((index) => this.#getGap(index) === " ");
+        if (digits < this.start || digits >= this.end || !isSpaced || !this.#hasReadableKey(link)) continue;
+        if (includesWord(links, this.#getWord(link).key)) places.push(digits);
+      }
+      for (const place of places) {
+        const word = this.words[place];
+        if (place >= this.start && word?.tokenClass === DIGITS)
+          this.words[place] = { ...word, flags: word.flags | BESIDE_MONTH };
+      }
+    }
+  }
+
   #appendLineElements(elements: TextElement[]): void {
     const { gaps } = this;
+    if (this.rules.dates.links.length > 0 || this.rules.dates.day_stop) this.#markDigitsBesideMonths();
     const capitalized = this.#findCapitalized();
     this.#hasLowerWord = false;
     for (let index = this.start; index < this.end && !this.#hasLowerWord; index++) {
@@ -226,7 +249,11 @@ export class SpanFinder implements TokenLine {
   #isLowerWord(word: NamesToken): boolean {
     if (word.case !== LOWER) return false;
     if (word.tokenClass === KEPT)
-      return !includesWord(this.rules.data.sentences.headline_words, word.key) && this.isLetter(word.key);
+      return (
+        !includesWord(this.rules.data.sentences.headline_words, word.key) &&
+        this.isLetter(word.key) &&
+        !word.key.endsWith("'")
+      );
     return (
       word.tokenClass === KEPT_WITH_CAPITALS ||
       (word.tokenClass === REPLACED && includesWord(types.headline, word.entityType))
@@ -344,9 +371,20 @@ export class SpanFinder implements TokenLine {
     if (word.flags & KEPT_AT_START && this.#followsBreak(first)) {
       indices = group.slice(1);
     } else if (word.flags & KEPT_AT_SENTENCE && word.case === TITLE && this.#startsSentence(first)) {
-      indices = group.slice(1).every((index) => this.#isEmphasized(index)) ? [] : group;
+      const isKept = (index: number): boolean =>
+        this.#isEmphasized(index) || (this.#getWord(index).flags & KEPT_NOUN) !== 0;
+      indices = group.slice(1).every(isKept) ? [] : group;
+    }
+    if (!this.#followsTitle(first)) {
+      const start = indices.findIndex((index) => !(this.#getWord(index).flags & KEPT_NOUN));
+      indices = start < 0 ? [] : indices.slice(start);
     }
     if (!indices.every((index) => this.#isEmphasized(index))) for (const index of indices) this.#hideMember(index);
+  }
+
+  /** Return whether a title precedes a word, so that a common noun is a name too: `Frau Freund`. */
+  #followsTitle(index: number): boolean {
+    return index > 0 && this.#getWord(index - 1).entityType === "title" && [" ", ". "].includes(this.#getGap(index));
   }
 
   /** Return whether the gap before a word joins it to the run that begins at `first`. */

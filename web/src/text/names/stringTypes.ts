@@ -107,12 +107,12 @@ export function classifyNumber(string: string, rules: Rules): StringType {
 }
 
 function classifyPlainNumber(whole: string, mark: string, decimals: string): StringType {
-  const isGrouped = whole.includes(",");
-  const digits = whole.replaceAll(",", "").length;
-  if (digits >= MIN_IDENTIFIER_DIGITS && !isGrouped) return ["account", ""];
+  const group = whole.includes(",") ? "g" : whole.includes(".") ? "p" : "";
+  const digits = whole.replace(/[^0-9]/g, "").length;
+  if (digits >= MIN_IDENTIFIER_DIGITS && group === "") return ["account", ""];
   const size = digits < 5 ? digits : digits < 7 ? 5 : digits < 10 ? 7 : 10;
   const rest = decimals === "" ? "" : mark + Math.min(MAX_DECIMALS, decimals.length);
-  return ["number", `${size}${isGrouped ? "g" : ""}${rest}`];
+  return ["number", `${size}${group}${rest}`];
 }
 
 function classifyIdentifier(string: string, rules: Rules): string {

@@ -14,9 +14,9 @@ import { capitalizeFirst, LOWER, UPPER } from "../segmentation/words.js";
 import { countEmojiSurrogates, makeEmojiSurrogate } from "./emoji.js";
 
 const [FIRST_YEAR, YEAR_COUNT, MAX_YEAR_RANGE] = [1950, 80, 10];
-const TIME_RANGE = /^([0:.apm]+)([^0:.apm])(.+)$/i;
+const TIME_RANGE = /^([0:.apmh]+)([^0:.apmh])(.+)$/i;
 const NUMBER_PAIR = /^([0-9]+)([^0-9]+)([0-9]+)$/;
-const LAYOUT = /^(\d+)(g?)(?:([.,])(\d))?$/;
+const LAYOUT = /^(\d+)([gp]?)(?:([.,])(\d))?$/;
 /** Smallest integer part and number of integer parts, by number of digits. Four digits exclude years. */
 const INTEGER_PARTS: Readonly<Record<string, readonly [number, number]>> = {
   "0": [0, 1],
@@ -171,7 +171,8 @@ function formatNumber(layout: string, index: number): string {
   const [, size = "0", group = "", mark = "", indices = "0"] = LAYOUT.exec(layout) ?? [];
   const scale = 10 ** Number(indices);
   const value = (INTEGER_PARTS[size]?.[0] ?? 0) + Math.floor(index / scale);
-  const whole = size === "0" ? "" : group === "" ? String(value) : groupDigits(value);
+  const mark3 = group === "p" ? "." : ",";
+  const whole = size === "0" ? "" : group === "" ? String(value) : groupDigits(value).replaceAll(",", mark3);
   return whole + (indices === "0" ? "" : mark + padNumber(index % scale, Number(indices)));
 }
 
@@ -198,15 +199,13 @@ function formatYearRange(layout: string, index: number): string {
 
 const findDigitGroups = (layout: string): string[] => layout.match(/0+/g) ?? [];
 /** Return the last hour of a layout: 9 if one digit precedes minutes, else 12. */
-const findLastHour = (layout: string): number => (/^0[:.]/.test(layout) ? 9 : 12);
+const findLastHour = (layout: string): number => (/^0(?:[:.]|[hH]0)/.test(layout) ? 9 : 12);
 
 /** Return the number of times of a layout: every fifth minute, or every second if it has seconds. */
 function countTimes(layout: string): number {
   const times = TIME_RANGE.exec(layout);
   if (times !== null) return countTimes(times[1] ?? "") * countTimes(times[3] ?? "");
-  return (
-    findLastHour(layout) * ([1, 1, 12, 3600][findDigitGroups(layout).length] ?? 1) * (layout.endsWith("0") ? 1 : 2)
-  );
+  return findLastHour(layout) * ([1, 1, 12, 3600][findDigitGroups(layout).length] ?? 1) * (/m$/i.test(layout) ? 2 : 1);
 }
 
 /** Return a time that is valid on clocks of 12 and of 24 hours. */
@@ -228,7 +227,7 @@ function formatTime(layout: string, index: number): string {
   const values = [1 + takeField(findLastHour(layout))];
   if (count === 2) values.push(5 * takeField(12));
   if (count > 2) values.push(takeField(60), takeField(60));
-  const ending = layout.replace(/^[0:.]+/, "");
+  const ending = layout.replace(/^[0:.h]+/i, "");
   const clock = layout
     .slice(0, layout.length - ending.length)
     .replace(/0+/g, (group) => padNumber(values.shift() ?? 0, group.length));

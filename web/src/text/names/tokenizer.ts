@@ -69,7 +69,7 @@ export class ChunkTokenizer {
   readonly lists: NamesLists;
   readonly characters: CharacterClasses;
   readonly #rules: Rules;
-  /** A clitic after a blank, and the marks after it. */
+  /** A clitic after or before a blank, and the marks after it. */
   readonly #loneClitic: RegExp;
   readonly #tokensByChunk = new Map<string, readonly NamesToken[]>();
 
@@ -79,7 +79,10 @@ export class ChunkTokenizer {
     this.characters = lists.segmenter.characters;
     this.#rules = lists.rules;
     const after = this.#rules.data.clitics.after.map((clitic) => clitic.slice(1));
-    this.#loneClitic = new RegExp(`^(['\u2019\u2018]${makeAlternatives(after)})([.,;:!?")]*)$`);
+    const before = this.#rules.data.clitics.before.map((clitic) => clitic.slice(0, -1));
+    this.#loneClitic = new RegExp(
+      `^(['\u2019\u2018]${makeAlternatives(after)}|${makeAlternatives(before)}['\u2019\u2018](?=$))([.,;:!?")]*)$`,
+    );
   }
 
   /** Emit all tokens of a text. Each distinct chunk is tokenized once in a call. */
@@ -113,7 +116,7 @@ export class ChunkTokenizer {
     if (MARK_CHUNK.test(chunk)) return makeGapToken(chunk);
     const loneClitic = this.#loneClitic.exec(chunk);
     const [, text = "", tail = ""] = loneClitic ?? [];
-    if (loneClitic !== null && !this.lexicon.isDenied(text.slice(1))) {
+    if (loneClitic !== null && !this.lexicon.isDenied(text.replace(/['\u2019\u2018]/g, ""))) {
       return [makeToken(KEPT, text, foldWord(text)), ...makeGapToken(tail)];
     }
     const tokens: NamesToken[] = [];

@@ -24,6 +24,9 @@ export const NUMBER_WORD = 4096;
 export const INITIALS = 8192;
 /** A match of a user's own type, or a string that contains one: no rule keeps it. */
 export const HOLDS_OWN = 16384;
+/** Digits that a rule of the language joins to a month, and a noun that is kept with a capital outside of names. */
+export const BESIDE_MONTH = 32768;
+export const KEPT_NOUN = 65536;
 /** Minimum number of consecutive number words or letters that are merged. */
 export const MIN_SPELLED = 3;
 /** Roles of kept words that may belong to the name before them: any noun, and listed names. */

@@ -13,9 +13,10 @@ import numpy as np
 
 from textveil.mechanisms import entropy
 from textveil.mechanisms.integer_sampling import draw_uniform_below
-from textveil.text.names.entity_types import EntityMention, MentionPart, RewrittenElement, convert_to_given_name
+from textveil.text.names.entity_types import EntityMention, MentionPart, convert_to_given_name
 from textveil.text.names.guarantee import ReplacementStyle
 from textveil.text.names.read import ReadText
+from textveil.text.names.reply_pairs import RewrittenElement
 from textveil.text.names.rewrite import DocumentDraws, quote_json_tags
 from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.restore import escape_tags

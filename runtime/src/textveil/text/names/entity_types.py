@@ -11,11 +11,8 @@ from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
-import regex
-
 from textveil.bundle.rules import Rules
 from textveil.lazy import ENTITY_TYPES, load_data
-from textveil.text.inflections import SurrogatePair
 from textveil.text.names.lexicon import find_ending
 from textveil.text.names.numbers import MIN_CARD_DIGITS, classify_number
 from textveil.text.names.tokens import (
@@ -58,7 +55,6 @@ _TYPES_WITHOUT_CAPITALS = _TYPES["without_capitals"]
 _PERSON_TYPES = ("person", "given", "family")
 #: Types without a list of members. An unlisted string may be a name, so ``keep`` never covers these types.
 UNLISTED_TYPES = frozenset(_TYPES["unlisted"])
-_LETTERS = regex.compile(r"\p{L}+")
 _NON_DIGITS = re.compile(r"[^0-9]+")
 #: Types that a caller may assign to a whole text.
 ASSIGNABLE_TYPES = frozenset(("person", "city", "organization", "group", "word"))
@@ -145,61 +141,6 @@ class GivenNameLinker:
                 if part.entity_type != "initial":
                     (self._given if part.entity_type == "given" else self._family).add(part.folded)
             yield linked_mention
-
-
-class RewrittenElement(NamedTuple):
-    """A part of a rewritten text.
-
-    Attributes:
-        output: Text of the output.
-        original: Text of the original.
-        mention: The mention that is replaced; ``None`` for kept text, and for output without an original to restore.
-        parts: The surrogate of each part of the mention. Empty if the output is a tag or an empty string. Without a
-            mention, the output itself if it is not kept text.
-    """
-
-    output: str
-    original: str
-    mention: EntityMention | None = None
-    parts: tuple[str, ...] = ()
-
-
-def iterate_organization_pairs(output: Sequence[str], original: Sequence[str]) -> Iterator[SurrogatePair]:
-    """Yield pairs of the first and the last words of an organization.
-
-    An unlisted person may have this type, and replies may use one of the names.
-    """
-    if len(output) > 1 and len(original) > 1:
-        yield SurrogatePair(output[0], original[0])
-        if len(output) == len(original):
-            yield SurrogatePair(output[-1], original[-1])
-
-
-def iterate_short_forms(element: RewrittenElement) -> Iterator[SurrogatePair]:
-    """Yield the pairs of the short forms of an organization; none for any other element."""
-    if len(element.parts) == 1 and element.mention is not None:
-        part = element.mention.parts[0]
-        if part.entity_type == "organization":
-            yield from iterate_organization_pairs(element.parts[0].split(), part.text.split())
-
-
-def find_kept_short_forms(text: str, short_forms: Mapping[str, Collection[str]]) -> Iterator[SurrogatePair]:
-    """Yield a pair of each short form of an organization that the text also has as a word of its own.
-
-    Its original is the word itself, so the word has two originals: a reply may mean either.
-    """
-    kept = set[str]()
-    for word in _LETTERS.finditer(text) if short_forms else ():
-        folded = word[0].lower()
-        if folded not in short_forms or folded in kept:
-            continue
-        start, end = word.span()
-        if not any(
-            whole in (text[start : start + len(whole)].lower(), text[max(0, end - len(whole)) : end].lower())
-            for whole in short_forms[folded]
-        ):
-            kept.add(folded)
-            yield SurrogatePair(word[0], word[0])
 
 
 def make_assigned_mention(entity_type: str, text: str) -> EntityMention:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from textveil.errors import OptionError
-from textveil.text.names.entity_types import EntityMention, MentionPart, RewrittenElement
+from textveil.text.names.entity_types import EntityMention, MentionPart
 from textveil.text.names.own_patterns import is_part_of_word
+from textveil.text.names.reply_pairs import RewrittenElement
 from textveil.text.names.tokens import HOLDS_OWN, KNOWN_PERSON, REPLACED, EntitySpan, NamesToken
 from textveil.text.segmentation import BYTE_ORDER_MARK, LOWER, TITLE, UPPER, fold_word
 from textveil.text.word_characters import BOUNDARIES

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import regex
 
-from textveil.bundle.names_files import EMPHASIS, FUNCTION, OPENER, RARE, START, STRICT, NamesLists
+from textveil.bundle.names_files import EMPHASIS, FUNCTION, NOUN, OPENER, RARE, START, STRICT, NamesLists
 from textveil.bundle.rules import Rules
 from textveil.lazy import ENTITY_TYPES, load_data
 from textveil.text.names.numbers import classify_number
@@ -27,6 +27,7 @@ from textveil.text.names.tokens import (
     KEPT_AT_SENTENCE,
     KEPT_AT_START,
     KEPT_FOR_EMPHASIS,
+    KEPT_NOUN,
     KEPT_WITH_CAPITALS,
     LEGAL_FORM,
     LISTED_PERSON,
@@ -95,6 +96,7 @@ class Lexicon:
         self.rules = rules = lists.rules
         self._common, self._capitals = lists.common_words, lists.kept_capitals
         self._clitic, self._negation = clitic_pattern(rules.clitics.all), rules.clitics.negation
+        self._leading_clitics = rules.clitics.before
         self.clitic_pieces = rules.clitics.pieces
         #: Letters that are clitics after a lost blank, as in ``it' s``.
         self._clitic_letters = frozenset(piece for piece in self.clitic_pieces if len(piece) == 1)
@@ -102,7 +104,8 @@ class Lexicon:
             lists.kept_symbols,
             lists.members_by_type["given"] | lists.members_by_type["family"],
         )
-        self._lower_case_types = _map_entries_to_lists(lists.members_by_type, _ANY_CASE_LISTS + _LOWER_CASE_LISTS)
+        lower_case_lists = _LOWER_CASE_LISTS + (("month",) if rules.dates.lower_months else ())
+        self._lower_case_types = _map_entries_to_lists(lists.members_by_type, _ANY_CASE_LISTS + lower_case_lists)
         self._capitalized_types = _map_entries_to_lists(lists.members_by_type, _ANY_CASE_LISTS + _CAPITALIZED_LISTS)
         self._span_flags = dict.fromkeys(lists.members_by_type["first-word"], BEGINS_PLACE) | dict.fromkeys(
             lists.members_by_type["unit-word"], BEGINS_UNIT
@@ -165,6 +168,8 @@ class Lexicon:
                 return "", (self.classify_plain_number(core),), chunk[len(core) :]
         lead = len(chunk) - len(chunk.lstrip(_OPENING_MARKS))
         core = chunk[lead:].rstrip(PLAIN_MARKS)
+        if self._leading_clitics and chunk[len(core) :].startswith("'") and f"{core}'" in self._leading_clitics:
+            return None  # ``ChunkTokenizer`` reads a clitic before a blank
         letters = core.isalpha() or (core[:1].isalpha() and core.replace("'", "").isalpha())
         if not letters or len(core) > MAX_WORD_LENGTH or ";" in chunk:  # a semicolon may end an HTML entity
             return None
@@ -228,7 +233,7 @@ class Lexicon:
         return None
 
     def classify_word(self, word: str) -> Sequence[NamesToken]:
-        """Return the tokens of a word of letters and apostrophes: one, or a stem and its clitic."""
+        """Return the tokens of a word of letters and apostrophes: one, or a stem and the clitics beside it."""
         if word.islower() and (plain_token := self.find_plain_token(word)) is not None:
             return (plain_token,)
         folded = word.lower() if word.isascii() else fold_word(word)
@@ -236,6 +241,10 @@ class Lexicon:
         if "'" in folded and not self._is_denied_word(folded):
             parts = split_clitic(folded, self._clitic)
             is_kept = folded in self._common or folded in self._allowed
+            end = self._find_leading_clitic(word, folded) if self._leading_clitics else 0
+            if end and (not is_kept or folded[end:] in self._randomized):
+                clitic = NamesToken(KEPT, word[:end], folded[:end], TITLE if word[0] != folded[0] else LOWER)
+                return clitic, *self.classify_word(word[end:])
             if is_kept and (parts is None or parts[0] not in self._randomized):
                 parts = None
             # Only a few stems precede the negation, so a separate clitic would reveal the stem.
@@ -245,6 +254,20 @@ class Lexicon:
                 case = UPPER if len(word) > 2 and word.isupper() else LOWER
                 return self._classify_stem(word[:end], parts[0]), NamesToken(KEPT, word[end:], parts[1], case)
         return (self._classify_stem(word, folded),)
+
+    def _find_leading_clitic(self, word: str, folded: str) -> int:
+        """Return the length of the clitic at the start of a word, with its apostrophe; 0 without one.
+
+        A clitic with a capital is one only before a letter in lower case: ``D'Angelo`` is a name, and no part of it is
+        kept. Letters other than ASCII could smuggle private data into the output.
+        """
+        end = folded.index("'") + 1
+        if end == len(word) or folded[:end] not in self._leading_clitics or not word[: end - 1].isascii():
+            return 0
+        is_lower = word[: end - 1].islower() or (
+            word[0].isupper() and word[1 : end - 1] == folded[1 : end - 1] and word[end].islower()
+        )
+        return end if is_lower and word[end].isalpha() else 0
 
     def _classify_stem(self, word: str, folded: str) -> NamesToken:
         is_title_case = word.istitle() and len(word) > 1 and word.isascii() and word.isalpha()
@@ -315,6 +338,7 @@ class Lexicon:
             starts = marks & (START | FUNCTION | OPENER) and not (marks & RARE and case != UPPER)
             flags |= KEPT_AT_SENTENCE if starts else 0
             flags |= KEPT_FOR_EMPHASIS if marks & EMPHASIS else 0
+            flags |= KEPT_NOUN if marks & NOUN and case == TITLE else 0
         if folded in rules.first_short_forms:
             flags |= BEGINS_DOTTED_NAME
         elif folded in rules.legal_forms and word not in rules.no_legal_forms:

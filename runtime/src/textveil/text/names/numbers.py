@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from textveil.bundle.rules import Patterns, english_rules
 from textveil.lazy import CHARACTERS, load_data
-from textveil.text.names.tokens import DIGIT_GROUP, DIGITS, NamesToken
+from textveil.text.names.tokens import BESIDE_MONTH, DIGIT_GROUP, DIGITS, NamesToken
 
 #: A number of at least this many digits, without marks between groups, is an identifier.
 MIN_IDENTIFIER_DIGITS = 7
@@ -74,11 +74,10 @@ def _is_next(year: str, end: str) -> bool:
 
 
 def _classify_plain_number(whole: str, mark: str | None, decimals: str) -> tuple[str, str]:
-    digits = len(whole) - whole.count(",")
-    if digits >= MIN_IDENTIFIER_DIGITS and "," not in whole:
+    digits, grouped = sum(map(str.isdigit, whole)), "g" if "," in whole else "p" if "." in whole else ""
+    if digits >= MIN_IDENTIFIER_DIGITS and not grouped:
         return "account", ""
     size = str(digits) if digits < 5 else "5" if digits < 7 else "7" if digits < 10 else "10"
-    grouped = "g" if "," in whole else ""
     return "number", size + grouped + (f"{mark}{min(3, len(decimals))}" if decimals else "")
 
 
@@ -140,7 +139,7 @@ def find_list_number(
         return ()
     before = gaps[index].rstrip(_LIST_NUMBER_PREFIX)
     is_marked = gap[:1] in (".", ")") or (not is_plain and gap[:1] in _BLANKS)
-    if not is_marked or _BLANKS.isdisjoint(gap) or before[-1:] not in _LINE_BREAKS | {""}:
+    if not is_marked or _BLANKS.isdisjoint(gap) or before[-1:] not in _LINE_BREAKS | {""} or token.flags & BESIDE_MONTH:
         return ()
     if token.token_class == DIGITS and _find_digits_end(words, gaps, index, index, end) > index + 1:
         return ()
@@ -178,6 +177,8 @@ def _begins_year_range(words: Sequence[NamesToken], gaps: Sequence[str], index: 
 
 
 def _is_beside_month(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
+    if words[index].flags & BESIDE_MONTH:
+        return True
     if index > start and words[index - 1].entity_type == "month" and get_gap_before_digits(gaps, index) in (" ", ". "):
         return True
     return index + 1 < end and words[index + 1].entity_type == "month" and gaps[index + 1] == " "

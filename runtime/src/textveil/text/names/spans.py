@@ -10,7 +10,7 @@ decide that it is replaced.
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import dropwhile, islice
 
 from textveil.bundle.rules import Rules
 from textveil.lazy import CHARACTERS, ENTITY_TYPES, load_data
@@ -22,6 +22,7 @@ from textveil.text.names.tokens import (
     BEGINS_DOTTED_NAME,
     BEGINS_PLACE,
     BEGINS_UNIT,
+    BESIDE_MONTH,
     CAPITALIZED,
     CAPITALIZED_RUN,
     CLITIC,
@@ -35,6 +36,7 @@ from textveil.text.names.tokens import (
     KEPT_AT_SENTENCE,
     KEPT_AT_START,
     KEPT_FOR_EMPHASIS,
+    KEPT_NOUN,
     KEPT_WITH_CAPITALS,
     LEGAL_FORM,
     LISTED_PERSON,
@@ -136,6 +138,8 @@ class SpanFinder:
         words, gaps, special = self._words, self._gaps, self._special_indices
         if self._has_breaks:
             special = special[bisect_left(special, start) : bisect_left(special, end)]
+        if self._rules.dates.links or self._rules.dates.day_stop:
+            self._mark_digits_beside_months(special, start, end)
         capitalized = self._find_capitalized(special, end)
         has_lower = not capitalized or any(self._is_lower(words[at]) for at in range(start, end) if gaps[at] != "-")
         if capitalized:
@@ -181,6 +185,23 @@ class SpanFinder:
             self.kept_count -= stop - index
             self._after_last_span = stop
             yield from elements
+
+    def _mark_digits_beside_months(self, special: Sequence[int], start: int, end: int) -> None:
+        """Mark digits that a full stop or a word joins to a month, as in ``3. Mai`` and ``5 de marzo de 2024``."""
+        words, gaps, dates = self._words, self._gaps, self._rules.dates
+        for month in special:
+            if words[month].entity_type != "month":
+                continue
+            places = [month - 1] if dates.day_stop and gaps[month] == ". " else []
+            for link, digits in ((month - 1, month - 2), (month + 1, month + 2)):
+                between = (
+                    start <= min(link, digits) and max(link, digits) < end and {gaps[link], gaps[link + 1]} == {" "}
+                )
+                if between and self._has_readable_key(link, end) and words[link].key in dates.links:
+                    places.append(digits)
+            for place in places:
+                if start <= place < end and words[place].token_class == DIGITS:
+                    words[place] = words[place]._replace(flags=words[place].flags | BESIDE_MONTH)
 
     def _take_kept(self, index: int) -> str:
         """Return the kept text between the last span and the span at ``index``."""
@@ -274,7 +295,7 @@ class SpanFinder:
         if token.case != LOWER:
             return False
         if token.token_class == KEPT:
-            return token.key not in self._rules.headline_words and token.key[0].isalpha()
+            return token.key not in self._rules.headline_words and token.key[0].isalpha() and token.key[-1] != "'"
         return token.token_class == KEPT_WITH_CAPITALS or (
             token.token_class == REPLACED and token.entity_type in _NON_HEADLINE_TYPES
         )
@@ -356,10 +377,17 @@ class SpanFinder:
         if words[first].flags & KEPT_AT_START and self._follows_break(first):
             indices = indices[1:]
         elif words[first].flags & KEPT_AT_SENTENCE and words[first].case == TITLE and self._starts_sentence(first):
-            indices = () if all(_is_emphasized(words[at]) for at in indices[1:]) else indices
+            is_kept = all(_is_emphasized(words[at]) or words[at].flags & KEPT_NOUN for at in indices[1:])
+            indices = () if is_kept else indices
+        if not self._follows_title(first):
+            indices = [*dropwhile(lambda at: words[at].flags & KEPT_NOUN, indices)]
         if not all(_is_emphasized(words[at]) for at in indices):
             for index in indices:
                 self._hide_member(index, end)
+
+    def _follows_title(self, index: int) -> bool:
+        """Return whether a title precedes a word, so that a common noun is a name too: ``Frau Freund``."""
+        return index > 0 and self._words[index - 1].entity_type == "title" and self._gaps[index] in (" ", ". ")
 
     def _is_joined_to_run(self, first: int, index: int, after: int, end: int) -> bool:
         """Return whether the word at ``after`` continues the run whose last member is at ``index``."""

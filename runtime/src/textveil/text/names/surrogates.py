@@ -29,9 +29,30 @@ _FIRST_YEAR, _YEAR_COUNT, _MAX_YEAR_RANGE = 1950, 80, 10
 #: The first entries of the list of number words that are surrogates for a word of a spelled number.
 _MAX_LISTED_NUMBERS = 20
 _DIGIT_GROUP = re.compile("0+")
-_TIME_RANGE = re.compile("([0:.apmAPM]+)([^0:.apmAPM])(.+)")
+_TIME_RANGE = re.compile("([0:.apmhAPMH]+)([^0:.apmhAPMH])(.+)")
 #: Two numbers and the mark between them.
 _NUMBER_PAIR = re.compile("([0-9]+)([^0-9]+)([0-9]+)")
+
+
+class SurrogateDeck:
+    """The surrogates of one pool that a document has not used: a partial Fisher-Yates shuffle.
+
+    Drawing without replacement is *dealing*: each draw takes one surrogate out of the deck.
+    """
+
+    __slots__ = ("_left", "_moved", "free")
+
+    def __init__(self, size: int) -> None:
+        #: Number of surrogates that are neither dealt nor reserved for a planned draw; ``_left``: that are not dealt.
+        self.free, self._left = size, size
+        self._moved: dict[int, int] = {}
+
+    def deal(self, index: int) -> int:
+        """Remove and return the surrogate at an index of the remaining ones."""
+        self._left = left = self._left - 1
+        dealt = self._moved.get(index, index)
+        self._moved[index] = self._moved.get(left, left)
+        return dealt
 
 
 class SurrogatePools:
@@ -226,7 +247,7 @@ class Template:
 _LAYOUT_PREFIXES = ("word-", "title-")
 #: Types whose pools are spelled in lower case.
 _LOWER_CASE_TYPES = frozenset(load_data(ENTITY_TYPES)["lower_pools"])
-_LAYOUT = re.compile(r"(\d+)(g?)(?:([.,])(\d))?")
+_LAYOUT = re.compile(r"(\d+)([gp]?)(?:([.,])(\d))?")
 #: By number of digits: the smallest integer part, and how many integer parts there are. Four digits exclude years.
 _INTEGER_PARTS = {
     "0": (0, 1),
@@ -269,6 +290,7 @@ def _format_number(layout: str, index: int) -> str:
     whole, part = divmod(index, 10**decimals)
     least = _INTEGER_PARTS[size][0]
     written = "" if size == "0" else f"{least + whole:,}" if grouped else str(least + whole)
+    written = written.replace(",", ".") if grouped == "p" else written
     return written + (f"{mark}{part:0{decimals}d}" if decimals else "")
 
 
@@ -313,7 +335,7 @@ def _count_times(layout: str) -> int:
     if (times := _TIME_RANGE.fullmatch(layout)) is not None:
         return _count_times(times[1]) * _count_times(times[3])
     of_hour = {2: 12, 3: 60 * 60}.get(len(_DIGIT_GROUP.findall(layout)), 1)
-    return _find_last_hour(layout) * of_hour * (1 if layout.endswith("0") else 2)
+    return _find_last_hour(layout) * of_hour * (2 if layout[-1] in "mM" else 1)
 
 
 def _find_last_hour(layout: str) -> int:
@@ -321,7 +343,7 @@ def _find_last_hour(layout: str) -> int:
 
     It is 9 if the layout has minutes and one digit for the hour, else 12.
     """
-    return 9 if layout.startswith(("0:", "0.")) else 12
+    return 9 if layout.startswith(("0:", "0.", "0h0", "0H0")) else 12
 
 
 def _format_time(layout: str, index: int) -> str:
@@ -329,7 +351,7 @@ def _format_time(layout: str, index: int) -> str:
     if (times := _TIME_RANGE.fullmatch(layout)) is not None:
         second, first = divmod(index, _count_times(times[1]))
         return _format_time(times[1], first) + times[2] + _format_time(times[3], second)
-    groups, ending = _DIGIT_GROUP.findall(layout), layout.lstrip("0:.")
+    groups, ending = _DIGIT_GROUP.findall(layout), layout.lstrip("0:.hH")
     index, hour = divmod(index, _find_last_hour(layout))
     values = [1 + hour]
     if len(groups) == 2:

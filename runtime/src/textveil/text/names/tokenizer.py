@@ -94,9 +94,10 @@ class ChunkTokenizer:
     def __init__(self, lexicon: Lexicon) -> None:
         self.lexicon, rules = lexicon, lexicon.rules
         self._patterns, self._kept_whole, self._clitics = rules.patterns, rules.kept_whole, lexicon.clitic_pieces
-        #: A clitic after a blank, as tokenizers write it (``they 're``), and the marks after it.
+        #: A clitic after or before a blank, as tokenizers write it (``they 're``, ``l' air``), and the marks after it.
         after = "|".join(sorted(re.escape(clitic[1:]) for clitic in rules.clitics.after)) or "(?!)"
-        self._lone_clitic = re.compile(rf"(['\u2019\u2018](?:{after}))([.,;:!?\")]*)")
+        before = "|".join(sorted(clitic[:-1] for clitic in rules.clitics.before)) or "(?!)"
+        self._lone_clitic = re.compile(rf"(['\u2019\u2018](?:{after})|(?:{before})['\u2019\u2018](?=\Z))([.,;:!?\")]*)")
 
     def tokenize_chunk(self, chunk: str) -> ChunkTokens:
         """Return the tokens of the text between two spaces, which may have tabs and other blanks."""
@@ -124,7 +125,9 @@ class ChunkTokenizer:
     def _tokenize_with_entities(self, chunk: str) -> Sequence[NamesToken]:
         if _MARK_CHUNK.fullmatch(chunk):
             return (make_gap_token(chunk),)
-        if (clitic := self._lone_clitic.fullmatch(chunk)) and not self.lexicon.is_denied(clitic[1][1:]):
+        if (clitic := self._lone_clitic.fullmatch(chunk)) and not self.lexicon.is_denied(
+            clitic[1].strip("'\u2019\u2018")
+        ):
             return (NamesToken(KEPT, clitic[1], fold_word(clitic[1])), *map(make_gap_token, clitic[2] and (clitic[2],)))
         if "#" in chunk and _NUMERIC_ENTITY.search(_HTML_ENTITY.sub("", chunk)):
             return (NamesToken(REPLACED, chunk, fold_word(chunk), LOWER, "key"),)

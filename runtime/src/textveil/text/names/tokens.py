@@ -37,6 +37,9 @@ LISTED_PERSON = 2048
 NUMBER_WORD, INITIALS = 4096, 8192
 #: A match of a user's own type, or a string that contains one: no rule keeps it.
 HOLDS_OWN = 16384
+#: Digits that a rule of the language joins to a month (``5 de marzo``); a noun that is kept with a capital outside of
+#: names (German).
+BESIDE_MONTH, KEPT_NOUN = 32768, 65536
 #: Case pattern of a JSON number: its surrogate is a valid JSON number.
 JSON_NUMBER_CASE = 3
 #: Roles of kept words that may belong to the name before them in a text without capitals: any noun; a listed name.

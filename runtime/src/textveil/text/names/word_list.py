@@ -24,8 +24,8 @@ MIN_WORDS = 100
 #: list, so that each word stays itself with a probability of at most one tenth. The share of an epsilon level is meant
 #: for the whole vocabulary. On a short list it would cover only the word itself and one other.
 _MIN_SPREAD = 10
-#: Names of HTML entities and clitics. They are kept between some marks, so a list word there would be recognizable.
-_HTML_WORDS = frozenset("amp quot lt gt nbsp apos mdash ndash hellip ll re ve".split())
+#: Names of HTML entities. They are kept between some marks, as clitics are, so a list word there would be recognizable.
+_HTML_WORDS = frozenset("amp quot lt gt nbsp apos mdash ndash hellip".split())
 #: Lists of names. A word on one of them cannot be randomized, since it may be a name even in lower case. Exempt are
 #: common words that rarely are names.
 _NAME_LISTS = (
@@ -85,6 +85,7 @@ class WordListRandomizer:
 
 def _check_entries(entries: Sequence[str], bundle: TextBundle) -> None:
     lists = bundle.get_names_lists()
+    clitics = lists.rules.clitics.pieces | {clitic[:-1] for clitic in lists.rules.clitics.before}
     common, names = lists.common_words, frozenset[str]().union(*(lists.members_by_type[kind] for kind in _NAME_LISTS))
     first = {word: number for number, word in reversed([*enumerate(entries)])}
     unfit = {
@@ -93,7 +94,7 @@ def _check_entries(entries: Sequence[str], bundle: TextBundle) -> None:
         ],
         "there before": [first[word] < number for number, word in enumerate(entries)],
         "a function word, or a part of HTML": [
-            word in _HTML_WORDS or common.get(word, 0) & FUNCTION for word in entries
+            word in _HTML_WORDS or word in clitics or common.get(word, 0) & FUNCTION for word in entries
         ],
         "a name too: deny it": [word in names and not common.get(word, 0) & STRICT for word in entries],
     }

@@ -1,0 +1,49 @@
+"""Import of the mapping files of earlier versions, one for each conversation, into the database."""
+
+import contextlib
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from textveil import Conversation
+from textveil.errors import ConversationChanged, TextveilError
+
+from textveil_cli.gateway.mapping_database import MappingDatabase
+
+_FILE_NAME = re.compile(r"([0-9a-f]{64})\.conversation")
+
+
+def import_mapping_files(
+    folder: Path, database: MappingDatabase, load: Callable[[Path], Conversation], seconds: float
+) -> int:
+    """Move the mappings of files into the database, and delete the files, also expired ones.
+
+    Args:
+        folder: Folder of the mappings.
+        database: Its database.
+        load: Function that loads a conversation from a file.
+        seconds: Time after its last change at which a file expires.
+
+    Returns:
+        How many files cannot be loaded: of another key, version or bundle. They stay until they expire.
+
+    Raises:
+        OutputError: The database cannot be written.
+    """
+    unreadable = 0
+    with contextlib.suppress(OSError):
+        for path in sorted(folder.iterdir()):
+            match = _FILE_NAME.fullmatch(path.name)
+            if match is None or not path.is_file():
+                continue
+            if time.time() - path.stat().st_mtime <= seconds:
+                try:
+                    content = load(path).pack()
+                except TextveilError:
+                    unreadable += 1
+                    continue
+                with contextlib.suppress(ConversationChanged):  # the database has a newer one
+                    database.write_mapping(bytes.fromhex(match[1]), content, None)
+            path.unlink(missing_ok=True)
+    return unreadable

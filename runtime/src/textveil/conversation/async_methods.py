@@ -1,0 +1,111 @@
+"""Methods of a conversation for ``asyncio``: a thread does the work, so that the event loop goes on."""
+
+from collections.abc import AsyncIterable, AsyncIterator, Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from textveil.errors import WorkStopped
+from textveil.work_limits import check_work, limit_work
+
+if TYPE_CHECKING:
+    from textveil.conversation.reply_restorer import RestoredReply
+
+_Result = TypeVar("_Result")
+
+
+class AsyncMethods:
+    """The methods of ``Conversation`` for ``asyncio``, with ``asave`` and ``aload`` of ``SavedConversation``.
+
+    Each does what its namesake without the first letter does, in a thread. If its task is canceled, the work stops at
+    its next check, within milliseconds, and the method raises ``asyncio.CancelledError`` after the end of the thread:
+    later calls never run beside canceled work.
+
+    >>> import asyncio
+    >>> from textveil import Conversation
+    >>> async def ask(conversation, text):
+    ...     sent = await conversation.aoutgoing([{"role": "user", "content": text}])
+    ...     found = await conversation.aincoming(sent[0])  # a model that repeats its message
+    ...     return found.reply["content"]
+    >>> asyncio.run(ask(Conversation(), "Anna Novak called."))
+    'Anna Novak called.'
+    """
+
+    async def aoutgoing(self: Any, messages: list[Any]) -> list[Any]:
+        """Return messages in the form to send; see ``outgoing``."""
+        return await run_in_thread(self.outgoing, messages)
+
+    async def aoutgoing_text(self: Any, text: str, entity_type: str | None = None) -> str:
+        """Return a text in the form to send; see ``outgoing_text``."""
+        return await run_in_thread(self.outgoing_text, text, entity_type)
+
+    async def aoutgoing_unlinked(self: Any, text: str) -> str:
+        """Return a text of the model that someone changed in the form to send; see ``outgoing_unlinked``."""
+        return await run_in_thread(self.outgoing_unlinked, text)
+
+    async def aprepare_reply(self: Any) -> None:
+        """Index the surrogates that a reply may mention; see ``prepare_reply``."""
+        await run_in_thread(self.prepare_reply)
+
+    async def aincoming(self: Any, reply: Any, *, record: bool = True, other_parts: Any = None) -> "RestoredReply":
+        """Return a reply with the originals in place of surrogates; see ``incoming``."""
+        return await run_in_thread(self.incoming, reply, record=record, other_parts=other_parts)
+
+    async def astream(self: Any, chunks: AsyncIterable[str], *, record: bool = True) -> AsyncIterator[str]:
+        """Yield the restored pieces of one text of a reply while its chunks arrive; see ``stream``.
+
+        The text is recorded only if ``chunks`` ends: a text that was canceled or interrupted is not.
+
+        >>> import asyncio
+        >>> from textveil import Conversation
+        >>> async def chunks(text):
+        ...     for character in text:
+        ...         yield character
+        >>> async def ask(conversation):
+        ...     sent = await conversation.aoutgoing_text("Anna Novak called.")
+        ...     return "".join([piece async for piece in conversation.astream(chunks(sent))])
+        >>> asyncio.run(ask(Conversation()))
+        'Anna Novak called.'
+
+        Args:
+            chunks: The text as the model writes it, in chunks of any length.
+            record: As in ``stream``.
+        """
+        stream = await run_in_thread(self.stream, record=record)
+        async for chunk in chunks:
+            if piece := await run_in_thread(stream.feed, chunk):
+                yield piece
+        if piece := await run_in_thread(stream.close):
+            yield piece
+
+    async def arecord_reply(self: Any, written: Any, restored: Any) -> None:
+        """Record a reply to the last messages; see ``record_reply``."""
+        await run_in_thread(self.record_reply, written, restored)
+
+
+async def run_in_thread(work: Callable[..., _Result], *arguments: Any, **options: Any) -> _Result:
+    """Run a function in a thread; if the caller is canceled, stop the function and wait for its end."""
+    import asyncio  # not above: it loads sockets, and the library is used without them
+
+    is_canceled = False
+
+    def check() -> None:
+        if is_canceled:
+            raise WorkStopped("the task that waits for the work was canceled")
+
+    def run() -> _Result:
+        with limit_work(check):
+            check_work()  # it may have waited for a thread
+            return work(*arguments, **options)
+
+    thread = asyncio.ensure_future(asyncio.to_thread(run))
+    try:
+        return await asyncio.shield(thread)
+    except asyncio.CancelledError:
+        is_canceled = True
+        while not thread.done():
+            try:
+                await asyncio.wait([thread])
+            except asyncio.CancelledError:  # raised below, after the end of the thread
+                continue
+        if not thread.cancelled():
+            thread.exception()  # retrieved, so that asyncio does not log it
+        raise

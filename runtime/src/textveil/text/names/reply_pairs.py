@@ -1,0 +1,302 @@
+"""Pairs of surrogates and originals, with which replies to a rewritten text are restored.
+
+A very short surrogate could also be a word of the reply itself. Such a surrogate is restored only next to its neighbors
+(``7 chairs``), or where the reply repeats the text around it.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import regex
+
+from textveil.bundle.rules import english_rules
+from textveil.text.inflections import SurrogatePair, find_word_before
+from textveil.text.names.emoji import KEYCAP
+from textveil.text.names.entity_types import EntityMention
+from textveil.text.names.tokens import JSON_NUMBER_CASE
+from textveil.text.quotations import cut_after, cut_before, is_separate_word, join_after, join_before
+from textveil.work_limits import check_work
+
+#: Types whose surrogates are restored only if the reply repeats the text around them; types that need the word before
+#: or after them; and types that are never restored.
+_QUOTED_TYPES = frozenset(("initial", "letter", "symbol", "other"))
+_WEAK_TYPES = frozenset(("title", "number-word", "unit", "office", KEYCAP))
+_UNRESTORED_TYPES = frozenset(("particle",))
+#: Types with so few surrogates that long texts reuse them for other originals.
+_REUSED_TYPES = frozenset("weekday month state the-country day age ordinal decade year time".split())
+#: Months that are also other words.
+_WORD_MONTHS = english_rules().month_words
+_DATE_TYPES = frozenset((("day", "month", "year"), ("month", "day", "year"), ("day", "month"), ("month", "day")))
+_FIRST_DATE_TYPES = frozenset(kinds[0] for kinds in _DATE_TYPES)
+_DATE_GAPS = frozenset((" ", ", ", ". "))
+_WORD_AFTER = re.compile(r"[%\u20ac]|-?\w[\w'\u2019]+| ?[^\W\d_][\w'\u2019]{3,}|\.? [^\W\d_]\w+")
+_BLANK, _END_MARKS = frozenset(("", " ", "\n")), frozenset(".,;:!?")
+_SIGNS = frozenset("$\u20ac\u00a3\u00a5#")
+_LETTERS = regex.compile(r"\p{L}+")
+#: Words of at most this length do not count as context; and the number of characters that are read after a mention.
+_MAX_SHORT_WORD, _CONTEXT_CHARACTERS = 3, 40
+#: Number of elements per step, and the number of elements before and after a mention on which its pairs may depend.
+_WINDOW, _ELEMENTS_BEFORE, _ELEMENTS_AFTER = 1 << 8, 24, 16
+#: The largest number of pairs per text that store the text around them, and the largest number of surrogates whose
+#: first spelling is stored. Each needs some hundred bytes.
+_MAX_QUOTED_PAIRS, _MAX_SPELLINGS = 1 << 9, 1 << 10
+
+
+class RewrittenElement(NamedTuple):
+    """A part of a rewritten text.
+
+    Attributes:
+        output: Text of the output.
+        original: Text of the original.
+        mention: The mention that is replaced; ``None`` for kept text, and for output without an original to restore.
+        parts: The surrogate of each part of the mention. Empty if the output is a tag or an empty string. Without a
+            mention, the output itself if it is not kept text.
+    """
+
+    output: str
+    original: str
+    mention: EntityMention | None = None
+    parts: tuple[str, ...] = ()
+
+
+def iterate_organization_pairs(output: Sequence[str], original: Sequence[str]) -> Iterator[SurrogatePair]:
+    """Yield pairs of the first and the last words of an organization.
+
+    An unlisted person may have this type, and replies may use one of the names.
+    """
+    if len(output) > 1 and len(original) > 1:
+        yield SurrogatePair(output[0], original[0])
+        if len(output) == len(original):
+            yield SurrogatePair(output[-1], original[-1])
+
+
+def iterate_short_forms(element: RewrittenElement) -> Iterator[SurrogatePair]:
+    """Yield the pairs of the short forms of an organization; none for any other element."""
+    if len(element.parts) == 1 and element.mention is not None:
+        part = element.mention.parts[0]
+        if part.entity_type == "organization":
+            yield from iterate_organization_pairs(element.parts[0].split(), part.text.split())
+
+
+def find_kept_short_forms(text: str, short_forms: Mapping[str, Collection[str]]) -> Iterator[SurrogatePair]:
+    """Yield a pair of each short form of an organization that the text also has as a word of its own.
+
+    Its original is the word itself, so the word has two originals: a reply may mean either.
+    """
+    kept = set[str]()
+    for word in _LETTERS.finditer(text) if short_forms else ():
+        folded = word[0].lower()
+        if folded not in short_forms or folded in kept:
+            continue
+        start, end = word.span()
+        if not any(
+            whole in (text[start : start + len(whole)].lower(), text[max(0, end - len(whole)) : end].lower())
+            for whole in short_forms[folded]
+        ):
+            kept.add(folded)
+            yield SurrogatePair(word[0], word[0])
+
+
+def write_with_pairs(elements: Iterable[RewrittenElement]) -> tuple[str, list[SurrogatePair]]:
+    """Join the elements of a text, and return the pairs that restore replies to it.
+
+    The number of pairs for repeated mentions is limited. Few elements are in memory at a time, because all together
+    need many times the memory of the text.
+    """
+    written: list[str] = []
+    pairs: list[SurrogatePair] = []
+    known_pairs, spellings, quoted_count = set[SurrogatePair](), dict[str, str](), 0
+    short_forms: dict[str, set[str]] = {}
+    left, window, start, is_start, is_end = iter(elements), list[RewrittenElement](), 0, True, False
+    while not is_end:
+        if written:  # a first window is short work
+            check_work()
+        more = [*islice(left, _WINDOW)]
+        written.append("".join(piece.output for piece in more))
+        for piece in more:
+            is_organization = piece.mention is not None and piece.mention.entity_type == "organization"
+            for pair in iterate_short_forms(piece) if is_organization else ():
+                short_forms.setdefault(pair.output.lower(), set()).add(piece.output.lower())
+        window += more
+        is_end = len(more) < _WINDOW
+        stop = len(window) if is_end else max(start, len(window) - _ELEMENTS_AFTER)
+        for pair in dict.fromkeys(
+            find_pairs(window, start, stop, is_start=is_start, is_end=is_end, spellings=spellings)
+        ):
+            if pair.after is not None or (pair.weak and not pair.before):
+                if pair in known_pairs or (pair.after is not None and quoted_count >= _MAX_QUOTED_PAIRS):
+                    continue
+                known_pairs.add(pair)
+                quoted_count += pair.after is not None
+            pairs.append(pair)
+        past = max(0, stop - _ELEMENTS_BEFORE)
+        window, start, is_start = window[past:], stop - past, is_start and not past
+    text = "".join(written)
+    return text, [*pairs, *find_kept_short_forms(text, short_forms)] if short_forms else pairs
+
+
+def find_pairs(
+    elements: Sequence[RewrittenElement],
+    start: int = 0,
+    stop: int | None = None,
+    *,
+    is_start: bool = True,
+    is_end: bool = True,
+    spellings: dict[str, str] | None = None,
+) -> Iterator[SurrogatePair]:
+    """Yield the pairs of the mentions in a range of elements.
+
+    Args:
+        elements: Elements of the text.
+        start: The first element whose mention counts. Earlier elements are context.
+        stop: The index after the last such element; ``None`` for the end. Later elements are context.
+        is_start: Whether the text begins with the first of the elements.
+        is_end: Whether the text ends with the last of the elements.
+        spellings: Spelling of the original at the first occurrence of each surrogate. The function adds those of this
+            text.
+    """
+    spellings = {} if spellings is None else spellings
+    for index in range(start, len(elements) if stop is None else stop):
+        element = elements[index]
+        mention = element.mention
+        if mention is None or not element.output:
+            continue
+        if not element.parts:
+            yield from _find_tag_pairs(element.output, mention)
+            if _has_other_spelling(element, spellings) or mention.name_text != mention.span.text:
+                yield _make_quoted_pair(elements, index, is_start=is_start, is_end=is_end)
+            continue
+        if len(element.parts) > 1:
+            yield SurrogatePair(element.output, mention.name_text)
+        date = next(_iterate_date_pairs(elements, index), None) if mention.entity_type in _FIRST_DATE_TYPES else None
+        is_weak = False
+        is_other = _has_other_spelling(element, spellings) or mention.name_text != mention.span.text
+        if len(element.parts) > 1 and len(spellings) < _MAX_SPELLINGS:  # a reply may mention one name of several
+            for output, part in zip(element.parts, mention.parts, strict=True):
+                spellings.setdefault(output.lower(), part.text)
+        for output, part in zip(element.parts, mention.parts, strict=True):
+            weak = part.entity_type in _WEAK_TYPES or (part.entity_type == "month" and output.lower() in _WORD_MONTHS)
+            if weak or (len(output) == 1 and output.isdigit()):  # 7 March is the date, not a 7 in context
+                context_pairs = _iterate_context_pairs(elements, index, output, part.text)
+                yield from (pair for pair in context_pairs if date is None or pair.output != date.output)
+                is_weak = len(element.parts) == 1
+            elif part.entity_type in _QUOTED_TYPES:
+                if len(element.parts) == 1:
+                    yield SurrogatePair(output, part.text, weak=True)
+                    is_weak = True
+            elif part.entity_type not in _UNRESTORED_TYPES:
+                yield SurrogatePair(output, part.text)
+                if part.entity_type == "year-range":
+                    yield from _iterate_year_pairs(output, part.text)
+                elif part.entity_type == "season":
+                    yield from _iterate_season_pairs(output, part.text)
+                elif part.entity_type == "account":  # a JSON number has no leading zeros
+                    yield SurrogatePair(output.lstrip("0"), part.text)
+                elif part.entity_type == "organization":
+                    yield from iterate_organization_pairs(output.split(), part.text.split())
+                elif part.entity_type == "number" and output.endswith("0") and "." in output:
+                    yield SurrogatePair(output.rstrip("0").rstrip("."), part.text)
+        if date is not None:
+            yield date
+        is_quoted = is_weak or is_other or mention.entity_type in _REUSED_TYPES or _is_inside_word(elements, index)
+        if is_quoted and not (
+            len(elements) == 1 and mention.case == JSON_NUMBER_CASE
+        ):  # JSON values are restored as a whole
+            yield _make_quoted_pair(elements, index, is_start=is_start, is_end=is_end, weak=not is_other)
+
+
+def _has_other_spelling(element: RewrittenElement, spellings: dict[str, str]) -> bool:
+    """Return whether the surrogate also replaces another spelling of its original.
+
+    A reply that quotes the surrogate could then be restored in the wrong spelling. ``spellings`` collects the first
+    original of each surrogate.
+    """
+    output, original = element.output, element.original
+    folded_output = output.lower()
+    first = spellings.get(folded_output, original)
+    if len(spellings) < _MAX_SPELLINGS:
+        spellings.setdefault(folded_output, original)
+    shows_no_case = output[0] == "[" or any(map(str.isdigit, output))
+    return first != original or (shows_no_case and original.isupper())  # a later occurrence without capitals counts
+
+
+def _is_inside_word(elements: Sequence[RewrittenElement], index: int) -> bool:
+    """Return whether a surrogate is written as a part of a longer word or number."""
+    before = "".join([piece.output for piece in elements[max(0, index - 2) : index]])[-3:]
+    after = "".join([piece.output for piece in elements[index + 1 : index + 3]])[:2]
+    is_mark = after[:1] in _END_MARKS and after[1:] in _BLANK
+    if before[-1:] in _BLANK and (is_mark or after[:1] in _BLANK):  # the usual case
+        return False
+    output = elements[index].output
+    return not is_separate_word(before + output + after, len(before), len(before) + len(output))
+
+
+def _make_quoted_pair(
+    elements: Sequence[RewrittenElement], index: int, *, is_start: bool, is_end: bool, weak: bool = False
+) -> SurrogatePair:
+    """Return the pair of a whole mention that also stores the text before and after it."""
+    first, last = max(0, index - _ELEMENTS_BEFORE), index + 1 + _ELEMENTS_AFTER
+    before = join_before([element.output for element in elements[first:index]])
+    after = join_after([piece.output for piece in elements[index + 1 : last]])
+    piece = elements[index]
+    return SurrogatePair(
+        piece.output,
+        piece.original,
+        weak=weak,
+        before=cut_before(before, is_start=is_start and first == 0),
+        after=cut_after(after, is_end=is_end and last >= len(elements)),
+    )
+
+
+def _find_tag_pairs(output: str, mention: EntityMention) -> Iterator[SurrogatePair]:
+    """Yield the pairs of a tag.
+
+    A JSON number becomes a tag in quotation marks; a reply may repeat it with or without them.
+    """
+    yield SurrogatePair(output, mention.name_text)
+    if mention.case == JSON_NUMBER_CASE:
+        yield SurrogatePair(output[1:-1], mention.name_text)
+        if output[1] == "-":
+            yield SurrogatePair(output[2:-1], mention.name_text[1:])
+
+
+def _iterate_year_pairs(output: str, original: str) -> Iterator[SurrogatePair]:
+    """Yield pairs for a range of years: written with the other dash, and each year alone."""
+    years, originals = re.findall("[0-9]+", output), re.findall("[0-9]+", original)
+    yield from (SurrogatePair(mark.join(years), mark.join(originals)) for mark in "-\u2013" if mark != output[4])
+    yield from map(SurrogatePair, years, originals)
+
+
+def _iterate_season_pairs(output: str, original: str) -> Iterator[SurrogatePair]:
+    """Yield pairs for a season: written with the other marks, and the year in which it begins."""
+    yield from (SurrogatePair(f"{output[:4]}{mark}{output[5:]}", original) for mark in "/-\u2013" if mark != output[4])
+    yield SurrogatePair(output[:4], original[:4])
+
+
+def _iterate_context_pairs(
+    elements: Sequence[RewrittenElement], index: int, output: str, original: str
+) -> Iterator[SurrogatePair]:
+    before = find_word_before("".join(piece.output for piece in elements[max(0, index - 3) : index]))
+    after = _WORD_AFTER.match("".join(piece.output for piece in elements[index + 1 : index + 4])[:_CONTEXT_CHARACTERS])
+    yield SurrogatePair(output, original, 0, True, before if len(before) > _MAX_SHORT_WORD or before in _SIGNS else "")
+    if after is not None:
+        for follows in dict.fromkeys((after[0], after[0].lstrip("."))):
+            yield SurrogatePair(output + follows, original, len(output))
+
+
+def _iterate_date_pairs(elements: Sequence[RewrittenElement], index: int) -> Iterator[SurrogatePair]:
+    """Yield the pair of the date that begins at an index, if several mentions form one."""
+    for length in (5, 3):
+        date_elements = elements[index : index + length]
+        entity_types = tuple(piece.mention.entity_type for piece in date_elements[::2] if piece.mention is not None)
+        if (
+            len(date_elements) == length
+            and entity_types in _DATE_TYPES
+            and all(piece.output in _DATE_GAPS for piece in date_elements[1::2])
+        ):
+            yield SurrogatePair(
+                "".join(piece.output for piece in date_elements), "".join(piece.original for piece in date_elements)
+            )
+            return

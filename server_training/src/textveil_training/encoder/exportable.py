@@ -1,0 +1,32 @@
+"""Refuse an encoder that no bundle can hold before it is trained."""
+
+import json
+from pathlib import Path
+
+from textveil_export.encoder import find_export_obstacle
+
+from textveil_training.engine.encoders import locate_encoder
+from textveil_training.errors import CheckpointError
+
+
+def check_exportable(source: str) -> None:
+    """Check the configuration of an encoder that a bundle is to hold.
+
+    A source without a readable configuration passes: loading it fails with an error of its own.
+
+    Args:
+        source: ``minilm``, a folder, or the id of a model on a hub.
+
+    Raises:
+        CheckpointError: A model of its kind cannot be exported, or the default encoder is not installed.
+    """
+    from transformers.utils.hub import cached_file
+
+    location = locate_encoder(source)
+    try:
+        path = cached_file(location, "config.json", local_files_only=Path(location).is_dir())
+        config = json.loads(Path(str(path)).read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return
+    if isinstance(config, dict) and (obstacle := find_export_obstacle(config)) is not None:
+        raise CheckpointError(f"config.json of the encoder: {obstacle}")
