@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from strange_texts import reading, strange_texts
 from textveil import Sanitizer
-from textveil.text import ExplainedPiece
+from textveil.text.explanation import ExplainedPiece
 from textveil.text.marked_html import MarkedPiece
 from textveil_cli.changes import TextExplainer, align_pieces, compare_words
 

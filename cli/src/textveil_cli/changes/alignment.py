@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from itertools import groupby
 from typing import NamedTuple
 
-from textveil.text import ExplainedPiece
+from textveil.text.explanation import ExplainedPiece
 from textveil.text.marked_html import MarkedPiece
 
 #: Treatment of a part that differs, if the search knows no more about it.

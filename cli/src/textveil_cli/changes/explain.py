@@ -9,7 +9,7 @@ from textveil.text.marked_html import MarkedPiece
 from textveil_cli.changes.alignment import align_pieces
 
 if TYPE_CHECKING:
-    from textveil.text import ExplainedPiece
+    from textveil.text.explanation import ExplainedPiece
 
 #: Reasons of an explained preview in words (docs/guides/names.md). A reason may go on behind a colon.
 _REASONS = {

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from textveil.lazy import AttributeGetter, make_lazy_getattr
 
 if TYPE_CHECKING:
-    from textveil.text.explanation import ExplainedPiece
     from textveil.text.guarantees import NOTION
     from textveil.text.level_summary import LevelSummary, summarize_levels
     from textveil.text.levels import format_epsilon
@@ -36,7 +35,6 @@ __all__ = [
     "NOTION",
     "SHAPES",
     "EntityTypes",
-    "ExplainedPiece",
     "KeptWords",
     "LevelSummary",
     "Options",
@@ -80,5 +78,4 @@ __getattr__: AttributeGetter = make_lazy_getattr(
     "level_summary",
     "restore_policy",
     "restored",
-    "explanation",
 )
