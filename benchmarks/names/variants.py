@@ -51,10 +51,10 @@ def with_errors(row: Row, seed: int) -> Row:
         moved[at] = len(text) + at - last
     text += row.text[last:]
 
-    def placed(spans: tuple[Span, ...]) -> tuple[Span, ...]:
+    def move_spans(spans: tuple[Span, ...]) -> tuple[Span, ...]:
         return tuple(replace(span, start=moved[span.start], end=moved[span.end]) for span in spans)
 
-    return Row(text, placed(row.spans), placed(row.unmasked))
+    return Row(text, move_spans(row.spans), move_spans(row.unmasked))
 
 
 VARIANTS: dict[str, Callable[[list[Row]], list[Row]]] = {

@@ -48,7 +48,7 @@ class Frontier:
         found = [r["unchanged"][what] for r in self.of("task", row) if r["task"] == "sst2-whole" and r["unchanged"]]
         return pd.Series(found, dtype=float)
 
-    def named(self, row: str, attack: str, what: str = "content") -> Column:
+    def select_attack(self, row: str, attack: str, what: str = "content") -> Column:
         """Return the share of SST-2's words that an attack recovers, for each draw."""
         if row == "raw":
             return pd.Series([1.0])
@@ -58,7 +58,7 @@ class Frontier:
 
     def strongest(self, row: str, what: str = "content") -> Column:
         """Return the shares of the attack that recovers most."""
-        found = [self.named(row, attack, what) for attack in ("unchanged", *ATTACKS)]
+        found = [self.select_attack(row, attack, what) for attack in ("unchanged", *ATTACKS)]
         return max(found, key=lambda shares: shares.mean() if len(shares) else -1)
 
     def spans(self, row: str, kind: str) -> dict[str, float] | None:
@@ -218,13 +218,13 @@ def attacks(found: Frontier) -> str:
                "in the vocabulary: unchanged", "strongest", "closed form"]  # fmt: skip
     body = []
     for row in rows.ROWS:
-        draws = len(found.named(row.name, "unchanged"))
+        draws = len(found.select_attack(row.name, "unchanged"))
         if row.name in ("raw", "delete", *rows.SAME_ATTACK) or not draws:
             continue
-        named = [found.named(row.name, attack) for attack in ("unchanged", *ATTACKS)]
-        known = found.named(row.name, "unchanged", "known"), found.strongest(row.name, "known")
+        named = [found.select_attack(row.name, attack) for attack in ("unchanged", *ATTACKS)]
+        known = found.select_attack(row.name, "unchanged", "known"), found.strongest(row.name, "known")
         cells = map(spread, (*named, *known))
-        closed = points(found.named(row.name, "closed_form").mean())
+        closed = points(found.select_attack(row.name, "closed_form").mean())
         body.append([row.law, row.visible, row.nats, str(draws), *cells, closed])
     return table(columns, body)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from matplotlib.figure import Figure
-from report import audit, dpnr, fairness, fbdd, frontier, names, prompts, santext, vectors
+from report import audit, dpnr, fairness, fbdd, frontier, names, prompts, reproduced, santext, vectors
 from report.charts import save
 from report.pages import fill_page
 
@@ -26,6 +26,7 @@ PAGES: dict[str, Callable[[Path], dict[str, str]]] = {
     "fbdd.md": fbdd.tables,
     "names.md": names.tables,
     "prompts.md": prompts.tables,
+    "reproduced.md": reproduced.tables,
     "santext.md": santext.tables,
     "text.md": frontier.tables,
     "vectors.md": vectors.tables,
@@ -55,6 +56,11 @@ def main() -> None:
             picture.parent.mkdir(exist_ok=True)
             save(figure, picture)
             print(picture.relative_to(ROOT))
+    for name, drawing in reproduced.drawings(RECORDS).items():
+        picture = DOCS / name
+        picture.parent.mkdir(exist_ok=True)
+        picture.write_text(drawing, encoding="utf-8")
+        print(picture.relative_to(ROOT))
 
 
 if __name__ == "__main__":

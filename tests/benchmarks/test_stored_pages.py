@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from matplotlib.figure import Figure
-from report import write
+from report import reproduced, write
 from report.charts import save
 from report.pages import fill_page
 
@@ -31,4 +31,12 @@ def test_every_picture_stands_on_a_page() -> None:
     shown = {
         found for page in write.DOCS.glob("*.md") for found in re.findall(r"!\[[^]]*\]\(([^)]+)\)", page.read_text())
     }
-    assert shown == {str(path.relative_to(write.DOCS)) for path in write.DOCS.rglob("*.png")}
+    kept = {path for kind in ("*.png", "*.svg") for path in write.DOCS.rglob(kind)}
+    assert shown == {str(path.relative_to(write.DOCS)) for path in kept}
+
+
+def test_a_drawing_of_a_reproduction_is_that_of_its_record() -> None:
+    drawn = reproduced.drawings(write.RECORDS)
+    assert len(drawn) >= 5
+    assert drawn == {name: (write.DOCS / name).read_text("utf-8") for name in drawn}
+    assert {path.stem for path in (write.RECORDS / reproduced.FOLDER).iterdir()} <= set(reproduced.DATA)

@@ -33,11 +33,6 @@ INDEX = {
         "codes": "21dd4e99fd5c025d9d979cc1e8580474bdcd371f3639f7531cb7322d5c06b983",
         "channels": "5aa210e505eafd03f58d395de682b02c727933cab2b331cebb7a37aab2db2cc5",
     },
-    "ag-minilm": {
-        "extractor": "20d0acb624cb32500395da0ba8d09a44dbf6a763d6c13d3cb5d8ac7334584bd0",
-        "codes": "16439c611d28273bd7a3ef6022bedad3033fc0a81101abd45143723a3e1d1769",
-        "channels": "5aa210e505eafd03f58d395de682b02c727933cab2b331cebb7a37aab2db2cc5",
-    },
 }
 
 

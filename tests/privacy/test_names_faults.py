@@ -246,8 +246,13 @@ def test_planted_faults_of_the_reader(names: Path, fault: str, monkeypatch: pyte
 #: Faults of the draw.
 DRAW_FAULTS: dict[str, Fault] = {
     "a member that depends on what it replaces": (
-        rewrite.DocumentDraws,
-        "_join_surrogates",
+        rewrite._SurrogateSpellings,
+        "_spell_mention",
+        ("index, mention.case", "max(0, index - len(mention.span.text) % 2), mention.case"),
+    ),
+    "a part of a member that depends on what it replaces": (
+        rewrite,
+        "spell_mention",
         ("mention.parts, indices,", "mention.parts, [max(0, at - len(mention.span.text) % 2) for at in indices],"),
     ),
     "a deck that skips the original": (

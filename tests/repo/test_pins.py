@@ -40,6 +40,7 @@ COMMANDS = {
     "textveil inspect": "hello -b {}",
     "textveil info": "{}",
     "textveil levels": "-b {}",
+    "textveil doctor": "-b {}",
     "textveil verify": "-b {}",
     "textveil encode": "--text hello -b []",
     "textveil classify": "-b [] nowhere",

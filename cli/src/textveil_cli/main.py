@@ -17,6 +17,7 @@ COMMANDS = {
     "restore": "Restore the original words in a reply, on this device.",
     "inspect": "List the possible replacements of a word with exact probabilities.",
     "info": "Describe a bundle, its guarantees and their limits.",
+    "doctor": "Check this installation, and state what to do about each problem.",
     "levels": "List the epsilons of a bundle: their guarantees and effects on words.",
     "verify": "Verify a bundle and its bounds, or a receipt.",
     "encode": "Encode each text as a randomized class label or a noisy vector.",

@@ -177,9 +177,9 @@ class ModelRefused(BundleError, code="model-refused"):
 class ModelNotExpected(BundleError, code="model-not-expected"):
     """A bundle runs a model, and the user gave neither its content hash nor its signer.
 
-    >>> from textveil import TextLabelEncoder
+    >>> from textveil import Encoder
     >>> from textveil.bundle import find_artifact
-    >>> TextLabelEncoder.load(find_artifact("ag-minilm"))
+    >>> Encoder.load(find_artifact("support-vectors"))
     Traceback (most recent call last):
     textveil.errors.ModelNotExpected: ...
     """

@@ -9,10 +9,11 @@ import json
 import random
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from gateways import ANTHROPIC, CHAT, RESPONSES, asked, events_of, stream, streamed_text, text_of
+from gateways import ANTHROPIC, CHAT, RESPONSES, asked, events_of, gateway, stream, streamed_text, text_of
 from planted_people import Person, is_in
 from serving import Server
 from textveil import Conversation, Sanitizer
@@ -133,7 +134,9 @@ def made_attacks(surrogates: list[str], number: int) -> Iterator[str]:
 
 
 def surrogates_in(text: str) -> list[str]:
-    """Return the words that the upstream takes for surrogates: those with a capital or a digit, and addresses."""
+    """Return what the upstream takes for surrogates: tags, else words with a capital or a digit, and addresses."""
+    if tags := re.findall(r"\[[a-z ]+ \d+\]", text):
+        return tags
     found = [chunk.strip(".,;:!?()'\"") for chunk in text.split()]
     return [chunk for chunk in found if re.search(r"[A-Z0-9@]", chunk) and len(chunk) > 2] or found
 
@@ -193,6 +196,17 @@ def test_a_hostile_upstream_gets_no_original_out_of_running_text(gate: Server, w
 @pytest.mark.full
 def test_a_hostile_upstream_gets_none_in_200_conversations(gate: Server, watched: Upstream) -> None:
     attack_all(gate, watched, 200)
+
+
+@pytest.fixture
+def tagging(up: Upstream, tmp_path: Path) -> Iterator[Server]:
+    """Start a gateway without options, which writes tags."""
+    with gateway(tmp_path, up.url) as running:
+        yield running
+
+
+def test_a_hostile_upstream_gets_no_original_with_tags(tagging: Server, watched: Upstream) -> None:
+    attack_all(tagging, watched, 14)
 
 
 def test_every_attack_is_made() -> None:

@@ -11,7 +11,6 @@ WEAK = {"oh", "o", "double", "triple", "treble"}
 NO_APOSTROPHE = ("'", "’", "‘", "´")
 BLANKS = " \xa0\t\r\n"
 MARKS = set("-‐‑–—,/")
-IN_GROUPS = {" ", "\xa0", "-", "–", ")", ") ", " ("}
 BEFORE_NAMES = {" ", "\xa0", "-", ".", ". "}
 JOINS = {" ", "\xa0", "-", "‐", "‑", " & "}
 
@@ -95,8 +94,7 @@ class Spelled:
             return
         found, i = [Element(start, self.element(start))], start + 1
         while i < len(self.words):
-            of, group = self.element(i), self.gaps[i] in IN_GROUPS and found[-1].of == "digits"
-            if (of == "digits" and group and found[-1].place == i - 1) or (of and self.joins(i)):
+            if (of := self.element(i)) and self.joins(i):
                 found.append(Element(i, of))
             elif self.is_connector(i):
                 found += [Element(i, CONNECTORS[self.words[i].key]), Element(i + 1, self.element(i + 1))]

@@ -19,7 +19,9 @@ from textveil.text.marked_html import (
     mark_originals,
     mark_pieces,
 )
+from textveil.text.names.plan import NamesPlanFactory
 from textveil.text.names.reply_pairs import RewrittenElement
+from textveil.text.names.rewrite import _SurrogateSpellings
 
 #: In no list and no pool of the built-in bundle.
 NAME = "Zorblax Quibblex"
@@ -109,14 +111,29 @@ def test_marks_do_not_tell_whether_a_word_was_randomized_to_itself() -> None:
     """A view may be shared: a missing mark would tell that the word is the original."""
 
     def find_spans(record: object, output: str) -> list:
-        spans: list = []
-        [*record([RewrittenElement(output, "fever", parts=(output,))], spans, {})]  # type: ignore[operator]
-        return [(start, end, kind) for start, end, kind, _ in spans]
+        outline = record([RewrittenElement(output, "fever", parts=(output,))], {})  # type: ignore[operator]
+        return [(start, end, kind) for start, end, kind, _ in outline.list_spans()]
 
-    real = textveil.text.replaced_spans.record_spans
+    real = textveil.text.replaced_spans.outline_elements
     assert find_spans(real, "fever") == find_spans(real, "cough") == [(0, 5, "randomized")]
     faulty = planted(real, ("elif element.parts:", "elif element.output != element.original:"))
     assert find_spans(faulty, "fever") != find_spans(faulty, "cough")
+
+
+def test_marks_of_a_text_without_tags_do_not_tell_it_either(sanitizer: Sanitizer) -> None:
+    """Texts without tags have a faster path of their own."""
+    plan = NamesPlanFactory(sanitizer.bundle).make_plan({})
+    ((_, _, mention),) = plan.iterate_pieces("Leeds")
+    spellings = _SurrogateSpellings(plan.surrogates, [], keeps_originals=True)
+
+    def find_spans(write: object, output: str) -> list:
+        _, outline = write(spellings, ["in ", mention], [None], iter([output]))  # type: ignore[operator]
+        return [(start, end, kind) for start, end, kind, _ in outline.list_spans()]
+
+    real = _SurrogateSpellings.write_text
+    assert find_spans(real, "Leeds") == find_spans(real, "Derby") == [(3, 8, "randomized")]
+    faulty = planted(real, ("entries.append(", "if output != element.span.text: entries.append("))
+    assert find_spans(faulty, "Leeds") != find_spans(faulty, "Derby")
 
 
 def test_randomized_words_are_marked(sanitizer: Sanitizer) -> None:

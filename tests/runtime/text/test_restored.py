@@ -245,3 +245,16 @@ def test_a_mapping_from_a_file_reports_ambiguous_surrogates() -> None:
         )
         restored = restorer.restore("Add 27 to it.")
         assert (restored, restored.report.count_reasons()) == ("Add 27 to it.", {SkipReason.AMBIGUOUS: 1})
+
+
+def test_pairs_are_found_at_the_first_use_only() -> None:
+    calls = list[int]()
+
+    def find_pairs() -> list[tuple[str, str]]:
+        calls.append(1)
+        return [("Rita", "Anna")]
+
+    restorer = Restorer([("Leeds", "York")], find_pairs=find_pairs)
+    assert not calls
+    assert [restorer.restore("Rita of Leeds").text for _ in range(2)] == ["Anna of York"] * 2
+    assert calls == [1]

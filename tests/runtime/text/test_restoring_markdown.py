@@ -9,6 +9,17 @@ from textveil.text.restore_policy import EVERYWHERE_POLICY, PROSE_POLICY, Restor
 
 markdown_it = pytest.importorskip("markdown_it")
 HIDDEN = Restorer([("Gomez", "Novak")])
+#: A tag has brackets, which the displayed original does not have.
+TAGGED = Restorer([("[person 1]", "Novak")])
+TAG_PIECES = [
+    "[person 1](",
+    "[person 1]: ",
+    "[[person 1]]",
+    "![person 1](",
+    "[a][person 1]",
+    "[person 1][",
+    "[person 9]",
+]
 PIECES = [
     "```", "~~~", "`", "``", "$", "$$", '{"', "}", '"', "'", "[", "](", "(", ")", "]:", "[x]:", "[x]: ", "![a](",
     "[x]", "<b>", "</b>", "<img src=", "<img src='", '<a href="', "<https://e.x/", "https://e.x/?", "//e.x/", ">",
@@ -36,12 +47,14 @@ class Attributes(html.parser.HTMLParser):
         self.handle_comment(data)
 
 
-def count_leaks(policy: RestorePolicy) -> tuple[int, int]:
+def count_leaks(policy: RestorePolicy, tag: str | None = None) -> tuple[int, int]:
     """Count replies with an original, and those of them that have one outside the text of a page."""
+    restorer = HIDDEN if tag is None else TAGGED
+    pieces = PIECES if tag is None else [*(piece.replace("Gomez", tag) for piece in PIECES), *TAG_PIECES]
     reader, chance, restored, leaks = markdown_it.MarkdownIt("commonmark").enable("table"), random.Random(1), 0, 0
     for _ in range(4_000):
-        reply = "".join(chance.choice(PIECES) for _ in range(chance.randint(3, 22))) + " Gomez"
-        found = HIDDEN.restore(reply, policy).text
+        reply = "".join(chance.choice(pieces) for _ in range(chance.randint(3, 22))) + f" {tag or 'Gomez'}"
+        found = restorer.restore(reply, policy).text
         if "Novak" not in found:
             continue
         restored += 1
@@ -55,11 +68,13 @@ def count_leaks(policy: RestorePolicy) -> tuple[int, int]:
     return restored, leaks
 
 
-def test_no_original_comes_into_an_address() -> None:
-    restored, leaks = count_leaks(PROSE_POLICY)
+@pytest.mark.parametrize("tag", [None, "[person 1]"])
+def test_no_original_comes_into_an_address(tag: str | None) -> None:
+    restored, leaks = count_leaks(PROSE_POLICY, tag)
     assert restored > 500
     assert leaks == 0
 
 
-def test_the_reader_sees_originals_in_addresses() -> None:
-    assert count_leaks(EVERYWHERE_POLICY)[1] > 40
+@pytest.mark.parametrize("tag", [None, "[person 1]"])
+def test_the_reader_sees_originals_in_addresses(tag: str | None) -> None:
+    assert count_leaks(EVERYWHERE_POLICY, tag)[1] > 40

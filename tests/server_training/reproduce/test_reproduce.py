@@ -10,10 +10,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from textveil_training.cli.reproduce import StudyName
+from textveil_training.errors import InvalidJson
 from textveil_training.reproduce.inputs import SAMPLE, ReproductionInputs, read_sample
 from textveil_training.reproduce.noise_studies import clip_vector, draw_privacy_losses, measure_sensitivity
+from textveil_training.reproduce.picture import draw_picture
 from textveil_training.reproduce.published import STUDIES
-from textveil_training.reproduce.results import ReproducedRow, Reproduction, draw_picture, make_table
+from textveil_training.reproduce.results import ReproducedRow, Reproduction, make_record, make_table, read_record
 from textveil_training.reproduce.run import RUNS
 from tiny_training import QUICK_SEARCH, sentences, write_encoder
 
@@ -166,3 +168,40 @@ def test_a_picture_is_an_image_with_a_line_for_each_series() -> None:
     lines = [child for child in root if child.tag.endswith("polyline")]
     assert len(lines) == 2
     assert "<a>" in [child.text for child in root]
+    ticks = [float(child.text or "") for child in root if child.get("text-anchor") == "end"]
+    assert ticks == [50, 52, 54, 56, 58, 60]
+    assert not any(child.get("stroke-dasharray") for child in root)
+
+
+def test_a_row_without_a_position_is_a_dashed_line_unless_it_is_far_away() -> None:
+    rows = [
+        ReproducedRow(name=f"a {x}", figures={"accuracy": y}, series="a", position=x) for x, y in ((1, 50.0), (2, 60.0))
+    ]
+    rows += [ReproducedRow(name=name, figures={"accuracy": y}) for name, y in (("raw text", 75.0), ("far", 500.0))]
+    root = ElementTree.fromstring(draw_picture(Reproduction(rows=rows, axes=("epsilon", "accuracy"))))
+    assert len([child for child in root if child.get("stroke-dasharray")]) == 2  # in the picture and in its legend
+    texts = [child.text for child in root]
+    assert "raw text: 75" in texts
+    assert not any("far" in (text or "") for text in texts)
+
+
+def test_a_record_has_the_inputs_and_is_read_again(run: Run, tmp_path: Path) -> None:
+    code, _, _ = run("reproduce", "adept-figure1", "-o", tmp_path, "--seeds", 2)
+    assert code == 0
+    record = json.loads((tmp_path / "adept-figure1.json").read_text("utf-8"))
+    assert record["inputs"] == {
+        "format": None,
+        "model": "minilm",
+        "vectors": None,
+        "max_words": 20_000,
+        "max_tokens": 128,
+        "examples": 0,
+        "steps": 100,
+        "seeds": 2,
+    }
+    found, study = read_record(record), STUDIES["adept-figure1"]
+    assert make_record(study, found, record["paper_figures"], record["software"]) == {
+        key: value for key, value in record.items() if key != "inputs"
+    }
+    with pytest.raises(InvalidJson):
+        read_record({"format": "something else"})

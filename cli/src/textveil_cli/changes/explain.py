@@ -76,5 +76,6 @@ class TextExplainer:
 
     def align_result(self, text: str, result: Result) -> list[MarkedPiece]:
         """Return the parts of a result's text, each with its original and its treatment."""
-        spans = None if result.spans is None else [(span.start, span.end) for span in result.spans]
+        replaced = result.spans
+        spans = None if replaced is None else [(span.start, span.end) for span in replaced]
         return align_pieces(self.list_pieces(text), result.text, spans)

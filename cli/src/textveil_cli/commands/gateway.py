@@ -21,9 +21,11 @@ from textveil_cli.gateway import (
     Gateway,
     MappingDatabase,
     ReplyLimits,
+    RequestCounters,
     RetentionSettings,
     UpstreamClient,
     import_mapping_files,
+    load_meter,
     make_app,
     read_mapping_key,
     tune_interpreter,
@@ -250,6 +252,28 @@ class MappingOptions:
         return database, key
 
 
+@dataclass(frozen=True, kw_only=True)
+class TelemetryOptions:
+    """Options of the counters for OpenTelemetry."""
+
+    heading: ClassVar[str] = "Counters"
+    telemetry: Annotated[
+        bool,
+        typer.Option(
+            "--telemetry",
+            help="Count requests and surrogates with OpenTelemetry, which you configure; never a text or a name.",
+        ),
+    ] = False
+
+    def make_keywords(self) -> dict[str, Any]:
+        """Return the argument of ``Gateway`` that counts requests, or none without the option.
+
+        Raises:
+            ExtraMissing: The OpenTelemetry API is not installed.
+        """
+        return {"count_request": RequestCounters(load_meter()).count_request} if self.telemetry else {}
+
+
 def _make_conversation_options(
     restore_options: dict[str, Any], options: dict[str, Any], guesses: tuple[int, int], run_ledger: object
 ) -> dict[str, Any]:
@@ -275,6 +299,7 @@ def gateway(
     storage: MappingOptions,
     address: AddressOptions,
     limits: LimitOptions,
+    telemetry: TelemetryOptions,
     text_options: GatewayTextOptions,
     bundle: BundleOptions,
     ledger: LedgerOptions,
@@ -289,7 +314,7 @@ def gateway(
     """
     upstream.check()
     address.refuse_overwriting(ledger, bundle.bundle)
-    service_address, retention = address.make_address(), storage.make_retention_settings()
+    service_address, counters = address.make_address(), telemetry.make_keywords()
     run_ledger, sanitizer, guesses = ledger.open_ledger(), bundle.load_sanitizer(), restoring.get_guess_limits()
     options: Any = text_options.make_options()
     restore_options: dict[str, Any] = {"pass_through": sorted(upstream.pass_through or ())} | restoring.make_keywords()
@@ -298,24 +323,16 @@ def gateway(
         restore_options["rewrite"] = _make_rewriter(sanitizer, options, run_ledger, ledger.replay_cache)
     conversation_options = _make_conversation_options(restore_options, options, guesses, run_ledger)
     trial_conversation = Conversation(sanitizer, **conversation_options)  # checks the options before the server starts
-    database, secret = storage.open_database(
-        lambda path, key_file: Conversation.load(path, key_file, sanitizer, **restore_options), _print_notice
-    )
-    conversations = ConversationStore(
-        lambda: Conversation(sanitizer, **conversation_options),
-        lambda packed: Conversation.unpack(packed, sanitizer, **restore_options),
-        retention,
-        database=database,
-        locks=storage.mappings and ConversationLocks(storage.mappings, limits.timeout_seconds),
-        key=(key := hmac.digest(secret, b"textveil gateway", "sha256")),
-        options=options | {"tool_guesses": guesses, "pass_through": restore_options["pass_through"]},
+    store_options = options | {"tool_guesses": guesses, "pass_through": restore_options["pass_through"]}
+    conversations, key = _open_store(
+        storage, sanitizer, conversation_options, restore_options, store_options, limits.timeout_seconds
     )
     text_options.report_list_entries(sanitizer, options, quiet=False)
     restoring.warn_about_all_places(_print_notice)
     service = Gateway(
         upstream=UpstreamClient.from_url(upstream.upstream, limits.max_reply_bytes, upstream.upstream_certificates),
         conversations=conversations,
-        limits=limits.make_request_limits(waits_for_disk=bool(run_ledger or database)),
+        limits=limits.make_request_limits(waits_for_disk=bool(run_ledger or storage.mappings)),
         reply_limits=ReplyLimits(bytes=limits.max_reply_bytes, seconds=limits.reply_timeout_seconds),
         pass_through=frozenset(restore_options["pass_through"]),
         restore_tools=frozenset(restore_options["restore_tools"]),
@@ -326,11 +343,41 @@ def gateway(
         show_request=partial(print, flush=True) if upstream.dry_run else None,
         shows_changes=upstream.show_changes,
         count_replaced=partial(_count_replaced, sanitizer, options),
+        **counters,
     )
-    make = partial(_make_reporting_app, service, _describe_mode(sanitizer, options))
-    run(make, service_address, service.limits, _print_notice)
+    run(
+        partial(_make_reporting_app, service, _describe_mode(sanitizer, options)),
+        service_address,
+        service.limits,
+        _print_notice,
+    )
     if run_ledger:
         run_ledger.print_summary(quiet=False)
+
+
+def _open_store(
+    storage: MappingOptions,
+    sanitizer: "Sanitizer",
+    conversation_options: dict[str, Any],
+    restore_options: dict[str, Any],
+    store_options: dict[str, Any],
+    lock_seconds: float,
+) -> tuple[ConversationStore, bytes]:
+    """Return the store of the conversations, and the key of its hashes; open its database first."""
+    database, secret = storage.open_database(
+        lambda path, key_file: Conversation.load(path, key_file, sanitizer, **restore_options), _print_notice
+    )
+    key = hmac.digest(secret, b"textveil gateway", "sha256")
+    store = ConversationStore(
+        lambda: Conversation(sanitizer, **conversation_options),
+        lambda packed: Conversation.unpack(packed, sanitizer, **restore_options),
+        storage.make_retention_settings(),
+        database=database,
+        locks=storage.mappings and ConversationLocks(storage.mappings, lock_seconds),
+        key=key,
+        options=store_options,
+    )
+    return store, key
 
 
 def _make_reporting_app(service: Gateway, description: str, access: "AccessRule") -> Any:

@@ -21,7 +21,7 @@ def info(
 
     The bundle may be a text bundle or an encoder bundle.
     """
-    bundle_folder, expected_bundle = bundle.select_folder(folder), bundle.expected.expected_bundle
+    bundle_folder, expected_bundle = bundle.select_folder(folder), bundle.expected_bundle
     opened_bundle = (
         Sanitizer.load(**expected_bundle).bundle
         if bundle_folder is None

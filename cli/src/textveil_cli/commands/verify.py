@@ -45,7 +45,7 @@ def verify(
         return
     if released is not None or signed_by is not None:
         raise OptionError("--output and --signed-by need --receipt")
-    expected_bundle = bundle.expected.expected_bundle
+    expected_bundle = bundle.expected_bundle
     opened_bundle = (
         Sanitizer.load(**expected_bundle).bundle
         if bundle_folder is None

@@ -54,7 +54,7 @@ _EXPLANATIONS = {
     "--epsilon dry-run preview": "textveil preview shows which words are kept",
     "--protect epsilon eps level levels nats": "this command samples nothing, so it has no epsilon",
     "--label column columns text-column": "--text names the column of the texts, --label that of the labels",
-    "--bundle lang language locale": "only English is built in; use --bundle for another language",
+    "--language lang locale": "only English is built in; --language needs a pack",
     "--help o out outfile output": "redirect the output with > FILE",
     "--help version": "use textveil --version",
 }

@@ -21,6 +21,7 @@ from textveil_cli.gateway.interpreter import tune_interpreter
 from textveil_cli.gateway.mapping_database import MappingDatabase, read_mapping_key
 from textveil_cli.gateway.mapping_files import import_mapping_files
 from textveil_cli.gateway.proxy import Gateway
+from textveil_cli.gateway.telemetry import RequestCounters, load_meter
 from textveil_cli.gateway.upstream import ReplyLimits, UpstreamClient
 
 __all__ = [
@@ -29,9 +30,11 @@ __all__ = [
     "Gateway",
     "MappingDatabase",
     "ReplyLimits",
+    "RequestCounters",
     "RetentionSettings",
     "UpstreamClient",
     "import_mapping_files",
+    "load_meter",
     "make_app",
     "read_mapping_key",
     "tune_interpreter",

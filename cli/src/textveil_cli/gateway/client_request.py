@@ -1,6 +1,7 @@
 """One request of a client: its single response, and what the log line and the end of the request need."""
 
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,10 +74,19 @@ class ClientRequest:
         return "".join(f" {reason}={count}" for reason, count in sorted(counts.items()))
 
     @property
+    def counts(self) -> Mapping[str, int]:
+        """Counts of the restored reply."""
+        return {} if self.restorer is None else self.restorer.counts
+
+    @property
     def formatted_counts(self) -> str:
         """Counts of the restored reply, in the format of the log line."""
-        counts = {} if self.restorer is None else self.restorer.counts
-        return " ".join(f"{name}={count}" for name, count in counts.items())
+        return " ".join(f"{name}={count}" for name, count in self.counts.items())
+
+    def format_log_line(self) -> str:
+        """Return the log line of a request that was answered."""
+        counted = f"{self.formatted_counts}{self.formatted_reasons}"
+        return f"request {self.request_id}: {self.path} {self.status} {counted}".rstrip() + self.language_hint
 
     @property
     def language_hint(self) -> str:

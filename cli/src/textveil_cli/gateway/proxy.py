@@ -94,6 +94,7 @@ class Gateway:
         show_request: Function that receives each rewritten request in a dry run, which sends nothing; else ``None``.
         shows_changes: Whether a dry run also shows each change with the original words.
         count_replaced: Function that returns how many parts of a text are replaced or randomized.
+        count_request: Function that receives the path, the status and the counts of each request.
     """
 
     upstream: UpstreamClient
@@ -109,6 +110,7 @@ class Gateway:
     show_request: Callable[[str], None] | None = None
     shows_changes: bool = False
     count_replaced: Callable[[str], int] = lambda text: 0
+    count_request: Callable[[str, int, Mapping[str, int]], None] = lambda path, status, counts: None
 
 
 class GatewayRequestHandler:
@@ -137,10 +139,8 @@ class GatewayRequestHandler:
         except Exception as error:
             await self._send_error(call, scope, receive, convert_error(error, limits, self._gateway.report))
         else:
-            counted = f"{call.formatted_counts}{call.formatted_reasons}"
-            self._gateway.report(
-                f"request {call.request_id}: {call.path} {call.status} {counted}".rstrip() + call.language_hint
-            )
+            self._gateway.report(call.format_log_line())
+        self._gateway.count_request(call.path, call.status, call.counts)
         if call.work_size > MAX_SHORT_CHARACTERS:  # freeing a large mapping takes long
             self._workers.clear_in_thread(call.release_state())
 
@@ -200,6 +200,7 @@ class GatewayRequestHandler:
         """Send an error to the client; within a stream as an event that client libraries handle."""
         self._gateway.report(f"request {call.request_id}: {call.path} {refusal.code} {refusal.status.value}")
         if not call.status:
+            call.status = refusal.status.value
             await make_error_response(refusal)(scope, receive, call.send)
             return
         error = {"type": "api_error", "code": refusal.code, "message": refusal.message, "param": None}

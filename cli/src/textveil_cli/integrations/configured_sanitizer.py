@@ -22,6 +22,7 @@ class SanitizerSettings(Options, ExpectedBundle, total=False):
         expect_id: Required content hash of the bundle.
         signer: Public key of the required signer of the bundle.
         max_bytes: Maximum total size of its files.
+        language: Language of the texts, whose pack must be installed.
     """
 
 
@@ -159,9 +160,11 @@ def load_sanitizer(
     signer: str | None = None,
     max_bytes: int = MAX_BUNDLE_BYTES,
     pinned: bool | None = None,
+    language: str | None = None,
 ) -> Sanitizer:
     """Return the sanitizer of a bundle, one object for all callers."""
-    sanitizer = Sanitizer.load(folder, expect_id=expect_id, signer=signer, max_bytes=max_bytes)
+    expected = ExpectedBundle(expect_id=expect_id, signer=signer, max_bytes=max_bytes, language=language)
+    sanitizer = Sanitizer.load(folder, **expected)
     return sanitizer if pinned is None else Sanitizer(replace(sanitizer.bundle, is_expected=pinned))
 
 

@@ -93,7 +93,21 @@ class BundleOptions:
         Path | None,
         typer.Option("--bundle", "-b", help="Folder of the bundle; default: the built-in English bundle."),
     ] = None
+    language: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LANG",
+            help="Language of the texts, such as es, whose pack textveil-es must be installed; de+en for mixed texts. "
+            "With --bundle: refuse a bundle of another language.",
+        ),
+    ] = None
     expected: ExpectedBundleOptions
+
+    @property
+    def expected_bundle(self) -> ExpectedBundle:
+        """Return the requirements on the bundle, with its language."""
+        expected = self.expected.expected_bundle
+        return expected if self.language is None else {**expected, "language": self.language}
 
     def load_sanitizer(self, folder: Path | None = None) -> "Sanitizer":
         """Open the bundle, or the same bundle in another folder.
@@ -103,7 +117,7 @@ class BundleOptions:
         """
         from textveil.text import Sanitizer
 
-        return Sanitizer.load(self.bundle if folder is None else folder, **self.expected.expected_bundle)
+        return Sanitizer.load(self.bundle if folder is None else folder, **self.expected_bundle)
 
     def select_folder(self, argument: Path | None) -> Path | None:
         """Return the folder of the bundle, from the argument or from ``--bundle``.

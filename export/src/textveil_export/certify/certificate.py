@@ -139,7 +139,7 @@ def _check_stored_neighbors(table: SanTextTable, pair_scores: PairScores, progre
     """
     candidates = np.flatnonzero(table.roles & SANTEXT_OUTPUT_ROLE)
 
-    def wrong(block: NDArray[np.intp]) -> NDArray[np.intp]:
+    def find_wrong_inputs(block: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the inputs of a block whose stored neighbors are incomplete or have wrong scores."""
         scores = pair_scores.scores[block]
         stored = np.take_along_axis(scores, table.neighbors[block].astype(np.intp), axis=1)
@@ -147,7 +147,7 @@ def _check_stored_neighbors(table: SanTextTable, pair_scores: PairScores, progre
         lacking = nearer != (stored < stored[:, -1:]).sum(axis=1)
         return block[lacking | (stored != table.scores[block]).any(axis=1)]
 
-    rows = np.concatenate(pair_scores.map_blocks("checking neighbors", wrong, progress))
+    rows = np.concatenate(pair_scores.map_blocks("checking neighbors", find_wrong_inputs, progress))
     if len(rows):
         raise CertificationError(
             f"row {rows[0]} does not store the nearest outputs with their scores: build the table again"

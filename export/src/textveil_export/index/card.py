@@ -199,7 +199,7 @@ def _format_labels(measured: dict[str, Any]) -> str:
 
 def _format_comparison(measured: dict[str, Any]) -> str:
     """Return the section that compares extractors."""
-    if "compared" not in measured:  # only the older bundles ag-static and ag-minilm have these figures
+    if "compared" not in measured:  # only the older bundle ag-static has these figures
         return ""
     comparison = measured["compared"]
     levels = list(next(iter(comparison["extractors"].values()))["counts"])

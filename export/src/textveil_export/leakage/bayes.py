@@ -117,7 +117,7 @@ def guess_from_one_release(
         (0.85, [0, 1])
     """
 
-    def likeliest(outputs: Ids) -> dict[str, tuple[Ids, Floats]]:
+    def find_likeliest(outputs: Ids) -> dict[str, tuple[Ids, Floats]]:
         """Return guesses and joint probabilities for a block of outputs."""
         columns, best = channel.compute_columns(outputs), {}
         for name, prior in priors.items():
@@ -126,7 +126,7 @@ def guess_from_one_release(
             best[name] = guesses, joint[np.arange(len(outputs)), guesses]
         return best
 
-    blocks = map_blocks("guessing", np.arange(channel.symbol_count), likeliest, progress, _BLOCK)
+    blocks = map_blocks("guessing", np.arange(channel.symbol_count), find_likeliest, progress, _BLOCK)
     return {
         name: BestGuesses(
             float(np.concatenate([block[name][1] for block in blocks]).sum()),

@@ -112,7 +112,7 @@ def measure_spread(
     rows = map_blocks("summing rows", channel.output_ids, lambda words: _measure_rows(channel, words), progress, _BLOCK)
     unchanged, likely_outputs, likeliest = (np.concatenate(parts) for parts in zip(*rows, strict=True))
 
-    def columns(outputs: Ids) -> Integers:
+    def compute_likely_inputs(outputs: Ids) -> Integers:
         """Return ``likely_inputs`` for a block of outputs."""
         if isinstance(channel, ScoreRandomizer):  # of randomized words: kept words do not count
             probabilities = channel.compute_output_weights(outputs).astype(np.float64) * inverse
@@ -120,7 +120,7 @@ def measure_spread(
             probabilities = channel.compute_columns(outputs) * counted
         return _count_likely_inputs(probabilities)
 
-    likely_inputs = map_blocks("comparing inputs", channel.output_ids, columns, progress, _BLOCK)
+    likely_inputs = map_blocks("comparing inputs", channel.output_ids, compute_likely_inputs, progress, _BLOCK)
     return WordSpread(
         unchanged=unchanged,
         likely_outputs=likely_outputs,

@@ -254,7 +254,7 @@ def calibrate_certified_epsilon(
     }
     pair_scores = PairScores.compute(metric, progress)
 
-    def certified(some: Sequence[_ExponentSearch]) -> list[float]:
+    def certify_epsilons(some: Sequence[_ExponentSearch]) -> list[float]:
         """Return certified epsilons rounded up, as certificates state them."""
         laws = [
             SanText.from_table(
@@ -269,13 +269,15 @@ def calibrate_certified_epsilon(
         return [round_up(worst.overall.ratio) for worst in find_worst_ratios(pair_scores, table, losses, progress)]
 
     if flatten_to is not None:
-        _flatten_bases(table, pair_scores, list(searches.values()), certified, flatten_to=flatten_to, progress=progress)
+        _flatten_bases(
+            table, pair_scores, list(searches.values()), certify_epsilons, flatten_to=flatten_to, progress=progress
+        )
     for number in range(1, _MAX_PASSES + 1):
         unfinished = [one for one in searches.values() if one.is_open]
         if not unfinished:
             break
         progress("calibrating epsilons: passes", number, _MAX_PASSES)
-        for one, epsilon in zip(unfinished, certified(unfinished), strict=True):
+        for one, epsilon in zip(unfinished, certify_epsilons(unfinished), strict=True):
             one.narrow_search(epsilon)
     if any(one.is_open for one in searches.values()):
         raise ExportError(

@@ -31,6 +31,8 @@ class ExpectedBundle(TypedDict, total=False):
         signer: Public key of the signer who must have signed the bundle, 64 hexadecimal digits. The check needs the
             extra ``crypto``.
         max_bytes: Most bytes of all files together; by default ``MAX_BUNDLE_BYTES``.
+        language: Language of a text bundle, such as ``es``. Without a folder it selects an installed pack; several,
+            such as ``de+en``, are for mixed texts.
 
     Example:
         >>> from textveil import Sanitizer
@@ -42,6 +44,7 @@ class ExpectedBundle(TypedDict, total=False):
     expect_id: str | None
     signer: str | None
     max_bytes: int
+    language: str | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,6 +62,7 @@ class BundleBase:
         max_bytes: The size limit at opening.
         is_expected: Whether the caller stated the content hash or the signer. If not, everything that the bundle says
             about itself is an unverified claim of its author.
+        language: Language that the caller asked for; ``None`` if none.
     """
 
     #: Value of ``kind`` in the manifest.
@@ -69,6 +73,7 @@ class BundleBase:
     manifest: dict[str, Any]
     max_bytes: int
     is_expected: bool
+    language: str | None = None
 
     @property
     def is_builtin(self) -> bool:
@@ -81,7 +86,8 @@ class BundleBase:
     @property
     def expected_bundle(self) -> ExpectedBundle:
         """Return the requirements with which another process opens exactly this bundle."""
-        return ExpectedBundle(expect_id=self.content_hash, max_bytes=self.max_bytes)
+        expected = ExpectedBundle(expect_id=self.content_hash, max_bytes=self.max_bytes)
+        return expected if self.language is None else {**expected, "language": self.language}
 
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")

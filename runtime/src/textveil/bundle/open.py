@@ -8,6 +8,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
@@ -102,7 +103,20 @@ def open_bundle(path: Path, *wanted: type[BundleBase], **pins: Unpack[ExpectedBu
     contents = read_bundle_files(path, manifest.get("files"), max_bytes, lazy=late)
     pinned = expect_id is not None or signer is not None
     opened = BundleBase(path=path, content_hash=identity, manifest=manifest, max_bytes=max_bytes, is_expected=pinned)
-    return _import_parser(kind)(opened, contents)
+    bundle = _import_parser(kind)(opened, contents)
+    language = pins.get("language")
+    return bundle if language is None else _require_language(bundle, language)
+
+
+def _require_language(bundle: BundleBase, language: str) -> BundleBase:
+    """Return a text bundle that notes its language, after a check that this is its language."""
+    from textveil.bundle.languages import check_language
+    from textveil.bundle.text_bundle import TextBundle
+
+    if not isinstance(bundle, TextBundle):
+        raise OptionError("language: only a bundle that sanitizes text has a language")
+    check_language(bundle, language)
+    return replace(bundle, language=language)
 
 
 def _import_parser(bundle_type: str) -> Callable[[BundleBase, BundleFiles], BundleBase]:

@@ -130,6 +130,11 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
             UnknownMechanism: The bundle lacks the table. The message names a bundle that has it.
         """
         available = ", ".join(self.mechanisms) or "the lists of the mode names"
+        if self.language not in (None, "en") and not self.mechanisms:
+            raise UnknownMechanism(
+                f"the language {self.language} has the mode names only: words and all need --bundle with a table of "
+                "that language (textveil-export staircase)"
+            )
         if mechanism == "staircase" and self.staircase_table is None:
             raise UnknownMechanism(f"this bundle contains {available} only: use the built-in bundle")
         if mechanism != "staircase" and self.santext_table is None:

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from textveil.bundle.parsers import parse_json
@@ -45,10 +46,16 @@ class Restorer:
 
     Args:
         pairs: Output and original, each as spelled. An output whose case carries no information is in lower case.
+        find_pairs: Function that finds more pairs. It is called at the first use: most mappings are never used.
     """
 
-    def __init__(self, pairs: Iterable[Sequence[Any]] = ()) -> None:
-        self._unsorted_pairs = tuple(pairs)  # parsed at first use: most mappings are never used
+    def __init__(
+        self,
+        pairs: Iterable[Sequence[Any]] = (),
+        *,
+        find_pairs: Callable[[], Iterable[Sequence[Any]]] = tuple,
+    ) -> None:
+        self._unsorted_pairs, self._find_pairs = tuple(pairs), find_pairs  # parsed at first use
 
     def add_pairs(self, pairs: Iterable[Sequence[Any]]) -> None:
         """Add more pairs.
@@ -64,8 +71,8 @@ class Restorer:
     def _sorted_pairs(self) -> _SortedPairs:
         """Pairs by the key of their output, ambiguous pairs by that key, and pairs with surroundings."""
         sorted_pairs: _SortedPairs = {}, {}, {}
-        self._sort_pairs(self._unsorted_pairs, *sorted_pairs)
-        self._unsorted_pairs = ()
+        self._sort_pairs(chain(self._unsorted_pairs, self._find_pairs()), *sorted_pairs)
+        self._unsorted_pairs, self._find_pairs = (), tuple
         return sorted_pairs
 
     @staticmethod

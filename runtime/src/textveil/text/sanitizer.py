@@ -15,7 +15,7 @@ from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
 from textveil.bundle.files import ExpectedBundle
 from textveil.bundle.open import open_bundle
 from textveil.bundle.text_bundle import TextBundle
-from textveil.errors import InputError, OptionError
+from textveil.errors import ContentHashMismatch, InputError, OptionError
 from textveil.sequences import check_documents, wrap_texts
 from textveil.text.options import NAMES_OPTIONS, Options, check_options, make_cache_key
 from textveil.text.statement import PrivacyTerms, Result, SanitizedDocument
@@ -71,14 +71,19 @@ class Sanitizer:
         Of the built-in bundle, the files that only the mode ``names`` needs are checked when that mode is first used.
 
         Args:
-            path: Folder of a bundle. If omitted, the built-in English bundle, whose content hash is then checked too.
-            pins: Expected content hash or signer (``ExpectedBundle``).
+            path: Folder of a bundle. If omitted, the built-in English bundle, whose content hash is then checked too,
+                or the installed pack of ``language``.
+            pins: Expected content hash, signer or language (``ExpectedBundle``): ``language="es"`` opens the pack
+                ``textveil-es``, and ``"es+en"`` joins two for mixed texts.
 
         Raises:
             BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge: The bundle is unusable.
             ContentHashMismatch, WrongSigner: The bundle is not the expected one.
             CryptoUnavailable: ``pins`` has a signer, and the extra ``crypto`` is not installed.
         """
+        language = pins.get("language")
+        if path is None and language is not None:
+            return cls(_open_languages(language, pins))
         if path is None and pins.get("expect_id") is None:
             pins = {**pins, "expect_id": DEFAULT_BUNDLE_ID}
         return cls(open_bundle(DEFAULT_BUNDLE if path is None else Path(path), TextBundle, **pins))
@@ -260,9 +265,9 @@ class Sanitizer:
         """Return the results of documents of one text each."""
         terms, rows = self._rewrite(documents, options)
         results = list[Result]()
-        for (text,), tokens, mapping, randomized, replaced, (spans,) in rows:
+        for (text,), tokens, mapping, randomized, replaced, (outline,) in rows:
             counts = {"randomized_words": randomized, "replaced_words": replaced}
-            results.append(Result(text=text, tokens=tokens, terms=terms, mapping=mapping, **counts, spans=spans))
+            results.append(Result(text=text, tokens=tokens, terms=terms, mapping=mapping, **counts, outline=outline))
         return results
 
     def _rewrite(self, documents: Sequence[Sequence[str]], options: Options) -> tuple[PrivacyTerms, Iterable[Any]]:
@@ -367,6 +372,8 @@ class PlanFactory:
         """Create the plan for checked options of every mode except ``names``."""
         if names_only := sorted(NAMES_OPTIONS.intersection(checked)):
             raise OptionError(f"{', '.join(names_only)}: only with the mode names (protect)")
+        if not self._bundle.mechanisms and self._bundle.language not in (None, "en"):
+            self._bundle.check_mechanism("staircase")  # names the language, and the next step
         if self._detector is not None:
             raise OptionError("an external detector works only with the mode names (protect)")
         if checked.get("mechanism", self._bundle.default_mechanism) != "staircase":
@@ -382,6 +389,35 @@ def selects_names(bundle: TextBundle, checked: Mapping[str, Any]) -> bool:
     if "protect" not in checked:
         return "mechanism" not in checked and bundle.default_mode == "names"
     return checked["protect"] == "names" and checked.get("mechanism", "staircase") == "staircase"
+
+
+def _open_languages(language: str, pins: ExpectedBundle) -> TextBundle:
+    """Open the packs of one language or several; English is the built-in bundle.
+
+    Raises:
+        OptionError: ``language`` is no tag, or a signer is required of several packs.
+        BundleNotFound: A pack is not installed.
+    """
+    from textveil.bundle.languages import BUILTIN_LANGUAGE, find_language_pack, join_bundles, split_languages
+
+    languages = split_languages(language)
+    folders = [DEFAULT_BUNDLE if one == BUILTIN_LANGUAGE else find_language_pack(one) for one in languages]
+    if len(languages) == 1:
+        return open_bundle(folders[0], TextBundle, **pins)
+    if pins.get("signer") is not None:
+        raise OptionError("signer: only with one language")
+    own = ExpectedBundle(max_bytes=pins["max_bytes"]) if "max_bytes" in pins else ExpectedBundle()
+    bundles = [
+        open_bundle(folder, TextBundle, **{**own, "language": one})
+        for folder, one in zip(folders, languages, strict=True)
+    ]
+    bundle, expected = join_bundles(bundles), pins.get("expect_id")
+    if expected is not None and expected.strip().lower() != bundle.content_hash:
+        raise ContentHashMismatch(
+            f"the packs of {language} together have the content hash {bundle.content_hash}, not the expected one: "
+            "install the expected packs, or correct --expect-id"
+        )
+    return replace(bundle, language=language, is_expected=expected is not None)
 
 
 def _explain_pieces(plan: "RandomizingPlan | NamesPlan", text: str) -> "Iterator[ExplainedPiece]":

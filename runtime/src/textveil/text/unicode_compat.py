@@ -19,7 +19,6 @@ from textveil.bundle.character_classes import parse_character_classes
 from textveil.bundle.layout import CHARACTER_CLASSES
 from textveil.errors import EngineFailed
 from textveil.lazy import LazyPattern
-from textveil.text.replaced_spans import map_span_originals
 
 #: Characters whose classes may differ. All others have the same classes in every Unicode version and every bundle
 #: (docs/format.md), and most texts consist of these.
@@ -64,13 +63,13 @@ class CharacterSwap:
 
         Each character takes the place of one character, so positions stay the same.
         """
-        for texts, tokens, mapping, *counts, spans in rows:
+        for texts, tokens, mapping, *counts, outlines in rows:
             yield (
                 [*map(self.restore_characters, texts)],
                 tokens,
                 mapping and mapping.map_originals(self.restore_characters),
                 *counts,
-                [map_span_originals(one, self.restore_characters) for one in spans],
+                [outline and outline.map_originals(self.restore_characters) for outline in outlines],
             )
 
 

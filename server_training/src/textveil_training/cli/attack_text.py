@@ -164,7 +164,7 @@ def text(
 
     settings = attack.make_settings()
     device = machine.apply()
-    subject = AttackedMechanism(bundle.bundle, pins=bundle.expected.expected_bundle, **combine_options(level, mode))
+    subject = AttackedMechanism(bundle.bundle, pins=bundle.expected_bundle, **combine_options(level, mode))
     examples, split, options = raw.read()
     known = raw.read_known(split, options) if {"words", "frequent"} & set(settings.attacks) else []
     how: dict[str, Any] = {"known": known, "prior": raw.read_prior(), "output": output, "device": device}

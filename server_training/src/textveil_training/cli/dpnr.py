@@ -91,6 +91,23 @@ class VectorBundleOptions:
     source: Annotated[str, typer.Option(help="Source and license of the data, for the card.")] = ""
     force: Annotated[bool, typer.Option("--force", help="Replace an existing bundle, and its unfinished run.")] = False
 
+    def list_changed(self) -> list[str]:
+        """List the options that change the trained model, and their values, for the card; folders by their names."""
+        folder = Path(self.encoder)
+        given = {
+            "--noise": self.noise,
+            "--levels": self.levels,
+            "--encoder": None
+            if self.encoder == "minilm"
+            else folder.resolve().name
+            if folder.is_dir()
+            else self.encoder,
+            "--max-tokens": None if self.max_tokens == type(self).max_tokens else self.max_tokens,
+            "--num-epochs": self.num_epochs,
+            "--keep-pieces": self.keep_pieces,
+        }
+        return [part for name, value in given.items() if value is not None for part in (name, str(value))]
+
     def make_settings(
         self, output: Path, seed: int | None, precision: str | None, labels: int
     ) -> "VectorBundleSettings":
@@ -225,6 +242,9 @@ def _train_own(
 
         settings = own.make_settings(output, seed, precision, len(texts.labels))
         named = ["--data", data.name, "--text", options.text_key, "--label", options.label_key or ""]
+        named += own.list_changed()
+        named += [] if seed is None else ["--seed", str(seed)]
+        named += [] if precision is None else ["--precision", precision]
         command = shlex.join(["textveil-train", "dpnr", *named, "-o", output.resolve().name])
         how: dict[str, Any] = {"resume": resume, "force": own.force, "device": machine.apply()}
         try:

@@ -92,7 +92,7 @@ def pretrain(
     if mode is not None:
         channel = _make_mode_texts(bundle, level, mode, raw)
     elif named or (not raw and texts.release is None):
-        channel = TokenRandomizer(bundle.bundle, pins=bundle.expected.expected_bundle, **options_of_text(level))
+        channel = TokenRandomizer(bundle.bundle, pins=bundle.expected_bundle, **options_of_text(level))
     with report_progress() as report:
         record = train(settings, texts, channel, run, raw=raw, report=report)
     if record["result"] is not None:  # of several processes only the first one has it

@@ -100,7 +100,7 @@ def sanitize_corpus(
     if how.protection.allow is not None:
         how.report_list_entries(bundle.load_sanitizer(), options, quiet)
     common: dict[str, Any] = {"options": options, "bundle": bundle.bundle, "resume": resume}
-    common |= {"workers": corpus.workers, **bundle.expected.expected_bundle}
+    common |= {"workers": corpus.workers, **bundle.expected_bundle}
     with show_progress_bars() as report:
         if ray.ray:
             record = _sanitize_on_ray(inputs, output, corpus, ray, common | {"report": report})

@@ -217,12 +217,12 @@ def compute_figures(
     def recall(channel: NDArray[np.float64]) -> NDArray[np.float64]:
         return compute_recalls(confusion, channel)
 
-    def abandoned(level: LabelStaircase) -> list[str]:
+    def list_abandoned(level: LabelStaircase) -> list[str]:
         return [label for label, base in zip(task.labels, level.base, strict=True) if not base]
 
     return {
         **describe_split(task, data),
-        **compute_randomizer_figures(task.labels, confusion, channels, recall, abandoned),
+        **compute_randomizer_figures(task.labels, confusion, channels, recall, list_abandoned),
     }
 
 

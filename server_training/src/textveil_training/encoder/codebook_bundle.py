@@ -81,7 +81,7 @@ def train_codebook_bundle(
 
     decided, _ = kept.load_or_make(f"{settings.extractor}-decisions", decide)
 
-    def found(name: str) -> NDArray[np.float64]:
+    def count_parts(name: str) -> NDArray[np.float64]:
         """Count the texts of a part of the data by class (row) and cluster (column)."""
         return count_confusion(getattr(task, name), decided[name], max(1, len(task.labels)), count)
 
@@ -89,7 +89,7 @@ def train_codebook_bundle(
         make_integer_randomizer("counts", make_counts_randomizer(count, compute_realized_epsilon(e)), e)
         for e in settings.levels
     )
-    calibration = found("calibration")
+    calibration = count_parts("calibration")
     shares = np.diag(calibration.sum(axis=0))
     labels = tuple(str(cluster) for cluster in range(count))
     return IndexContents(
@@ -107,7 +107,7 @@ def train_codebook_bundle(
             )
             for level in levels
         },
-        held_out=HeldOutCounts(task.labels, (calibration + found("test")).astype(np.int64))
+        held_out=HeldOutCounts(task.labels, (calibration + count_parts("test")).astype(np.int64))
         if len(task.labels) > 1
         else None,
         license=settings.license,
@@ -119,7 +119,11 @@ def train_codebook_bundle(
         },
         measured={
             **describe_split(task, settings.data),
-            **(compute_label_figures(task.labels, found("train"), found("test"), levels) if task.labels else {}),
+            **(
+                compute_label_figures(task.labels, count_parts("train"), count_parts("test"), levels)
+                if task.labels
+                else {}
+            ),
         },
     )
 
@@ -144,14 +148,14 @@ def compute_label_figures(
         levels: Levels of randomized response.
     """
 
-    def chosen(channel: NDArray[np.float64]) -> NDArray[np.int64]:
+    def choose_labels(channel: NDArray[np.float64]) -> NDArray[np.int64]:
         return (train @ channel).argmax(axis=0)
 
     def recall(channel: NDArray[np.float64]) -> NDArray[np.float64]:
-        released, told = test @ channel, chosen(channel)
+        released, told = test @ channel, choose_labels(channel)
         return np.array([counts[told == label].sum() for label, counts in enumerate(released)]) / test.sum(axis=1)
 
-    def abandoned(level: LabelStaircase) -> list[str]:
-        return [label for number, label in enumerate(labels) if number not in chosen(level.probability_matrix)]
+    def list_abandoned(level: LabelStaircase) -> list[str]:
+        return [label for number, label in enumerate(labels) if number not in choose_labels(level.probability_matrix)]
 
-    return compute_randomizer_figures(labels, test, {"counts": levels}, recall, abandoned)
+    return compute_randomizer_figures(labels, test, {"counts": levels}, recall, list_abandoned)

@@ -96,7 +96,7 @@ def finetune(
     run.begin({"kind": KIND, "settings": settings.describe(), **subject, "start": start})
     train, dev = task.splits["train"], task.splits["dev"]
 
-    def measured(network: FinetunedNetwork, split: str) -> dict[str, float]:
+    def measure_split(network: FinetunedNetwork, split: str) -> dict[str, float]:
         rows = task.splits[split]
         found = compute_outputs(network, description.joined, tokenizer, rows.texts, run.device, precision)
         if task.has_scores:
@@ -137,7 +137,7 @@ def finetune(
             return make_length_batches(sequences, settings.batch_size, generator)
 
         def measure() -> dict[str, float]:
-            return {"dev": measured(network, "dev")["pearson" if task.has_scores else "accuracy"]}
+            return {"dev": measure_split(network, "dev")["pearson" if task.has_scores else "accuracy"]}
 
         def keep(best: bool) -> None:
             if best:
@@ -168,4 +168,4 @@ def finetune(
         fit()
     best, _, _ = read_model(run.output)
     best = best.to(run.device)
-    return run.finish({split: measured(best, split) for split in ("dev", "test")})
+    return run.finish({split: measure_split(best, split) for split in ("dev", "test")})

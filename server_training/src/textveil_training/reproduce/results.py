@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +99,7 @@ def make_table(found: Reproduction, paper: Mapping[str, str] | None) -> list[lis
 def format_report(study: PublishedStudy, found: Reproduction, paper: Mapping[str, str] | None) -> str:
     """Format the outcome for a terminal."""
     lines = [f"{study.paper}: {study.place}", study.question, "", format_table(make_table(found, paper), 1), ""]
-    return "\n".join([*lines, *(f"- {note}" for note in _collect_notes(study, found, paper))])
+    return "\n".join([*lines, *(f"- {note}" for note in collect_notes(study, found, paper))])
 
 
 def make_record(
@@ -123,6 +122,25 @@ def make_record(
     }
 
 
+def read_record(record: Mapping[str, Any]) -> Reproduction:
+    """Return the outcome that ``make_record`` described.
+
+    Args:
+        record: Content of a record's file.
+
+    Raises:
+        InvalidJson: It is no record of a reproduction.
+    """
+    if record.get("format") != FORMAT or record.get("format_version") != VERSION:
+        raise InvalidJson("the file is no record of textveil-train reproduce: pass one that it wrote")
+    return Reproduction(
+        rows=[ReproducedRow(**row) for row in record["rows"]],
+        axes=(record["axes"][0], record["axes"][1]),
+        notes=record["notes"],
+        facts=record["facts"],
+    )
+
+
 def write_record(path: Path, record: Mapping[str, Any]) -> None:
     """Write a record as JSON.
 
@@ -133,27 +151,8 @@ def write_record(path: Path, record: Mapping[str, Any]) -> None:
         write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
 
 
-def write_page(folder: Path, study: PublishedStudy, found: Reproduction, paper: Mapping[str, str] | None) -> None:
-    """Write a page in Markdown with the table, and its picture.
-
-    Raises:
-        OutputError: A file cannot be written.
-    """
-    header, *rows = make_table(found, paper)
-    table = [header, ["---"] * len(header), *rows]
-    lines = [f"# {study.place} of {study.paper}", "", study.question, ""]
-    lines += ["| " + " | ".join(cells) + " |" for cells in table]
-    has_picture = any(row.series for row in found.rows)
-    if has_picture:
-        lines += ["", f"![{found.axes[1]} by {found.axes[0]}]({study.name}.svg)"]
-        with open_atomic_text(folder / f"{study.name}.svg") as write:
-            write(draw_picture(found))
-    lines += ["", *(f"- {note}" for note in _collect_notes(study, found, paper)), ""]
-    with open_atomic_text(folder / f"{study.name}.md") as write:
-        write("\n".join(lines))
-
-
-def _collect_notes(study: PublishedStudy, found: Reproduction, paper: Mapping[str, str] | None) -> list[str]:
+def collect_notes(study: PublishedStudy, found: Reproduction, paper: Mapping[str, str] | None) -> list[str]:
+    """Return the sentences below a table: what is missing, how the run was made, and why figures differ."""
     if paper is None:
         return [SAMPLE_NOTE, *found.notes]
     empty = sum(row.name not in paper for row in found.rows)
@@ -167,47 +166,3 @@ def _format_figure(figure: float | None) -> str:
     if figure is None:
         return ""
     return f"{figure:,.0f}" if abs(figure) >= 1000 or figure == int(figure) else f"{figure:.3g}"
-
-
-_WIDTH, _HEIGHT, _LEFT, _BOTTOM = 640, 360, 60, 46
-_COLORS = ("#1b6ca8", "#c8553d", "#2d7d46", "#7b4fa3", "#b8860b", "#4a4a4a")
-
-
-def draw_picture(found: Reproduction) -> str:
-    """Draw the first figure of each row by its position, one line for each series, as SVG."""
-    series: dict[str, list[tuple[float, float]]] = {}
-    for row in found.rows:
-        if row.series and row.position is not None:
-            series.setdefault(row.series, []).append((row.position, next(iter(row.figures.values()))))
-    points = [point for line in series.values() for point in line]
-    (left, right), (low, high) = ((min(axis), max(axis)) for axis in zip(*points, strict=True))
-    right, high = (right if right > left else left + 1), (high if high > low else low + 1)
-
-    def place(point: tuple[float, float]) -> tuple[float, float]:
-        x = _LEFT + (point[0] - left) / (right - left) * (_WIDTH - _LEFT - 20)
-        return x, _HEIGHT - _BOTTOM - (point[1] - low) / (high - low) * (_HEIGHT - _BOTTOM - 24)
-
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT + 18 * len(series)}" '
-        'font-family="sans-serif" font-size="12">',
-        f'<rect width="{_WIDTH}" height="{_HEIGHT + 18 * len(series)}" fill="white"/>',
-        f'<path d="M{_LEFT} 20V{_HEIGHT - _BOTTOM}H{_WIDTH - 20}" fill="none" stroke="#888"/>',
-        f'<text x="{_WIDTH / 2}" y="{_HEIGHT - 8}" text-anchor="middle">{escape(found.axes[0])}</text>',
-        f'<text x="{_LEFT}" y="14">{escape(found.axes[1])}</text>',
-    ]
-    for value in (low, high):
-        parts.append(
-            f'<text x="{_LEFT - 6}" y="{place((left, value))[1] + 4:.0f}" text-anchor="end">{value:.3g}</text>'
-        )
-    for value in sorted({x for x, _ in points}):
-        x = place((value, low))[0]
-        parts.append(f'<text x="{x:.0f}" y="{_HEIGHT - _BOTTOM + 16}" text-anchor="middle">{value:.3g}</text>')
-    for number, (name, line) in enumerate(series.items()):
-        color, placed = _COLORS[number % len(_COLORS)], [place(point) for point in sorted(line)]
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in placed)
-        parts.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"/>')
-        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{color}"/>' for x, y in placed]
-        y = _HEIGHT + 18 * number + 8
-        parts.append(f'<circle cx="{_LEFT}" cy="{y - 4}" r="4" fill="{color}"/>')
-        parts.append(f'<text x="{_LEFT + 10}" y="{y}">{escape(name)}</text>')
-    return "\n".join([*parts, "</svg>", ""])

@@ -9,13 +9,13 @@ from textveil_training.engine.run import list_software
 from textveil_training.errors import CheckpointError
 from textveil_training.reproduce import noise_studies, vector_studies, word_studies
 from textveil_training.reproduce.inputs import ReproductionInputs, describe_inputs
+from textveil_training.reproduce.page import write_page
 from textveil_training.reproduce.published import PublishedStudy
 from textveil_training.reproduce.results import (
     Reproduction,
     check_paper_figures,
     format_report,
     make_record,
-    write_page,
     write_record,
 )
 

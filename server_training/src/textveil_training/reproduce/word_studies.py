@@ -1,5 +1,7 @@
 """Tables 1 and 3 and Figure 4 of Yue and others (2021): what a server learns from sanitized text, and an attacker."""
 
+import hashlib
+import json
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -9,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 from textveil import Sanitizer
+from textveil.storage import open_atomic_text
 
 from textveil_training.attacks.settings import TextAttackSettings
 from textveil_training.attacks.subject import AttackedMechanism
@@ -68,23 +71,18 @@ def measure_pretraining(study: PublishedStudy, inputs: ReproductionInputs) -> Re
     steps = min(inputs.steps, _SAMPLE_STEPS) if inputs.uses_sample else inputs.steps
     inputs = replace(inputs, steps=steps)
     texts = [text for row in task.splits["train"].texts for text in row]
-    releases: dict[str, tuple[Sanitizer, Any]] = {
-        "santext, epsilon 3": (Sanitizer.load(bundle.folder), _make_options(bundle, "santext", "3"))
-    }
-    releases |= {mode: (Sanitizer.load(), {"protect": mode}) for mode in _MODES}
     rows = []
-    for name, (sanitizer, options) in releases.items():
+    for name, (sanitizer, options) in list_releases(bundle).items():
         sanitized = sanitize_task(task, sanitizer, options)
         channel = (
             TokenRandomizer(bundle.folder, **options) if "protect" not in options else ModeTexts(sanitizer, options)
         )
-        without, pretrained = [], []
+        pairs = []
         for seed in range(inputs.seeds):
             inputs.report(f"{name}, seeds", seed, inputs.seeds)
-            model = _pretrain(name, texts, channel, inputs, seed)
-            without.append(_finetune(sanitized, inputs, seed, tuned=True))
-            pretrained.append(_finetune(sanitized, replace(inputs, model=str(model)), seed, tuned=True))
-        gains = np.array(pretrained) - np.array(without)
+            pairs.append(_measure_pair(name, texts, channel, sanitized, inputs, seed))
+        without, pretrained = np.array(pairs).T
+        gains = pretrained - without
         column = "accuracy" if not task.has_scores else "Pearson's r"
         for start, found in (("no pretraining", without), ("pretrained", pretrained)):
             error = float(np.std(found, ddof=1)) if len(found) > 1 else None
@@ -103,6 +101,33 @@ def measure_pretraining(study: PublishedStudy, inputs: ReproductionInputs) -> Re
         ],
         facts=_collect_facts(task, bundle, study, inputs) | {"steps": inputs.steps, "seeds": inputs.seeds},
     )
+
+
+def list_releases(bundle: WordBundle) -> dict[str, tuple[Sanitizer, Any]]:
+    """Return the releases that are pretrained on, by name: a sanitizer and its options."""
+    santext = Sanitizer.load(bundle.folder), _make_options(bundle, "santext", "3")
+    return {"santext, epsilon 3": santext} | {mode: (Sanitizer.load(), {"protect": mode}) for mode in _MODES}
+
+
+def _measure_pair(
+    name: str, texts: Sequence[str], channel: Any, sanitized: FinetuningTask, inputs: ReproductionInputs, seed: int
+) -> tuple[float, float]:
+    """Measure one seed without and with pretraining, or read the two figures that a stopped run left.
+
+    The file is in the folder of ``--work``, and its name has a hash of the inputs.
+    """
+    key = [name, seed, texts, inputs.model, inputs.steps, inputs.max_tokens, str(inputs.vectors), inputs.max_words]
+    digest = hashlib.sha256(json.dumps(key).encode("utf-8", "replace")).hexdigest()
+    kept = inputs.work / f"pair-{digest[:16]}.json"
+    if kept.is_file():
+        without, pretrained = json.loads(kept.read_text("utf-8"))
+        return without, pretrained
+    without = _finetune(sanitized, inputs, seed, tuned=True)
+    model = _pretrain(name, texts, channel, inputs, seed)
+    pretrained = _finetune(sanitized, replace(inputs, model=str(model)), seed, tuned=True)
+    with open_atomic_text(kept) as write:
+        write(json.dumps([without, pretrained]) + "\n")
+    return without, pretrained
 
 
 def measure_attacks(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:

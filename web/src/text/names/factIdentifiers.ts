@@ -13,6 +13,8 @@ const PIECES = /^[\x20-\x7e]+$/;
 const CODE_MARKS = /[_.$:\\#]|\/.*\/|[a-z][A-Z]/;
 const UNCUT_MARKS = /[@%&?]|:\/\//;
 const CAMEL = /[a-z][A-Z]|[A-Z]{2}[a-z]/;
+/** Common words that are names too, and are frequent in identifiers: kept beside a piece that names nobody. */
+const SHARED_PIECES = new Set("black fields long max page price white".split(" "));
 const ROUND = new Set("100 200 256 404 500 512".split(" "));
 const ADDRESS_BEGINNINGS = new Set("http https www ftp mailto".split(" "));
 
@@ -44,7 +46,9 @@ export class IdentifierRules {
     if (!this.#hasPlainDigits(pieces)) return false;
     const words = pieces.filter((piece) => !beginsWithDigit(piece)).map((piece) => piece.toLowerCase());
     if (words.length > 1 && words.some((word) => this.#prefixes.has(word))) return false;
-    return words.some((word) => word.length > 1) && words.every((word) => this.strings.isPiece(word));
+    const others = words.filter((word) => !this.strings.isPiece(word));
+    if (!words.some((word) => word.length > 1 && !others.includes(word))) return false;
+    return others.every((word) => SHARED_PIECES.has(word) && this.strings.isShared(word));
   }
 
   /** Return whether pieces have at most one group of digits: one or two digits, or a round number. */

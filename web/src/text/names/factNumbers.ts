@@ -1,6 +1,7 @@
 /** Numbers for the rules of `facts`: counts, measures, ages, years, months, amounts and small numbers. */
 
 import type { FactWords } from "../../bundle/rules.js";
+import { TITLE } from "../segmentation/words.js";
 import type { EntityMention } from "./entityTypes.js";
 import { type LinePlaces, NUMERIC_TYPES } from "./factPlaces.js";
 import type { FactStrings } from "./factStrings.js";
@@ -9,6 +10,10 @@ const splitWords = (words: string): ReadonlySet<string> => new Set(words.split("
 
 const DAYS = splitWords("day ordinal date");
 const DATES = splitWords("month day date year year-range season");
+const DAYS_AND_CARDS = splitWords("day ordinal date account card iban");
+/** A month and a year, and words before those of a card. */
+const MONTH_YEAR = /^(?:0?[1-9]|1[0-2])\/(?:19|20)[0-9]{2}$/;
+const EXPIRY_WORDS = splitWords("exp expiration expire expires expiry thru until valid");
 const COUNTED_TYPES = splitWords("number year digits phone");
 const [MAX_BARE, MAX_AGE, MAX_ORDINAL] = [89, 89, 99];
 const ASCII_DIGITS = /^[0-9]+$/;
@@ -49,6 +54,8 @@ export class NumberFacts {
     if (place.getGap(index).endsWith("#") || place.precedesCapital(index)) return false;
     const neighbors = place.countNeighbors(index);
     if (neighbors > 1) return false;
+    if (entityType === "number-word") return isUseful && neighbors === 0 && this.#isNumberWord(place, index, mention);
+    if (MONTH_YEAR.test(text)) return isUseful && this.#isMonthYear(place, index);
     if (COUNTED_TYPES.has(entityType) && this.#isCounted(place, index, entityType, text)) return true;
     if (place.follows(index, this.#beforeValues)) return false;
     if (entityType === "digits" && neighbors === 0 && RATING.test(text)) return true;
@@ -70,6 +77,18 @@ export class NumberFacts {
   #isTimePlace(place: LinePlaces, index: number): boolean {
     const isNearDate = [-3, -2, -1, 0, 1, 2, 3].some((step) => DATES.has(place.getClass(index + step)));
     return !isNearDate && !place.follows(index, this.#beforeValues);
+  }
+
+  /** Return whether a number word counts, or begins a clause with a capital: *First of all*. */
+  #isNumberWord(place: LinePlaces, index: number, { span }: EntityMention): boolean {
+    if (place.follows(index, this.#beforeValues)) return false;
+    return this.#counts(place, index) || (span.case === TITLE && place.beginsClause(index, undefined));
+  }
+
+  /** Return whether no day, and no word of a secret, an address or a card, stands near a month with its year. */
+  #isMonthYear(place: LinePlaces, index: number): boolean {
+    const words = new Set([...this.#beforeValues, ...EXPIRY_WORDS]);
+    return !place.follows(index, words, FAR) && !place.hasInSentence(index, DAYS_AND_CARDS);
   }
 
   /** Return whether a number counts, measures or is money, or is the first of two: `20 to 35 hours`. */

@@ -150,6 +150,11 @@ export class FactStrings {
     return word.length === 1 || this.words.identifierPieces.has(word) || this.isTerm(word);
   }
 
+  /** Return whether a word is neither denied nor a surrogate. */
+  isShared(word: string): boolean {
+    return !this.denied.has(word) && !this.isSurrogate(word);
+  }
+
   /** Return whether a long string without blanks consists of common words in lower case, with marks between. */
   isWordList(text: string): boolean {
     if (!WORD_LIST.test(text)) return false;
@@ -207,6 +212,8 @@ export class FactStrings {
       const { key = "" } = tokens[0] ?? {};
       if ((flags[0] ?? 0) & CENSUS || [...key].length < MIN_HEADING) return false;
       if (this.#isListedTerm(key)) return true;
+      const isPlain = !this.isCompany(tokens[0]?.text ?? "") && !this.words.addressWords.has(key);
+      if (isPlain && !((flags[0] ?? 0) & RARE)) return true;
     }
     return flags.some((mask) => (mask & (START | OPENER)) > 0 && (mask & RARE) === 0);
   }

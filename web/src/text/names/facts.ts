@@ -35,7 +35,7 @@ const splitWords = (words: string): ReadonlySet<string> => new Set(words.split("
 const VALUE_TYPES: Readonly<Record<Facts, string>> = {
   none: "",
   plain: "digits number year",
-  useful: "age day decade group month ordinal season time weekday year-range",
+  useful: "age day decade group month number-word ordinal season time weekday year-range",
   public: "country the-country",
 };
 

@@ -157,11 +157,7 @@ class SpelledSpanFinder {
     const elements: [number, string][] = [[start, this.#classifyElement(start)]];
     let index = start + 1;
     for (; index < this.words.length; index++) {
-      const followsDigits = this.#getWord(index - 1).tokenClass === DIGITS;
-      if (followsDigits && this.#isDigits(index) && includesWord(data.joins_digits, this.gaps[index] ?? "")) {
-        elements.push([index, ""]); // of one group
-        continue;
-      }
+      // Whether a gap joins must not depend on digits or words around it, so a bracket that closes ends a number.
       if (!this.#isJoined(index, data.joins_spelled)) break;
       const elementClass = this.#classifyElement(index);
       if (elementClass !== "") {

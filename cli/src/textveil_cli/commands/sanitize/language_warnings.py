@@ -75,5 +75,6 @@ def warn_about_language(sanitizer: Sanitizer, words: KeptWords, *, documents: in
         return
     percent = 100 - round(100 * (words.share or 0))
     scope_note = "" if documents < 2 else f" (over half in {mostly_replaced:,} of {format_count(documents, 'text')})"
-    language = "English" if sanitizer.bundle.is_builtin else "in the language of the bundle"
+    is_english = sanitizer.bundle.is_builtin
+    language = "English (--language for another one)" if is_english else "in the language of the bundle"
     print_message(f"textveil: {percent} % of the words were replaced{scope_note}: the text may not be {language}")

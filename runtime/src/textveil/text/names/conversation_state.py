@@ -17,7 +17,7 @@ from textveil.text.names.entity_types import EntityMention, MentionPart, convert
 from textveil.text.names.guarantee import ReplacementStyle
 from textveil.text.names.read import ReadText
 from textveil.text.names.reply_pairs import RewrittenElement
-from textveil.text.names.rewrite import DocumentDraws, quote_json_tags
+from textveil.text.names.rewrite import DocumentDraws, quote_json_tags, spell_mention
 from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.restore import escape_tags
 from textveil.text.segmentation import LOWER, fold_word
@@ -128,7 +128,7 @@ class ConversationDraws(DocumentDraws):
         assert drawn_parts is not None  # a conversation has no randomized list
         if isinstance(drawn_parts, str):
             return RewrittenElement(drawn_parts, original, None if drawn_parts == original else mention)
-        return self._join_surrogates(mention, drawn_parts)
+        return spell_mention(self._surrogates, mention, drawn_parts)
 
     def _draw_part(self, part: MentionPart) -> int | None:
         """Return the index of the surrogate of a part; ``None`` if its pool or the cap is used up."""

@@ -124,6 +124,20 @@ class GivenNameLinker:
     def __init__(self) -> None:
         self._given, self._family = set[str](), set[str]()
 
+    def link_text(self, elements: Sequence[str | EntityMention]) -> Sequence[str | EntityMention]:
+        """Return the elements of a text as ``link_names`` yields them. Most elements name no person."""
+        places = [
+            place
+            for place, entry in enumerate(elements)
+            if not isinstance(entry, str) and entry.entity_type in _PERSON_TYPES
+        ]
+        if not places:
+            return elements
+        linked = [*elements]
+        for place, entry in zip(places, self.link_names([elements[place] for place in places]), strict=True):
+            linked[place] = entry
+        return linked
+
     def link_names(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
         """Yield the elements of a text, with some family names changed to first names.
 

@@ -16,6 +16,8 @@ _PIECES = re.compile(r"[\x20-\x7e]+")
 _CODE_MARKS = re.compile(r"[_.$:\\#]|/.*/|[a-z][A-Z]")
 _UNCUT_MARKS = re.compile(r"[@%&?]|://")
 _ROUND = frozenset("100 200 256 404 500 512".split())
+#: Common words that are names too, and are frequent in identifiers: kept beside a piece that names nobody.
+_SHARED_PIECES = frozenset("black fields long max page price white".split())
 _CAMEL = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]")
 
 
@@ -47,7 +49,10 @@ class IdentifierRules:
         words = [piece.lower() for piece in pieces if not piece[0].isdigit()]
         if not words or (len(words) > 1 and not self._prefixes.isdisjoint(words)):
             return False
-        return any(len(word) > 1 for word in words) and all(map(self._strings.is_piece, words))
+        public = [word for word in words if self._strings.is_piece(word)]
+        return any(len(word) > 1 for word in public) and all(
+            word in _SHARED_PIECES and self._strings.is_shared(word) for word in words if word not in public
+        )
 
     def cut(self, string: str) -> list[str | EntityMention] | None:
         """Cut a string of source code into kept texts and hidden words; return ``None`` if it is replaced as a whole.

@@ -9,8 +9,10 @@ import re
 from textveil.text.names.entity_types import EntityMention
 from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
 from textveil.text.names.fact_strings import FactStrings
+from textveil.text.segmentation import TITLE
 
 _DAYS = frozenset(("day", "ordinal", "date"))
+_CARDS = frozenset(("account", "card", "iban"))
 _DATES = frozenset(("month", "day", "date", "year", "year-range", "season"))
 _MAX_BARE, _MAX_AGE, _MAX_ORDINAL = 89, 89, 99
 _COUNTED = re.compile(r"[0-9]{1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,4}\.[0-9]{1,2}")
@@ -23,6 +25,9 @@ _FAR = 5
 _ROUND = frozenset("200 256 500 512 1000 1024".split())
 #: A time of a recording, as subtitles have it.
 _TIMESTAMP = re.compile("[0-9]{2}:[0-5][0-9]:[0-5][0-9][.,][0-9]{3}")
+#: A month and a year, and words before those of a card.
+_MONTH_YEAR = re.compile("(?:0?[1-9]|1[0-2])/(?:19|20)[0-9]{2}")
+_EXPIRY_WORDS = frozenset("exp expiration expire expires expiry thru until valid".split())
 _COUNTED_TYPES = frozenset(("number", "year", "digits", "phone"))
 _RANGE = re.compile("[0-9]{1,3}[-\u2013][0-9]{1,3}")
 _RATING = re.compile(r"[0-9]{1,2}(?:\.5)?/(?:5|10|100)")
@@ -57,6 +62,10 @@ class NumberFacts:
         neighbors = place.count_neighbors(index)
         if neighbors > 1:
             return False
+        if entity_type == "number-word":
+            return is_useful and not neighbors and self._is_number_word(place, index, mention)
+        if _MONTH_YEAR.fullmatch(text):
+            return is_useful and self._is_month_year(place, index)
         if entity_type in _COUNTED_TYPES and self._is_counted(place, index, entity_type, text):
             return True
         if place.follows(index, self._before_values):
@@ -82,6 +91,18 @@ class NumberFacts:
         """Return whether no date and no word of a secret or an address stands near a time of a recording."""
         near = (place.get_class(at) for at in range(index - 3, index + 4))
         return not place.follows(index, self._before_values) and _DATES.isdisjoint(near)
+
+    def _is_number_word(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
+        """Return whether a number word counts, or begins a clause with a capital: *First of all*."""
+        if place.follows(index, self._before_values):
+            return False
+        return self._counts(place, index) or (mention.span.case == TITLE and place.begins_clause(index, None))
+
+    def _is_month_year(self, place: LinePlaces, index: int) -> bool:
+        """Return whether no day, and no word of a secret, an address or a card, stands near a month with its year."""
+        if place.follows(index, self._before_values | _EXPIRY_WORDS, _FAR):
+            return False
+        return not place.has_in_sentence(index, _DAYS | _CARDS)
 
     def _is_counted(self, place: LinePlaces, index: int, entity_type: str, text: str) -> bool:
         """Return whether a number counts, measures or is money, or is the first of two: ``20 to 35 hours``."""

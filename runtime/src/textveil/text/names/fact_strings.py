@@ -127,6 +127,10 @@ class FactStrings:
             return not marks & NAME
         return len(word) == 1 or word in self.words.identifier_pieces or self.is_term(word)
 
+    def is_shared(self, word: str) -> bool:
+        """Return whether a word is neither denied nor a surrogate."""
+        return word not in self.denied and word not in self.surrogates
+
     def is_word_list(self, text: str) -> bool:
         """Return whether a long string without blanks consists of common words in lower case, with marks between."""
         if _WORD_LIST.fullmatch(text) is None:
@@ -167,7 +171,7 @@ class FactStrings:
     def is_heading(self, tokens: Sequence[NamesToken]) -> bool:
         """Return whether all words of a run in Title case are common words or terms that name no person and no place.
 
-        At least one of them begins sentences. The others may be words of institutions.
+        At least one of several begins sentences. The others may be words of institutions.
         """
         if any(token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER) for token in tokens):
             return False
@@ -179,7 +183,13 @@ class FactStrings:
             return False
         if len(keys) == 1 and keys[0] in self._terms:
             return True
+        if len(keys) == 1 and not marks[0] & RARE and self._is_plain_heading(tokens[0]):
+            return True
         return any(mark & (START | OPENER) and not mark & RARE for mark in marks)
+
+    def _is_plain_heading(self, token: NamesToken) -> bool:
+        """Return whether a word is no company, and no word of an address such as *Suite*."""
+        return not self.is_company(token.text) and token.key not in self.words.address_words
 
     def _is_title_term(self, token: NamesToken) -> bool:
         return self._is_public_capital(token.text) or (token.key in self._terms and token.text == token.key.title())

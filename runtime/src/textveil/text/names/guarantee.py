@@ -19,7 +19,7 @@ _TEXTS = load_data(STATEMENTS)["names"]
 #: are tags in every style, since a reader could mistake a surrogate for a kept string.
 _VALUE_TYPES = {
     "plain": frozenset("digits number year".split()),
-    "useful": frozenset("age day decade group month ordinal season time weekday year-range".split()),
+    "useful": frozenset("age day decade group month number-word ordinal season time weekday year-range".split()),
     "public": frozenset(("country", "the-country")),
 }
 #: Layouts of plain numbers of five digits or more, none of which the option ``facts`` keeps.

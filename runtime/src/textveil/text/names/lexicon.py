@@ -304,10 +304,10 @@ class Lexicon:
 
     def make_unlisted_token(self, word: str, folded: str) -> NamesToken:
         """Return the token of a lower-case word that is replaced."""
-        token = self._unknown(word, folded)
+        token = self._make_unknown(word, folded)
         return token._replace(flags=LISTED_PERSON) if folded in self._persons and token.entity_type == "word" else token
 
-    def _unknown(self, word: str, folded: str) -> NamesToken:
+    def _make_unknown(self, word: str, folded: str) -> NamesToken:
         """Return the token of a lower-case word that is replaced. Only its ending is public."""
         if len(word) == 1:
             return NamesToken(

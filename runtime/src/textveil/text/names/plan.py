@@ -34,7 +34,7 @@ from textveil.text.names.guarantee import (
     list_value_types,
 )
 from textveil.text.names.lexicon import Lexicon
-from textveil.text.names.read import NamesReader
+from textveil.text.names.read import NamesReader, ReadText
 from textveil.text.names.rewrite import DocumentDraws
 from textveil.text.names.strict_rules import hide_context_words
 from textveil.text.names.surrogates import SurrogatePools
@@ -42,7 +42,7 @@ from textveil.text.names.tokenizer import ChunkTokenizer
 from textveil.text.names.tokens import RANDOMIZED, NamesToken
 from textveil.text.names.word_list import WordListRandomizer
 from textveil.text.options import CONSISTENT_CAP, DEFAULT_FACTS, DEFAULT_STYLE, FACTS, NO_FACTS
-from textveil.text.replaced_spans import ReplacedSpan, remove_originals
+from textveil.text.replaced_spans import SpanOutline
 from textveil.text.restore import Restorer
 from textveil.text.statement import PrivacyTerms
 from textveil.work_limits import check_work
@@ -66,8 +66,8 @@ _UNSUPPORTED_OPTIONS = ("replacement_probability", "sanitize_punctuation", "mech
 #: A document, its number of kept words, and its number of replaced unlisted words.
 _CountedDocument = tuple[DocumentDraws, int, int]
 #: The texts of a document, its number of kept words, the restorer of its surrogates (or ``None``), its number of
-#: randomized words, its number of replaced unlisted words, and the replaced spans of each text (or ``None``).
-_RewrittenDocument = tuple[list[str], int, Restorer | None, int, int, Sequence[Sequence[ReplacedSpan] | None]]
+#: randomized words, its number of replaced unlisted words, and the outline of each text (or ``None``).
+_RewrittenDocument = tuple[list[str], int, Restorer | None, int, int, Sequence[SpanOutline | None]]
 
 
 class NamesRewriter:
@@ -118,7 +118,7 @@ class NamesRewriter:
             if self._style.consistent:
                 names = GivenNameLinker()
                 for number, text in enumerate(read):
-                    read[number] = text._replace(elements=[*names.link_names(text.elements)])
+                    read[number] = ReadText(names.link_text(text.elements), text.kept_count)
             document = DocumentDraws(read, self._style, self._surrogates, self._key)
             batch.append((document, sum(map(_KEPT_COUNT, read)), replaced_words))
             characters += sum(map(len, texts))
@@ -138,21 +138,18 @@ class NamesRewriter:
         start = 0
         for document, kept_count, replaced_words in batch:
             end = start + len(document.bounds)
-            texts, pairs, spans = document.write_texts(samples[start:end], words)
+            texts, find_pairs, outlines = document.write_texts(samples[start:end], words)
             start = end
             if self._detector is not None:
                 texts = [hide_detected_spans(text, self._detector) for text in texts]
-                spans = [None] * len(texts)
-            is_restorable = self._style.consistent and self._key is None
-            if not is_restorable:  # no original outlives the call
-                spans = [remove_originals(one) for one in spans]
+                outlines = [None] * len(texts)
             yield (
                 texts,
                 kept_count,
-                Restorer(pairs) if is_restorable else None,
+                Restorer(find_pairs=find_pairs) if document.is_restorable else None,
                 len(document.randomized_words),
                 replaced_words,
-                spans,
+                outlines,
             )
 
 

@@ -84,7 +84,8 @@ class ReadText(NamedTuple):
     @property
     def replaced_words(self) -> int:
         """Number of replaced words that are on no list, a function of the spans' types and layouts."""
-        return sum(map(_is_replaced_word, self.elements))
+        mentions = [entry for entry in self.elements if not isinstance(entry, str)]
+        return sum([_is_replaced_word(entry) for entry in mentions if entry.entity_type == "word"])
 
     def list_template(self) -> list[object]:
         """Return the template: the kept text, and the public part of each mention.

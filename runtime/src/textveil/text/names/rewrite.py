@@ -5,7 +5,9 @@ on the types, the layout and the case of the span, and on which spans are equal 
 """
 
 import hmac
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
 from typing import cast
 
 from textveil.text.inflections import SurrogatePair
@@ -16,13 +18,18 @@ from textveil.text.names.read import ReadText
 from textveil.text.names.reply_pairs import RewrittenElement, write_with_pairs
 from textveil.text.names.surrogates import SurrogateDeck, SurrogatePools
 from textveil.text.names.tokens import IDENTIFIER_PIECE, JSON_NUMBER_CASE, KNOWN_PERSON, RANDOMIZED
-from textveil.text.replaced_spans import ReplacedSpan, record_spans
+from textveil.text.replaced_spans import RANDOMIZED_WORD, SpanOutline, outline_elements
 from textveil.text.restore import escape_tags
 
 #: Pools of types without consistent surrogates are drawn from without replacement up to this size. In larger pools
 #: repeated surrogates are rare.
 _MAX_DEALT_POOL = 1 << 20
 
+#: Documents with more elements find their pairs at once.
+_MAX_DEFERRED_ELEMENTS = 1 << 11
+
+#: The output for a mention without a draw, or the number of the draw of each part; ``None`` for a randomized word.
+_PlannedOutput = str | list[int] | None
 _TagGroup = tuple[str | tuple[str, ...], ...]
 
 
@@ -40,6 +47,8 @@ class DocumentDraws:
         self, texts: Sequence[ReadText], style: ReplacementStyle, surrogates: SurrogatePools, key: bytes | None
     ) -> None:
         self._texts, self._style, self._surrogates, self._key = texts, style, surrogates, key
+        #: Whether the originals outlive the call, in the mapping that restores replies.
+        self.is_restorable = bool(style.consistent) and key is None
         self._decks: dict[tuple[str, str], SurrogateDeck] = {}
         self._draw_numbers: dict[tuple[str, str, str], int] = {}
         #: Tags by the public type and by type and layout of each part, then by the folded string of the only part, or
@@ -55,7 +64,7 @@ class DocumentDraws:
             [self._plan_mention(entry) for entry in text.elements if not isinstance(entry, str)] for text in texts
         ]
 
-    def _plan_mention(self, mention: EntityMention) -> str | list[int] | None:
+    def _plan_mention(self, mention: EntityMention) -> _PlannedOutput:
         """Return the output for a mention without a draw, else the number of the draw of each part.
 
         A tag or an empty string needs no draw. The result is ``None`` for a word that the word list randomizes.
@@ -136,10 +145,12 @@ class DocumentDraws:
 
     def write_texts(
         self, samples: Sequence[int], words: Iterator[str]
-    ) -> tuple[list[str], Iterable[SurrogatePair], list[tuple[ReplacedSpan, ...] | None]]:
-        """Return the texts with their surrogates, the pairs that restore replies, and the spans of each text.
+    ) -> tuple[list[str], Callable[[], Iterable[SurrogatePair]], list[SpanOutline | None]]:
+        """Return the texts, a function that finds the pairs to restore replies, and the outline of each text.
 
-        The spans of a text are ``None`` where escaping has moved them.
+        Most results are never restored, so their pairs are not found before they are needed. Those of a long document
+        are found at once, because its elements need many times the memory of its text. An outline is ``None`` where
+        escaping moves the spans.
 
         Args:
             samples: For each draw, a random number below its entry in ``bounds``.
@@ -149,30 +160,94 @@ class DocumentDraws:
             index if deck is None else deck.deal(index)
             for index, deck in zip(samples, self._decks_by_draw, strict=True)
         ]
-        pairs: dict[SurrogatePair, None] = {}
-        texts, spans = list[str](), list[tuple[ReplacedSpan, ...] | None]()
+        outputs = [*islice(words, len(self.randomized_words))]
+        spellings, remaining = _SurrogateSpellings(self._surrogates, indices, self.is_restorable), iter(outputs)
+        texts, outlines = list[str](), list[SpanOutline | None]()
         for text, draws in zip(self._texts, self._draws, strict=True):
-            replaced = list[ReplacedSpan]()
-            drawn = quote_json_tags(self._iterate_elements(text, draws, indices, words))
-            elements = record_spans(drawn, replaced, PUBLIC_TYPE_NAMES)
-            if not any(isinstance(draw, str) and draw.startswith("[") for draw in draws):
-                written, text_pairs = write_with_pairs(elements)
-            else:
-                element_list = [*elements]
-                unescaped, text_pairs = write_with_pairs(element_list)
-                written = _join_with_tags(element_list)
-                replaced = replaced if len(unescaped) == len(written) else None
-            pairs |= dict.fromkeys(text_pairs)
+            written, outline = spellings.write_text(text.elements, draws, remaining)
             texts.append(written)
-            spans.append(None if replaced is None else tuple(replaced))
-        return texts, pairs, spans
+            outlines.append(outline)
+        find_pairs = partial(spellings.find_pairs, [text.elements for text in self._texts], self._draws, outputs)
+        if sum(len(text.elements) for text in self._texts) > _MAX_DEFERRED_ELEMENTS:
+            pairs = find_pairs()
+            return texts, lambda: pairs, outlines
+        return texts, find_pairs, outlines
 
-    def _iterate_elements(
-        self, text: ReadText, draws: Sequence[str | list[int] | None], indices: Sequence[int], words: Iterator[str]
+
+class _SurrogateSpellings:
+    """Spells the surrogates of a document.
+
+    Args:
+        surrogates: The surrogate pools.
+        indices: For each draw of the document, the index of its surrogate.
+        keeps_originals: Whether outlines have the originals.
+    """
+
+    __slots__ = ("_indices", "_keeps_originals", "_surrogates")
+
+    def __init__(self, surrogates: SurrogatePools, indices: Sequence[int], keeps_originals: bool) -> None:
+        self._surrogates, self._indices, self._keeps_originals = surrogates, indices, keeps_originals
+
+    def write_text(
+        self, elements: Sequence[str | EntityMention], draws: Sequence[_PlannedOutput], words: Iterator[str]
+    ) -> tuple[str, SpanOutline | None]:
+        """Return a text with its surrogates, and its outline; ``None`` if escaping moves the replaced spans.
+
+        Privacy:
+            The outline has an entry for each mention, also where the output equals the original.
+        """
+        for draw in draws:
+            if isinstance(draw, str):
+                return self._write_with_tags(elements, draws, words)
+        rest, parts, entries = iter(draws), list[str](), list[tuple[int, str, str]]()
+        for element in elements:
+            if isinstance(element, str):
+                parts.append(element)
+                continue
+            draw, name = next(rest), element.entity_type
+            name = RANDOMIZED_WORD if draw is None else PUBLIC_TYPE_NAMES.get(name, name)
+            output = next(words) if draw is None else self._spell_mention(element, cast("list[int]", draw))
+            entries.append((len(parts), name, element.span.text if self._keeps_originals else ""))
+            parts.append(output)
+        return "".join(parts), SpanOutline(entries, [*map(len, parts)])
+
+    def _write_with_tags(
+        self, elements: Sequence[str | EntityMention], draws: Sequence[_PlannedOutput], words: Iterator[str]
+    ) -> tuple[str, SpanOutline | None]:
+        """Return the result of ``write_text`` for a text with tags or removed spans."""
+        written = [*quote_json_tags(self.iterate_elements(elements, draws, words))]
+        outline = outline_elements(written, PUBLIC_TYPE_NAMES, keeps_originals=self._keeps_originals)
+        has_tags = any(isinstance(draw, str) and draw.startswith("[") for draw in draws)
+        text = _join_with_tags(written) if has_tags else "".join(element.output for element in written)
+        return text, outline if sum(outline.lengths) == len(text) else None
+
+    def _spell_mention(self, mention: EntityMention, draws: Sequence[int]) -> str:
+        if len(draws) > 1 or mention.span.entity_type == KNOWN_PERSON:
+            return self._spell_parts(mention, draws).output
+        draw, (entity_type, layout, *_) = draws[0], mention.parts[0]
+        index = self._indices[draw] if draw >= 0 else -1 - draw
+        return self._surrogates.spell_surrogate(entity_type, layout, index, mention.case)
+
+    def find_pairs(
+        self,
+        texts: Iterable[Sequence[str | EntityMention]],
+        draws: Iterable[Sequence[_PlannedOutput]],
+        words: Iterable[str],
+    ) -> Iterable[SurrogatePair]:
+        """Return the pairs that restore replies to some texts."""
+        pairs: dict[SurrogatePair, None] = {}
+        words = iter(words)
+        for elements, text_draws in zip(texts, draws, strict=True):
+            _, found = write_with_pairs(quote_json_tags(self.iterate_elements(elements, text_draws, words)))
+            pairs |= dict.fromkeys(found)
+        return pairs
+
+    def iterate_elements(
+        self, elements: Sequence[str | EntityMention], draws: Sequence[_PlannedOutput], words: Iterator[str]
     ) -> Iterator[RewrittenElement]:
         """Yield the elements of a text with surrogates. Randomized words cannot be restored later."""
         rest = iter(draws)
-        for element in text.elements:
+        for element in elements:
             if isinstance(element, str):
                 yield RewrittenElement(element, element)
                 continue
@@ -182,14 +257,19 @@ class DocumentDraws:
             elif isinstance(draw, str):
                 yield RewrittenElement(draw, original, element)
             else:
-                yield self._join_surrogates(element, [indices[part] if part >= 0 else -1 - part for part in draw])
+                yield self._spell_parts(element, draw)
 
-    def _join_surrogates(self, mention: EntityMention, indices: Sequence[int]) -> RewrittenElement:
-        """Return the element of a mention, given the index of the surrogate of each part."""
-        surrogates = self._surrogates.spell_surrogates(mention.parts, indices, mention.case)
-        if mention.span.entity_type == KNOWN_PERSON:
-            return join_known_surrogates(mention, surrogates)
-        return join_surrogates(mention, surrogates)
+    def _spell_parts(self, mention: EntityMention, draws: Sequence[int]) -> RewrittenElement:
+        indices = [self._indices[draw] if draw >= 0 else -1 - draw for draw in draws]
+        return spell_mention(self._surrogates, mention, indices)
+
+
+def spell_mention(surrogates: SurrogatePools, mention: EntityMention, indices: Sequence[int]) -> RewrittenElement:
+    """Return the element of a mention, given the index of the surrogate of each part."""
+    spelled = surrogates.spell_surrogates(mention.parts, indices, mention.case)
+    if mention.span.entity_type == KNOWN_PERSON:
+        return join_known_surrogates(mention, spelled)
+    return join_surrogates(mention, spelled)
 
 
 def join_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -> RewrittenElement:

@@ -502,10 +502,10 @@ class SpanFinder:
         return self._has_readable_key(index + 2, end) and words[index + 2].key in self._rules.ages_behind
 
     def _make_span(self, entity_type: str, case: int, layout: str, start: int, end: int) -> EntitySpan:
-        # Joined in small steps, so that other threads can run.
-        first, stop, spellings = 2 * start + 1, 2 * end, self._spellings
-        blocks = ["".join(spellings[at : min(at + _JOIN_BLOCK, stop)]) for at in range(first, stop, _JOIN_BLOCK)]
-        text = blocks[0] if len(blocks) == 1 else "".join(blocks)
+        first, stop, parts = 2 * start + 1, 2 * end, self._spellings
+        text = parts[first]
+        if stop > first + 1:  # joined in small steps, so that other threads can run
+            text = "".join("".join(parts[at : min(at + _JOIN_BLOCK, stop)]) for at in range(first, stop, _JOIN_BLOCK))
         return create_tuple(EntitySpan, (entity_type, case, layout, tuple(self._words[start:end]), text, "", 0, ""))
 
 

@@ -16,7 +16,6 @@ from itertools import chain
 from textveil.bundle.rules import Rules
 from textveil.lazy import CHARACTERS, load_data
 from textveil.text.names.lexicon import is_letter, may_follow_initials
-from textveil.text.names.numbers import DIGIT_JOINS
 from textveil.text.names.tokens import (
     CAPITALIZED,
     CLITIC,
@@ -189,15 +188,11 @@ class _SpelledSpanFinder:
         words, index = self._words, start + 1
         indices, classes = array("I", (start,)), [self._classify_element(start)]
         while index < len(words):
-            if (
-                words[index - 1].token_class == DIGITS
-                and self._is_digits(index)
-                and self._spellings[2 * index] in DIGIT_JOINS
-            ):
-                classes.append("")  # of one group
-            elif not self.is_joined(index, NUMBER_JOINS):
+            # Whether a gap joins must not depend on digits or words around it: surrogates of either kind follow. So a
+            # bracket that closes ends a number, although it joins digits elsewhere.
+            if not self.is_joined(index, NUMBER_JOINS):
                 break
-            elif element_class := self._classify_element(index):
+            if element_class := self._classify_element(index):
                 classes.append(
                     "" if element_class == DIGITS_CLASS and classes[-1] in ("", element_class) else element_class
                 )

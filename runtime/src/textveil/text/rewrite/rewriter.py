@@ -37,7 +37,7 @@ MAX_BATCH_CHARACTERS, MAX_WHOLE_CHARACTERS = 1 << 20, 1 << 17
 
 #: The result of one document: its sanitized texts; the number of tokens that count toward the spend; the mapping that
 #: restores the words, if outputs are consistent (it undoes the protection); and what only the mode ``names`` has: two
-#: counts of ``Result``, ``drawn`` and ``replaced_words``, and the replaced spans of each text.
+#: counts of ``Result``, ``drawn`` and ``replaced_words``, and the outline of each text.
 RewrittenRow = tuple[Sequence[str], int, "Restorer | None", int, int, Sequence[None]]
 
 #: Number of segments of a chunk.

@@ -100,12 +100,12 @@ def infer_from_label(
     guesses = (seen.T @ present["train"] + common) / (seen.sum(axis=0)[:, None] + 1)
     generator = np.random.default_rng([seed, len(channel)])
 
-    def drawn(split: str) -> Floats:
+    def draw_guesses(split: str) -> Floats:
         bounds = channel[decisions[split]].cumsum(axis=1)
         uniform = generator.random((draws, len(bounds), 1))
         return guesses[(uniform >= bounds[None, :, :-1]).sum(axis=2)]
 
-    return measure_leak(drawn("dev"), present["dev"], drawn("test"), present["test"])
+    return measure_leak(draw_guesses("dev"), present["dev"], draw_guesses("test"), present["test"])
 
 
 def infer_from_frequency(present: dict[str, Bits]) -> AttributeLeak:

@@ -89,13 +89,13 @@ class DenoiserInput:
         A word without a vector gets the last row, like a hidden word.
         """
 
-        def row(words: Ints) -> Tensor:
+        def make_rows(words: Ints) -> Tensor:
             return torch.from_numpy(np.where((words < 0) | (words >= rows - 1), rows - 1, words))
 
         there = torch.from_numpy(found.words >= 0)
         stack = np.stack([found.likelihood, found.prior], axis=-1)
         logs = torch.from_numpy(np.maximum(stack, -30).astype(np.float32))
-        shown = row(reading.word)
+        shown = make_rows(reading.word)
         shown[torch.from_numpy(found.places)] = rows - 1
         row_of = torch.full((len(reading.word),), -1)
         row_of[torch.from_numpy(found.places)] = torch.arange(len(found.places))
@@ -104,8 +104,8 @@ class DenoiserInput:
             document=document,
             shown=shown,
             row_of=row_of,
-            output=row(outputs[found.places]),
-            words=row(found.words),
+            output=make_rows(outputs[found.places]),
+            words=make_rows(found.words),
             logs=logs,
             there=there,
         )

@@ -202,10 +202,10 @@ def make_word_release(words: WordNumbers, plan: SanitizingPlan) -> WordRelease:
 
     printed = np.array([words.get_id(word) for word in plan.words.lower])
 
-    def drawn(inputs: Ints, whole: Ints, lower: Ints) -> Ints:
+    def draw_words(inputs: Ints, whole: Ints, lower: Ints) -> Ints:
         return printed[plan.mechanism.draw_symbols(inputs, IsolatedSlots(lower, whole), random_uint64)]
 
-    def kinds(indices: Ints) -> Ints:
+    def draw_kinds(indices: Ints) -> Ints:
         chosen = draw_uniform_below(plan.words.counts[indices], random_uint64)
         return printed[plan.words.starts[indices] + chosen]
 
@@ -215,13 +215,13 @@ def make_word_release(words: WordNumbers, plan: SanitizingPlan) -> WordRelease:
     return WordRelease(
         words=words,
         list_elements=elements,
-        draw_words=drawn,
+        draw_words=draw_words,
         printed=printed[:symbols],
         symbols=symbols,
         channels=channels,
         rule=rule,
         consistent=plan.terms.consistent,
-        draw_surrogates=kinds,
+        draw_surrogates=draw_kinds,
         starts_sentence=plan.is_sentence_start,
     )
 

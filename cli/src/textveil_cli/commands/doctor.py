@@ -1,0 +1,255 @@
+"""``textveil doctor``: checks of this installation, and what to do about each problem."""
+
+import json
+import platform
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from typing import Literal
+
+import typer
+from textveil import __version__
+from textveil.errors import BundleTooLarge, ContentHashMismatch, OptionError, TextveilError, WrongSigner
+
+from textveil_cli.options import BundleOptions, JsonOption
+
+_MIN_PYTHON = (3, 11)
+#: A requirement of a package: its name, its extras, its bounds and the extra that needs it.
+_REQUIREMENT = re.compile(r"([\w.-]+)(?:\[([\w,. -]+)\])?\s*([^;]*?)\s*(?:;.*\bextra\s*==\s*['\"]([\w-]+)['\"].*)?")
+_BOUND = re.compile(r"(>=|<|==)\s*([\w.]+)")
+#: A made-up message, and its output with tags, which does not depend on chance.
+_TRIAL_TEXT, _TRIAL_OUTPUT = (
+    "Please call Anna Novak about order 88213.",
+    "Please call [person 1] about order [number 1].",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckResult:
+    """Result of one check.
+
+    Attributes:
+        name: What was checked.
+        state: ``missing`` is an optional package that is not installed or too old, ``failed`` a problem.
+        found: What was found.
+        advice: What to do, or an empty string.
+    """
+
+    name: str
+    state: Literal["ok", "missing", "failed"]
+    found: str
+    advice: str = ""
+
+
+def doctor(bundle: BundleOptions, as_json: JsonOption = False) -> None:
+    """Check this installation, and state what to do about each problem.
+
+    The checks cover Python, required packages, the source of randomness, the bundle with the hashes of its files, a
+    trial text, and the packages of each extra. They open no connection and read no file of yours. A missing extra is no
+    problem: its line has the command that installs it. The exit code is 1 if a check failed.
+    """
+    results = [
+        *_check_python(),
+        *_check_required_packages(),
+        _check_entropy(),
+        *_check_bundle(bundle),
+        *_check_extras(),
+    ]
+    failed = [result for result in results if result.state == "failed"]
+    if as_json:
+        print(json.dumps({"ok": not failed, "checks": [asdict(result) for result in results]}))
+    else:
+        width = max(len(result.name) for result in results)
+        for result in results:
+            print(f"{result.name:{width}}  {result.state:7}  {result.found}")
+            if result.advice:
+                print(f"{'':{width}}           {result.advice}")
+        print(_summarize_results(failed))
+    if failed:
+        raise typer.Exit(1)
+
+
+def _summarize_results(failed: list[CheckResult]) -> str:
+    if not failed:
+        return "Everything that textveil needs works."
+    names = ", ".join(result.name for result in failed)
+    return f"Failed: {names}. Follow the advice above, then run textveil doctor again."
+
+
+def _check_python() -> Iterator[CheckResult]:
+    system = f"{platform.system()} {platform.machine()}"
+    found = f"{platform.python_implementation()} {platform.python_version()}, {system}"
+    if sys.version_info < _MIN_PYTHON:
+        yield CheckResult(name="Python", state="failed", found=found, advice="install Python 3.11 or newer")
+    else:
+        yield CheckResult(name="Python", state="ok", found=found)
+    library, command = (PackageRequirement(name, "").get_version() for name in ("textveil", "textveil-cli"))
+    if command is not None and command == library:
+        yield CheckResult(name="textveil", state="ok", found=__version__)
+    else:
+        found = f"library {library or 'not installed'}, command {command or 'not installed'}"
+        advice = "install both in one version: pip install --upgrade textveil textveil-cli"
+        yield CheckResult(name="textveil", state="failed", found=found, advice=advice)
+
+
+def _check_required_packages() -> Iterator[CheckResult]:
+    """Check the packages that the library and the command always need, also that each can be imported."""
+    for requirement in [*_list_requirements("textveil", ""), *_list_requirements("textveil-cli", "")]:
+        if requirement.name == "textveil":
+            continue
+        problem = requirement.find_problem()
+        if not problem:
+            try:
+                __import__(requirement.name)
+            except Exception as error:  # a package that is damaged or of another system raises anything
+                problem = f"installed, but cannot be imported ({type(error).__name__})"
+        yield CheckResult(
+            name=requirement.name,
+            state="failed" if problem else "ok",
+            found=problem or requirement.get_version() or "",
+            advice=f"pip install --force-reinstall '{requirement.name}{requirement.bounds}'" if problem else "",
+        )
+
+
+def _check_entropy() -> CheckResult:
+    """Check that the generator of the operating system returns bytes, and not the same ones twice."""
+    try:
+        from textveil.mechanisms import random_uint64
+
+        words = random_uint64(8)
+        if len({*words.tolist()}) < 8:
+            return CheckResult(
+                name="randomness",
+                state="failed",
+                found="the operating system repeats its random numbers",
+                advice="do not use this system: what it rewrites could be undone",
+            )
+    except (ImportError, TextveilError) as error:
+        found = str(error) if isinstance(error, TextveilError) else "cannot be checked without numpy"
+        return CheckResult(name="randomness", state="failed", found=found, advice="check /dev/urandom")
+    return CheckResult(name="randomness", state="ok", found="generator of the operating system (os.urandom)")
+
+
+def _check_bundle(bundle: BundleOptions) -> Iterator[CheckResult]:
+    """Check the hashes of the files of the bundle, and rewrite a trial text with it."""
+    try:
+        sanitizer = bundle.load_sanitizer()
+    except (BundleTooLarge, ContentHashMismatch, WrongSigner):
+        raise  # not the bundle that the options demand: an error, as of every command
+    except TextveilError as error:
+        advice = "copy or build the bundle again; the built-in one: pip install --force-reinstall textveil"
+        yield CheckResult(name="bundle", state="failed", found=str(error), advice=advice)
+        return
+    except ImportError:
+        yield CheckResult(name="bundle", state="failed", found="cannot be checked", advice="install the packages above")
+        return
+    opened = sanitizer.bundle
+    origin = "built in" if opened.is_builtin else "another bundle"
+    yield CheckResult(name="bundle", state="ok", found=f"{opened.path.name}, {origin}, {opened.content_hash}")
+    try:
+        output = sanitizer.sanitize(_TRIAL_TEXT, protect="names", style="tag").text
+    except OptionError:
+        return  # a bundle without the mode names
+    except TextveilError as error:
+        yield CheckResult(
+            name="trial text", state="failed", found=str(error), advice="pip install --force-reinstall textveil"
+        )
+        return
+    if opened.is_builtin and output != _TRIAL_OUTPUT:
+        advice = "pip install --force-reinstall textveil regex numpy"
+        yield CheckResult(name="trial text", state="failed", found=f"wrong output: {output}", advice=advice)
+    else:
+        yield CheckResult(name="trial text", state="ok", found=output)
+
+
+def _check_extras() -> Iterator[CheckResult]:
+    """Check the packages of each extra of the command, which are optional."""
+    for extra in _list_extras("textveil-cli"):
+        requirements = [*_list_requirements("textveil-cli", extra)]
+        problems = [f"{one.name}: {problem}" for one in requirements if (problem := one.find_problem())]
+        yield CheckResult(
+            name=f"extra {extra}",
+            state="missing" if problems else "ok",
+            found="; ".join(problems) or ", ".join(f"{one.name} {one.get_version()}" for one in requirements),
+            advice=f"pip install 'textveil-cli[{extra}]' (in a clone: pip install './cli[{extra}]')"
+            if problems
+            else "",
+        )
+
+
+@dataclass(frozen=True)
+class PackageRequirement:
+    """A package that another one needs.
+
+    Attributes:
+        name: Its name.
+        bounds: Bounds of its version, such as ``>=1.0``.
+    """
+
+    name: str
+    bounds: str
+
+    def get_version(self) -> str | None:
+        """Return the installed version; ``None`` if the package is not installed."""
+        try:
+            return metadata.version(self.name)
+        except metadata.PackageNotFoundError:
+            return None
+
+    def find_problem(self) -> str:
+        """Return why the package does not meet the requirement; an empty string if it does."""
+        version = self.get_version()
+        if version is None:
+            return "not installed"
+        if all(_meets_bound(version, sign, bound) for sign, bound in _BOUND.findall(self.bounds)):
+            return ""
+        return f"version {version} is installed, {self.bounds} is needed"
+
+
+def _meets_bound(version: str, sign: str, bound: str) -> bool:
+    """Return whether a version meets a bound, by the numbers before the first other part."""
+    numbers, limits = _parse_version(version), _parse_version(bound)
+    if sign == "==":
+        return version == bound
+    return numbers >= limits if sign == ">=" else numbers < limits
+
+
+def _parse_version(version: str) -> tuple[int, ...]:
+    numbers = []
+    for part in version.split("."):
+        if not part.isdigit():
+            break
+        numbers.append(int(part))
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return tuple(numbers)
+
+
+def _list_extras(package: str) -> list[str]:
+    try:
+        return metadata.metadata(package).get_all("Provides-Extra") or []
+    except metadata.PackageNotFoundError:
+        return []
+
+
+def _list_requirements(package: str, extra: str) -> Iterator[PackageRequirement]:
+    """Yield the requirements of an extra of a package, or its own ones for an empty extra.
+
+    An extra of another package of this project stands for the requirements of that extra.
+    """
+    try:
+        lines = metadata.requires(package) or []
+    except metadata.PackageNotFoundError:
+        return
+    for line in lines:
+        match = _REQUIREMENT.fullmatch(line.strip())
+        if match is None or (match[4] or "") != extra:
+            continue
+        name, inner_extras = match[1], [one.strip() for one in (match[2] or "").split(",") if one.strip()]
+        if name == "textveil" and inner_extras:
+            for inner in inner_extras:
+                yield from _list_requirements(name, inner)
+        else:
+            yield PackageRequirement(name, match[3].replace(" ", ""))

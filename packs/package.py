@@ -1,0 +1,76 @@
+"""Write the Python distribution ``textveil-LANG`` of a language pack: its bundle, licenses, card and recipe.
+
+    python packs/package.py BUNDLE FOLDER
+    pip install FOLDER
+
+BUNDLE is a bundle that ``textveil-export names`` wrote from the lists of ``packs/build.py``. The package has no code to
+run: textveil finds its folder, and reads the bundle as it reads any other.
+"""
+
+import argparse
+import json
+import shutil
+from pathlib import Path
+
+from textveil import __version__
+from textveil.bundle import TextBundle, open_bundle
+from textveil.bundle.languages import read_language
+
+HERE = Path(__file__).resolve().parent
+#: Most bytes of the packed distribution.
+MAX_PACKED_BYTES = 700_000
+_PROJECT = """[build-system]
+requires = ["hatchling>=1.25"]
+build-backend = "hatchling.build"
+
+[project]
+name = "textveil-{language}"
+version = "{version}"
+description = "Language pack of textveil: word lists and rules of the language {language}"
+readme = "README.md"
+requires-python = ">=3.11"
+license = "{license}"
+
+[tool.hatch.build.targets.wheel]
+packages = ["textveil_{language}"]
+"""
+
+
+def write_package(bundle_folder: Path, folder: Path) -> Path:
+    """Write the folder of a distribution, and return it.
+
+    Raises:
+        SystemExit: The folder exists, or the bundle is English or has more than lists of the mode ``names``.
+    """
+    bundle = open_bundle(bundle_folder, TextBundle)
+    language = read_language(bundle)
+    if bundle.mechanisms or language == "en":
+        raise SystemExit("the bundle must have lists and rules of another language than English, and nothing else")
+    bundle.get_names_lists()
+    if folder.exists():
+        raise SystemExit("the folder exists: name a new one")
+    package = folder / f"textveil_{language}"
+    shutil.copytree(bundle_folder, package / "bundle")
+    shutil.copytree(HERE / language, package / "recipe")
+    for name in ("build.py", "language_sources.py", "requirements.txt"):
+        if (HERE / name).exists():
+            shutil.copy(HERE / name, package / "recipe")
+    (package / "__init__.py").write_text('"""Data of a language pack of textveil; there is no code."""\n', "utf-8")
+    shutil.copy(bundle_folder / "README.md", folder / "README.md")
+    license_id = json.loads((bundle_folder / "manifest.json").read_text("utf-8"))["license"]
+    project = _PROJECT.format(language=language, version=__version__, license=license_id)
+    (folder / "pyproject.toml").write_text(project, "utf-8")
+    return folder
+
+
+def main() -> None:
+    """Write the distribution that the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("bundle", type=Path)
+    parser.add_argument("folder", type=Path)
+    options = parser.parse_args()
+    print(write_package(options.bundle, options.folder))
+
+
+if __name__ == "__main__":
+    main()

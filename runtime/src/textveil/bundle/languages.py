@@ -1,0 +1,185 @@
+"""Language packs: bundles with lists of the mode ``names`` and rules of another language, each a package of its own.
+
+That of Spanish is the distribution ``textveil-es`` with the folder ``textveil_es/bundle``. It is data: its folder is
+found without running any of its code, and only if a caller asks for its language.
+"""
+
+import hashlib
+import importlib.util
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textveil.bundle.components import NamesFiles
+from textveil.bundle.layout import MANIFEST
+from textveil.bundle.rules import Clitics, Rules
+from textveil.errors import BundleDamaged, BundleNotFound, OptionError
+from textveil.lazy import ENTITY_TYPES, load_data
+
+if TYPE_CHECKING:
+    from textveil.bundle.names_files import NamesLists
+    from textveil.bundle.text_bundle import TextBundle
+
+#: Language of the built-in bundle.
+BUILTIN_LANGUAGE = "en"
+_LANGUAGE = re.compile(r"[a-z]{2,3}")
+_MAX_LANGUAGES = 4
+#: Types whose members are names: no pack keeps a word that another pack lists as one.
+_NAME_TYPES = (*load_data(ENTITY_TYPES)["closed"], *load_data(ENTITY_TYPES)["whole"])
+
+
+def split_languages(language: str) -> list[str]:
+    """Return the languages of an option such as ``es`` or ``de+en``.
+
+    Raises:
+        OptionError: It is no language tag, or names a language twice.
+
+    >>> split_languages("de+en")
+    ['de', 'en']
+    """
+    languages = language.split("+") if isinstance(language, str) else []
+    if not languages or not all(map(_LANGUAGE.fullmatch, languages)) or len(languages) > _MAX_LANGUAGES:
+        raise OptionError("language must be a tag of two or three letters such as de, or several such as de+en")
+    if len(set(languages)) < len(languages):
+        raise OptionError("language: a language is there twice")
+    return languages
+
+
+def find_language_pack(language: str) -> Path:
+    """Return the folder of the bundle of an installed pack, without running its code.
+
+    Args:
+        language: Tag of two or three letters.
+
+    Raises:
+        BundleNotFound: The pack is not installed. The message has the command that installs it.
+    """
+    spec = importlib.util.find_spec(f"textveil_{language}")  # finds a package at the top level without importing it
+    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+        if (Path(folder) / "bundle" / MANIFEST).is_file():
+            return Path(folder) / "bundle"
+    raise BundleNotFound(f"no pack for the language {language} is installed: pip install textveil-{language}")
+
+
+@dataclass(frozen=True)
+class JoinedNamesFiles(NamesFiles):
+    """Files of the first of several languages, with the joined lists of all of them."""
+
+    joined: "NamesLists | None" = None
+
+    @property
+    def lists(self) -> "NamesLists":  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Return the joined lists."""
+        assert self.joined is not None
+        return self.joined
+
+
+def join_bundles(bundles: Sequence["TextBundle"]) -> "TextBundle":
+    """Return a bundle of the mode ``names`` for texts in several languages.
+
+    It keeps a word that one of the packs keeps, unless another one lists it as a name and does not keep it. Function
+    words of any of them are kept. Surrogates and patterns are those of the first language. It has no mechanism and no
+    public facts. Its content hash is the SHA-256 of the hashes of the packs, in their order.
+    """
+    first = next((bundle for bundle in bundles if not bundle.is_builtin), bundles[0])
+    hashes = "+".join(bundle.content_hash for bundle in bundles)
+    files = bundles[0].names_files
+    assert files is not None
+    joined = join_lists([bundle.get_names_lists() for bundle in bundles])
+    return replace(
+        first,
+        path=bundles[0].path,
+        content_hash=hashlib.sha256(hashes.encode("ascii")).hexdigest(),
+        names_files=JoinedNamesFiles(files.entity_types, files.pool_types, files.contents, joined),
+        staircase_table=None,
+        santext_table=None,
+    )
+
+
+def join_lists(lists: Sequence["NamesLists"]) -> "NamesLists":
+    """Return the lists of several languages as one, for ``join_bundles``."""
+    from textveil.bundle.names_files import FUNCTION
+
+    common: dict[str, int] = {}
+    names = [frozenset[str]().union(*(of.members_by_type.get(kind, ()) for kind in _NAME_TYPES)) for of in lists]
+    for of in lists:
+        for word, marks in of.common_words.items():
+            is_name = any(
+                word in listed and word not in other.common_words for other, listed in zip(lists, names, strict=True)
+            )
+            if not is_name or marks & FUNCTION:
+                common[word] = common.get(word, 0) | marks
+    first = lists[0]
+    pools = {
+        kind: tuple(name for name in pool if name.lower() not in common) or pool if kind.startswith("word") else pool
+        for kind, pool in first.surrogate_pools.items()
+    }
+    return replace(
+        first,
+        common_words=dict(sorted(common.items())),
+        kept_capitals=frozenset().union(*(of.kept_capitals for of in lists)),
+        kept_symbols=frozenset().union(*(of.kept_symbols for of in lists)),
+        members_by_type={
+            kind: frozenset[str]().union(*(of.members_by_type.get(kind, ()) for of in lists))
+            for kind in first.members_by_type
+        },
+        surrogate_pools=pools,
+        fact_lists={kind: frozenset() for kind in first.fact_lists},
+        rules=_join_rules([of.rules for of in lists]),
+    )
+
+
+def _join_rules(rules: Sequence[Rules]) -> Rules:
+    """Return the rules of the first language with the words of all of them."""
+    first, clitics = rules[0], [of.clitics for of in rules]
+    return replace(
+        first,
+        language="+".join(of.language for of in rules),
+        clitics=Clitics(
+            before=_join_sets(of.before for of in clitics),
+            after=_join_sets(of.after for of in clitics),
+            negation=next((of.negation for of in clitics if of.negation), ""),
+            negation_stems=_join_sets(of.negation_stems for of in clitics),
+        ),
+        connectors=_join_sets(of.connectors for of in rules),
+        abbreviations=_join_sets(of.abbreviations for of in rules),
+        headline_words=_join_sets(of.headline_words for of in rules),
+        legal_forms=_join_sets(of.legal_forms for of in rules),
+        name_like=_join_sets(of.name_like for of in rules),
+        also_persons=_join_sets(of.also_persons for of in rules),
+        facts=type(first.facts)(),
+    )
+
+
+def _join_sets(sets: Iterable[frozenset[str]]) -> frozenset[str]:
+    return frozenset[str]().union(*sets)
+
+
+def check_language(bundle: "TextBundle", language: str) -> None:
+    """Raise an error unless a bundle is of one language.
+
+    Raises:
+        OptionError: The bundle is of another language.
+        BundleDamaged: Its rules cannot be read.
+    """
+    found = read_language(bundle)
+    if found != language:
+        raise OptionError(
+            f"this bundle is for the language {found}, not {language}: leave out --language, or pass a bundle of it"
+        )
+
+
+def read_language(bundle: "TextBundle") -> str:
+    """Return the language of a bundle: that of its rules, else English."""
+    from textveil.bundle.layout import RULES
+    from textveil.bundle.parsers import parse_json, parse_text
+
+    files = bundle.names_files
+    if files is None or RULES not in files.contents:
+        return BUILTIN_LANGUAGE
+    language = parse_text(parse_json(files.contents[RULES], RULES).get("language"), RULES)
+    if not re.fullmatch(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*", language):
+        raise BundleDamaged(f"{RULES}: language: is not a language tag such as en")
+    return language
