@@ -8,9 +8,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from textveil_training.reproduce.picture import draw_picture
-from textveil_training.reproduce.published import STUDIES
-from textveil_training.reproduce.results import Reproduction, collect_notes, make_table, read_record
+from textveil_training.reproduce import (
+    STUDIES,
+    Reproduction,
+    collect_notes,
+    draw_picture,
+    make_table,
+    read_record,
+)
 
 FOLDER = "reproduced"
 DATA = {

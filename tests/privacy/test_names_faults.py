@@ -194,7 +194,7 @@ READ_FAULTS: dict[str, Fault] = {
     "the digits of a group beside number words count one by one": (
         spelled_tokens._SpelledSpanFinder,
         "_find_number",
-        ('classes.append("")  # of one group', "classes.append(DIGITS_CLASS)"),
+        ('classes[-1] in ("", element_class)', "False"),
     ),
     "a letter that is spelled counts by which it is": (
         spelled_tokens,

@@ -96,7 +96,7 @@ async def ask(app: Any, path: str, body: dict[str, Any]) -> tuple[int, bytes]:
 def made(sanitizer: Sanitizer, report: Any = lambda line: None, upstream: Any = None) -> tuple[Any, ConversationStore]:
     """Return an application, and its conversations."""
     conversations = ConversationStore(
-        lambda: Conversation(sanitizer), lambda *_: Conversation(sanitizer), lambda _: Conversation(sanitizer),
+        lambda: Conversation(sanitizer), lambda _: Conversation(sanitizer),
         RetentionSettings(), key=bytes(32), options={},
     )  # fmt: skip
     upstream = EchoUpstream() if upstream is None else upstream

@@ -36,6 +36,7 @@ class CommandOptions(TypedDict, total=False):
         expect_id: Required content hash of the bundle.
         signer: Public key of the required signer of the bundle.
         max_bundle_bytes: Maximum total size of its files.
+        language: Language of the texts, whose pack must be installed.
         mechanism, epsilon, replacement_probability: The mechanism, and its privacy parameters (``Options``).
         protect, style, facts, keep, tag, drop: Which words are kept, and how others are replaced (``Options``).
         allow, randomize, deny: Words, or a file with one word a line.
@@ -51,6 +52,7 @@ class CommandOptions(TypedDict, total=False):
     expect_id: str | None
     signer: str | None
     max_bundle_bytes: int
+    language: str | None
     mechanism: str | None
     epsilon: float | str | None
     replacement_probability: float | str | None
