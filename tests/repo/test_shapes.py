@@ -17,12 +17,14 @@ MOST = 30
 #: Named tuples: made for every word of a text, or once; or read as the tuples that they are.
 TUPLES = {
     ("textveil/text/inflections.py", "SurrogatePair"),
+    ("textveil/text/marked_html.py", "MarkedPiece"),
     ("textveil/text/names/entity_types.py", "EntityMention"),
     ("textveil/text/names/entity_types.py", "MentionPart"),
     ("textveil/text/names/reply_pairs.py", "RewrittenElement"),
     ("textveil/text/names/known_persons.py", "_Word"),
     ("textveil/text/names/tokens.py", "EntitySpan"),
     ("textveil/text/names/tokens.py", "NamesToken"),
+    ("textveil/text/replaced_spans.py", "ReplacedSpan"),
     ("textveil/text/rewrite/read.py", "DrawIndex"),
     ("textveil/text/segmentation/patterns.py", "CharacterClasses"),
     ("textveil/text/token_rules/entity_types.py", "EntityType"),

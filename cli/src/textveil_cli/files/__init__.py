@@ -12,10 +12,17 @@ from textveil.lazy import make_lazy_getattr
 
 if TYPE_CHECKING:
     from textveil_cli.columns import ColumnSelection
-    from textveil_cli.files.blocks import RejectedRow, RowLayout, RunCounts, TableRow
+    from textveil_cli.files.blocks import RejectedRow, RewrittenDocuments, RowLayout, RunCounts, TableRow
     from textveil_cli.files.cells import read_cells
     from textveil_cli.files.detect_tables import make_table_refusal, refuse_tables_by_name
-    from textveil_cli.files.pipeline import BlockSanitizer, LayoutFactory, RunResult, sanitize_files
+    from textveil_cli.files.pipeline import (
+        BlockReview,
+        BlockSanitizer,
+        LayoutFactory,
+        ReviewedBlock,
+        RunResult,
+        sanitize_files,
+    )
     from textveil_cli.files.rejected_rows import RejectedRowsFile
     from textveil_cli.files.run_manifest import RunManifest, hash_settings
     from textveil_cli.files.sources import (
@@ -31,12 +38,15 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "BlockReview",
     "BlockSanitizer",
     "ColumnSelection",
     "InputStream",
     "LayoutFactory",
     "RejectedRow",
     "RejectedRowsFile",
+    "ReviewedBlock",
+    "RewrittenDocuments",
     "RowLayout",
     "RunCounts",
     "RunManifest",

@@ -109,6 +109,7 @@ class TableRow:
         parts: All bytes except the line end; the row is these parts, joined by the ``separator`` of its format.
         text_positions: Indices of the parts that are cells to rewrite; empty cells and nulls are not.
         texts: Text of each of these cells.
+        columns: Column or key of each of these cells; empty for plain text.
         end: The line end.
         key: Value of the document key; ``None`` without one.
         privacy_unit: Value of the column of privacy units, "" where it is empty; ``None`` without such a column.
@@ -119,6 +120,7 @@ class TableRow:
     parts: list[bytes]
     text_positions: Sequence[int] = ()
     texts: list[str] = field(default_factory=list)
+    columns: Sequence[str] = ()
     end: bytes = b""
     key: str | None = None
     privacy_unit: str | None = None
@@ -201,6 +203,11 @@ class TextBlock:
     def texts(self) -> list[str]:
         """Return the texts of all rows."""
         return [text for row in self.rows for text in row.texts]
+
+    def iterate_cells(self) -> Iterator[tuple[int, str]]:
+        """Yield the number of the row and the column of each text, in the order of ``texts``."""
+        for row in self.rows:
+            yield from ((row.number, column) for column in row.columns or [""] * len(row.texts))
 
     @property
     def groups(self) -> list[DocumentGroup]:

@@ -37,6 +37,7 @@ class DelimitedLayout:
         self._quoting_pattern = re.compile(rf'[{re.escape(delimiter)}"\r\n]')
         self._cell_count = 0  # number of cells of a row; 0 before the first row
         self._text_columns: list[int] = []
+        self._text_names: list[str] = []
         self._output_columns: list[int] | None = None
         self._key_column: int | None = None
         self._privacy_unit_column: int | None = None
@@ -179,8 +180,9 @@ class DelimitedLayout:
             )
         except UnicodeDecodeError:
             return RejectedRow(number=number, line=line, reason=f"a cell is not {self._selection.encoding}", raw=raw)
-        positions = self._text_columns
+        positions, names = self._text_columns, self._text_names
         if not all(texts):
+            names = [name for name, text in zip(names, texts, strict=True) if text]
             positions = [place for place, text in zip(positions, texts, strict=True) if text]
             texts = [text for text in texts if text]
         return self._drop_columns(
@@ -190,6 +192,7 @@ class DelimitedLayout:
                 parts=cells,
                 text_positions=positions,
                 texts=texts,
+                columns=names,
                 end=end,
                 key=key,
                 privacy_unit=privacy_unit,
@@ -216,6 +219,7 @@ class DelimitedLayout:
             self._find_column(names, column, describe_column_option("--column", column, number, total))
             for number, column in enumerate(self._selection.columns, 1)
         )
+        self._text_names = [names[place] for place in self._text_columns]
         left_out_names = self._selection.without
         left_out = [
             self._find_column(

@@ -61,6 +61,23 @@ def build_key_tree(paths: list[tuple[str | None, ...]]) -> KeyTree:
     return tree
 
 
+def name_leaves(tree: KeyTree, paths: Sequence[tuple[str | None, ...]], keys: Sequence[str]) -> dict[int, str]:
+    """Return the key of each leaf of a tree, by the ``id`` of the leaf.
+
+    Args:
+        tree: The tree of the keys.
+        paths: Steps of each key.
+        keys: The keys as typed.
+    """
+    names = dict[int, str]()
+    for path, key in zip(paths, keys, strict=True):
+        node = tree
+        for step in path:
+            node = node[step]
+        names[id(node)] = key
+    return names
+
+
 def _refuse_many_values(text: str) -> None:
     """Raise ``RowMismatch`` for a line with ``MAX_CELLS`` or more values.
 
@@ -105,6 +122,8 @@ class KeyParser:
         _refuse_many_values(text)
         self._text, self._without, self._only, self._allow_missing = text, without, only, allow_missing
         self.strings: list[tuple[int, int, str | None]] = []
+        #: Leaf of the tree of keys for each string, by its start.
+        self.leaves: dict[int, KeyTree] = {}
         self.has_leaf = False
         #: Keys of the object that are copied.
         self.copied: list[str] = []
@@ -168,6 +187,7 @@ class KeyParser:
                 raise RowMismatch("the value of a key is not a string")
             value, end = _decode_value(text, position)
             self.strings.append((position, end, value))
+            self.leaves[position] = node
             return end
         if text[position] == "{":
             if EACH_ITEM in node:

@@ -15,6 +15,7 @@ from textveil_cli.files.json_keys import (
     build_key_tree,
     get_document_key,
     get_privacy_unit,
+    name_leaves,
     parse_key,
     reject_duplicate_keys,
 )
@@ -40,6 +41,7 @@ class JsonLinesLayout:
         self._selection, self._name = selection, name
         self._key_paths = [parse_key(key) for key in selection.columns]
         self._key_tree = build_key_tree(self._key_paths)
+        self._keys_by_leaf = name_leaves(self._key_tree, self._key_paths, selection.columns)
         if selection.only and any(len(path) > 1 for path in self._key_paths):
             raise OptionError(
                 "--drop-other-columns needs keys without dots: other keys of an inner object would remain"
@@ -124,7 +126,7 @@ class JsonLinesLayout:
         ):
             raise FieldTooLong(f"{self._name}, row {self._row}: a text exceeds --max-field-bytes")
         parts: list[bytes] = []
-        texts: list[str] = []
+        texts, names = list[str](), list[str]()
         position, before = 0, ""
         for start, end, found in parser.strings:
             if found != "":
@@ -132,6 +134,7 @@ class JsonLinesLayout:
             if found:
                 parts += before.encode(), b""
                 texts.append(found)
+                names.append(self._keys_by_leaf[id(parser.leaves[start])])
                 before = ""
         last = (before + text[position:]).encode()
         return TableRow(
@@ -140,6 +143,7 @@ class JsonLinesLayout:
             parts=[*parts, last],
             text_positions=range(1, len(parts), 2),
             texts=texts,
+            columns=names,
             end=b"",
             key=key,
             privacy_unit=privacy_unit,

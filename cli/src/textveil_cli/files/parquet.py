@@ -43,6 +43,12 @@ class ParquetBlock:
         """Return the texts of all rows."""
         return [text for row in zip(*self.cells, strict=True) for text in row if text]
 
+    def iterate_cells(self) -> Iterator[tuple[int, str]]:
+        """Yield the number of the row and the column of each text, in the order of ``texts``."""
+        names = [self.batch.schema.field(place).name for place in self.columns]
+        for number, row in enumerate(zip(*self.cells, strict=True), self.first_row):
+            yield from ((number, name) for name, text in zip(names, row, strict=True) if text)
+
     @property
     def groups(self) -> list[DocumentGroup]:
         """Return the groups of documents that are released together, in order."""

@@ -51,6 +51,9 @@ RunProgressReporter = Callable[[int, int], None]
 TextCheck = Callable[[str, list[str]], None]
 #: Called with the names of the copied columns of a file, after its first rows are read.
 CopiedColumnsCheck = Callable[[Sequence[str]], None]
+#: Called with the name of a file, a block of it and its rewritten texts, before they are written.
+ReviewedBlock = TextBlock | ParquetBlock
+BlockReview = Callable[[str, ReviewedBlock, RewrittenDocuments], None]
 
 
 class FinishedFileRecorder(Protocol):
@@ -159,6 +162,7 @@ def sanitize_files(
     block_ledger: "BlockLedger | None" = None,
     receipt: ReceiptSink | None = None,
     layout: LayoutFactory | None = None,
+    review_block: BlockReview | None = None,
 ) -> RunResult:
     """Sanitize files one after the other.
 
@@ -176,6 +180,7 @@ def sanitize_files(
         block_ledger: Spends the epsilon of every block before it is written; without it no ledger is involved.
         receipt: Receives the written bytes, for a receipt.
         layout: Constructor of the ``RowLayout``; by default that of the selection's format.
+        review_block: Receives the texts of each block with their originals, for the owner of the device.
 
     Raises:
         TextveilError: A file cannot be read or written, or is malformed.
@@ -214,7 +219,9 @@ def sanitize_files(
         )
     ) as steps:
         for source in remaining:
-            done[source.name] = write_file(source, steps, manifest, rejected_rows, report_rows, block_ledger, receipt)
+            done[source.name] = write_file(
+                source, steps, manifest, rejected_rows, report_rows, block_ledger, receipt, review_block
+            )
             finished_bytes += source.size
     return RunResult(sum(done.values(), RunCounts()), done, len(sources.files) - len(remaining))
 
@@ -280,6 +287,7 @@ def write_file(
     report_rows: RunProgressReporter,
     block_ledger: "BlockLedger | None" = None,
     receipt: ReceiptSink | None = None,
+    review_block: BlockReview | None = None,
 ) -> RunCounts:
     """Write one file, from its first step to its last.
 
@@ -291,6 +299,7 @@ def write_file(
         report_rows: Called with the bytes read so far and the number of rows added to the output.
         block_ledger: Spends the epsilon of every block before it is written; without it no ledger is involved.
         receipt: Receives the written bytes, for a receipt.
+        review_block: Receives the texts of each block with their originals.
 
     Raises:
         TextveilError: A step is an error, a row is rejected, or the output cannot be written.
@@ -312,6 +321,8 @@ def write_file(
                     _raise_first_rejected(source, step.block)
                 if block_ledger is not None:
                     rewritten = block_ledger.spend(step.block, rewritten, all_or_nothing=stops_at_rejected)
+                if review_block is not None:
+                    review_block(source.name, step.block, rewritten)
                 output = step.block.insert_texts(rewritten)
                 if stops_at_rejected:
                     _raise_first_rejected(source, step.block)

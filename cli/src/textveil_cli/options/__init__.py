@@ -6,6 +6,7 @@ from textveil.lazy import make_lazy_getattr
 
 if TYPE_CHECKING:
     from textveil_cli.options.address import AddressOptions
+    from textveil_cli.options.changes import ChangeOptions
     from textveil_cli.options.fbdd import FbddOptions
     from textveil_cli.options.files import (
         FileRunOptions,
@@ -39,6 +40,7 @@ __all__ = [
     "AddressOptions",
     "BundleArgument",
     "BundleOptions",
+    "ChangeOptions",
     "EncoderOptions",
     "ExpectedBundleOptions",
     "FbddOptions",
@@ -65,4 +67,4 @@ __all__ = [
     "refuse_overwriting",
 ]
 
-__getattr__ = make_lazy_getattr(__name__, __all__, "text", "ledger", "files", "address", "restoring", "fbdd")
+__getattr__ = make_lazy_getattr(__name__, __all__, "text", "ledger", "files", "address", "restoring", "fbdd", "changes")

@@ -129,7 +129,7 @@ class Sanitizer:
         _, rows = self._rewrite(check_documents(documents), options)
         return [
             SanitizedDocument([*texts], tokens, randomized_words=drawn, replaced_words=replaced)
-            for texts, tokens, _, drawn, replaced in rows
+            for texts, tokens, _, drawn, replaced, _ in rows
         ]
 
     @overload
@@ -265,9 +265,9 @@ class Sanitizer:
         """Return the results of documents of one text each."""
         terms, rows = self._rewrite(documents, options)
         results = list[Result]()
-        for (text,), tokens, mapping, randomized, replaced in rows:
+        for (text,), tokens, mapping, randomized, replaced, (outline,) in rows:
             counts = {"randomized_words": randomized, "replaced_words": replaced}
-            results.append(Result(text=text, tokens=tokens, terms=terms, mapping=mapping, **counts))
+            results.append(Result(text=text, tokens=tokens, terms=terms, mapping=mapping, **counts, outline=outline))
         return results
 
     def _rewrite(self, documents: Sequence[Sequence[str]], options: Options) -> tuple[PrivacyTerms, Iterable[Any]]:

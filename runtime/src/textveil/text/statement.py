@@ -16,8 +16,10 @@ from textveil.errors import OptionError
 from textveil.formatting import format_count
 from textveil.lazy import STATEMENTS, load_data
 from textveil.release import PrivacyLoss, ReleaseStatement, Spend
+from textveil.text.replaced_spans import ReplacedSpan, SpanOutline
 
 if TYPE_CHECKING:
+    from textveil.text.marked_html import HtmlFragment
     from textveil.text.restore import Restorer
     from textveil.text.restored import Restored
 
@@ -268,6 +270,7 @@ class Result:
             (``--randomize``).
         replaced_words: In the mode ``names``, the number of replaced words that are on no list, without names and
             numbers.
+        outline: In the mode ``names``, what ``spans`` is computed from; ``None`` if the replaced parts are unknown.
 
     >>> from textveil import Sanitizer
     >>> result = Sanitizer.load().sanitize("Anna paid.", protect="names")
@@ -281,6 +284,7 @@ class Result:
     mapping: "Restorer | None" = field(default=None, repr=False, compare=False)
     randomized_words: int = 0
     replaced_words: int = 0
+    outline: SpanOutline | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         """Return the sanitized text, which is safe to send, and nothing else.
@@ -296,6 +300,50 @@ class Result:
         """Return the sizes and the mechanism on one line, without the text and the mapping."""
         level = "" if self.terms.level is None else f" {self.terms.level}"
         return f"<{type(self).__name__} of {format_count(len(self.text), 'character')}, {self.terms.mechanism}{level}>"
+
+    @property
+    def spans(self) -> tuple[ReplacedSpan, ...] | None:
+        """The replaced parts of the text, in the mode ``names``; ``None`` if they are unknown.
+
+        They have the originals where there is a mapping; pickles have none.
+        """
+        return None if self.outline is None else self.outline.list_spans()
+
+    def _repr_html_(self) -> str:
+        """Return the text as HTML for a notebook, with marks on its replaced parts; never an original."""
+        return str(self.to_html())
+
+    def to_html(self, *, show_originals: bool = False) -> "HtmlFragment":
+        """Return a view of the text that notebooks display: replaced parts are marked with their entity type.
+
+        The marks are those of the mode ``names``. In the other modes, and for results of another process, the text has
+        no marks.
+
+        >>> from textveil import Sanitizer
+        >>> result = Sanitizer.load().sanitize("Zorblax Quibble paid.", protect="names")
+        >>> "Zorblax" in str(result.to_html()), "Zorblax" in str(result.to_html(show_originals=True))
+        (False, True)
+
+        Args:
+            show_originals: Whether each replaced part has its original before it, crossed out. Do not send such a view;
+                a notebook saves it in its file.
+
+        Raises:
+            OptionError: ``show_originals`` is true, and the result has no originals, as ``restore``.
+        """
+        from textveil.text.marked_html import HtmlFragment, MarkedPiece, make_fragment  # lazy: only notebooks need it
+
+        spans = self.spans
+        if show_originals and (self.mapping is None or spans is None):
+            raise OptionError("this result has no originals: only results of the mode names have, where they were made")
+        pieces, position = list[MarkedPiece](), 0
+        for start, end, entity_type, original in spans or ():
+            pieces.append(MarkedPiece(self.text[position:start]))
+            pieces.append(MarkedPiece(self.text[start:end], entity_type, original if show_originals else ""))
+            position = end
+        pieces.append(MarkedPiece(self.text[position:]))
+        line = ("" if spans is not None else "Not marked: replaced words. ") + self.statement.format_line()
+        return HtmlFragment(make_fragment(pieces, line, show_originals=show_originals))
 
     @property
     def kept_words(self) -> "KeptWords | None":
@@ -363,6 +411,7 @@ class Result:
             "tokens": self.tokens,
             "randomized_words": self.randomized_words,
             "replaced_words": self.replaced_words,
+            "outline": self.outline,
         }
         factory = partial(type(self), text=self.text, terms=self.terms, **counts)
         return factory, ()  # the mapping stays in this process

@@ -59,13 +59,17 @@ class CharacterSwap:
         return {**options, **lists}
 
     def restore_rows(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-        """Yield the results of a rewriter, with the original characters in texts and mappings."""
-        for texts, tokens, mapping, *counts in rows:
+        """Yield the results of a rewriter, with the original characters in texts, mappings and replaced spans.
+
+        Each character takes the place of one character, so positions stay the same.
+        """
+        for texts, tokens, mapping, *counts, outlines in rows:
             yield (
                 [*map(self.restore_characters, texts)],
                 tokens,
                 mapping and mapping.map_originals(self.restore_characters),
                 *counts,
+                [outline and outline.map_originals(self.restore_characters) for outline in outlines],
             )
 
 

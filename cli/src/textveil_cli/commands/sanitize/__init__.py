@@ -10,6 +10,7 @@ from textveil.errors import OptionError
 
 from textveil_cli.options import (
     BundleOptions,
+    ChangeOptions,
     FileRunOptions,
     InputOptions,
     LedgerOptions,
@@ -41,6 +42,7 @@ class SanitizeArguments:
     table: TableOptions
     run: FileRunOptions
     output: OutputOptions
+    changes: ChangeOptions
     ledger: LedgerOptions
     receipt: ReceiptOptions
 
@@ -97,6 +99,11 @@ class SanitizeArguments:
             raise OptionError(
                 "--replay-cache needs plain text: it stores one complete output, and files are sanitized in blocks"
             )
+        self.changes.check(
+            as_json=self.output.as_json,
+            has_receipt=self.receipt.receipt is not None,
+            has_output=self.output.output is not None,
+        )
         if not self.is_over_files:
             self._refuse_unused()
 
@@ -120,7 +127,8 @@ class SanitizeArguments:
             self.text_options.protection.randomize,
             self.text_options.protection.known,
         ]
-        refuse_overwriting(read_paths, self.ledger, self.receipt, bundle, *written_paths)
+        report = ("--report", self.changes.report)
+        refuse_overwriting(read_paths, self.ledger, self.receipt, bundle, *written_paths, report)
 
 
 def sanitize(arguments: SanitizeArguments) -> None:
@@ -131,8 +139,8 @@ def sanitize(arguments: SanitizeArguments) -> None:
     textveil sanitize tickets.csv --column note -o sent.csv
 
     By default (--protect names) common words, terms and numbers with a unit are kept, and all else is replaced:
-    textveil preview shows which. Kept words can tell whom the text is about. With --protect words or all the words are
-    randomized under an epsilon, and are then unrelated to the originals.
+    textveil preview shows which, and --diff what changed. Kept words can tell whom the text is about. With --protect
+    words or all the words are randomized under an epsilon, and are then unrelated to the originals.
 
     Each line of plain text is a document. For CSV, TSV, JSON lines and Parquet select columns or keys; the others are
     copied. Inputs may be folders and compressed files (.gz, .zst).
@@ -148,6 +156,7 @@ def sanitize(arguments: SanitizeArguments) -> None:
     sanitizer.terms(**options)  # checks the options before the first access to a file
     arguments.ledger.check_text_options(sanitizer, options)
     arguments.text_options.report_list_entries(sanitizer, options, arguments.output.quiet)
+    arguments.changes.protect_standard_output()
     if arguments.is_over_files:
         from textveil_cli.commands.sanitize.tables import sanitize_tables
 

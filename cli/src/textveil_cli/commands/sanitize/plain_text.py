@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,6 +61,11 @@ def sanitize_plain_text(arguments: SanitizeArguments, sanitizer: Sanitizer, opti
 
         formats = ("jsonl", "json") if arguments.output.as_json else ("lines",)
         check_output_ending(output, formats, arguments.inputs.paths)
+    views = None
+    if arguments.changes.has_any:
+        from textveil_cli.commands.sanitize.changes import ChangeViews  # lazy: most calls show no originals
+
+        views = ChangeViews(arguments.changes, sanitizer, options, is_over_files=False)
     receipt = arguments.receipt.open_receipt(sanitizer.terms(**options).statement)
     run_ledger = arguments.ledger.open_ledger()
     check_language, tally = (
@@ -77,20 +83,34 @@ def sanitize_plain_text(arguments: SanitizeArguments, sanitizer: Sanitizer, opti
             receipt.add_releases(results)
         if mapping is not None:  # first: recovering a text whose mapping is lost would take a second release
             _write_mapping(mapping, results)
+        if views is not None:
+            views.add_results(texts, results)
         return results
 
-    with open_output(output) as write:
+    with _skip_output() if arguments.changes.diff and output is None else open_output(output) as write:
         write = write if receipt is None else receipt.wrap_writer(write)
         if arguments.inputs.text is not None:
-            _sanitize_text(arguments, arguments.inputs.text, sanitize_lines, check_language, write)
+            statement = _sanitize_text(arguments, arguments.inputs.text, sanitize_lines, check_language, write)
         else:
-            _sanitize_inputs(arguments, sanitize_lines, check_language, write)
+            begin_input = (lambda name: None) if views is None else views.begin_input
+            statement = _sanitize_inputs(arguments, sanitize_lines, check_language, write, begin_input)
         if receipt is not None:
             receipt.write()
+    if views is not None:
+        from textveil_cli.changes import ReportFacts
+
+        names = [name for _, name in name_inputs(arguments.inputs.paths)] or ["--text"]
+        views.finish(ReportFacts(inputs=names, statement=statement))
     if tally is not None:
         tally.print_warning(sanitizer)
     if run_ledger is not None:
         run_ledger.print_summary(arguments.output.quiet)
+
+
+@contextmanager
+def _skip_output() -> Iterator[TextWriter]:
+    """Yield a function that writes nothing: the differences are printed in place of the output."""
+    yield lambda text: None
 
 
 def _skip_warning(lines: list[str]) -> None:
@@ -109,21 +129,29 @@ def _make_language_checks(sanitizer: Sanitizer, options: Options) -> "tuple[Line
 
 def _sanitize_text(
     arguments: SanitizeArguments, text: str, sanitize_lines: SanitizeLines, check_language: LineCheck, write: TextWriter
-) -> None:
+) -> str:
+    """Sanitize one text, and return its privacy statement as one line."""
     (result,) = sanitize_lines([text])
     check_language([text])
     for chunk in _iterate_output([result], arguments.output.as_json, ended=True):
         write(chunk)
     print_unless_quiet(arguments.output.format_statement(result.statement), arguments.output.quiet)
+    return result.statement.format_line()
 
 
 def _sanitize_inputs(
-    arguments: SanitizeArguments, sanitize_lines: SanitizeLines, check_language: LineCheck, write: TextWriter
-) -> None:
+    arguments: SanitizeArguments,
+    sanitize_lines: SanitizeLines,
+    check_language: LineCheck,
+    write: TextWriter,
+    begin_input: Callable[[str], None],
+) -> str:
+    """Sanitize the inputs, and return the privacy statement of the last one as one line."""
     from textveil_cli.console import show_byte_progress
     from textveil_cli.files import make_table_refusal, refuse_tables_by_name
 
     ended, quiet, is_one_document = True, arguments.output.quiet, arguments.save_mapping is not None
+    line = ""
     for path, name in name_inputs(arguments.inputs.paths):
         if not ended:  # the last line of one input and the first of the next are two documents
             write("\n")
@@ -131,6 +159,7 @@ def _sanitize_inputs(
         refuse_table = make_table_refusal(name)
         if not arguments.table.plain:
             refuse_tables_by_name(path, name)
+        begin_input(name)
         tally, to_file = _StatementTally(), arguments.output.output is not None
         with (
             open_input(path, name) as (descriptor, size),
@@ -151,6 +180,8 @@ def _sanitize_inputs(
                 tally.add_results(results)
                 advance(consumed)
         print_unless_quiet(f"{name}: {tally.describe(arguments)}", quiet)
+        line = tally.format_line() or line
+    return line
 
 
 class _StatementTally:
@@ -167,6 +198,11 @@ class _StatementTally:
         self.tokens += sum(result.tokens for result in results)
         self.randomized += sum(result.randomized_words for result in results)
         self.terms = results[0].terms if results else self.terms
+
+    def format_line(self) -> str:
+        """Return the privacy statement as one line; empty without documents."""
+        terms = self.terms
+        return "" if terms is None else terms.statement(self.tokens, self.randomized).format_line()
 
     def describe(self, arguments: SanitizeArguments) -> str:
         """Return the number of documents, and the privacy statement of all of them."""

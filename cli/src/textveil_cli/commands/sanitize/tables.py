@@ -2,9 +2,11 @@
 
 import gc
 import json
+import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textveil.errors import OptionError
@@ -33,6 +35,8 @@ from textveil_cli.files import (
 )
 
 if TYPE_CHECKING:
+    from textveil_cli.changes import ReportFacts
+    from textveil_cli.commands.sanitize.changes import ChangeViews
     from textveil_cli.run_ledger import ReceiptFile, RunLedger
 
 #: Smaller inputs finish before anyone could read a bar.
@@ -62,14 +66,28 @@ def sanitize_tables(arguments: SanitizeArguments, sanitizer: Sanitizer, options:
     check_output_ending(
         arguments.output.output, [selection.format], arguments.inputs.paths, can_pack=packs, into_folder=into_folder
     )
+    arguments.changes.refuse_inside(sources.folder)
+    views = None
+    if arguments.changes.has_any:
+        from textveil_cli.commands.sanitize.changes import ChangeViews  # lazy: most calls show no originals
+
+        views = ChangeViews(arguments.changes, sanitizer, options, is_over_files=True)
     receipt = arguments.receipt.open_receipt(terms.statement, selection.receipt_description)
     run_ledger = arguments.ledger.open_ledger(privacy_unit_column=arguments.rows.privacy_unit_column)
     run = _TableRun(
-        sources=sources, arguments=arguments, sanitizer=sanitizer, options=options, selection=selection, terms=terms
+        sources=sources,
+        arguments=arguments,
+        sanitizer=sanitizer,
+        options=options,
+        selection=selection,
+        terms=terms,
+        views=views,
     )
     result, description = run.write_files(run_ledger, receipt)
     if receipt is not None:
         receipt.write()
+    if views is not None:
+        views.finish(run.make_report_facts(result))
     if arguments.output.as_json:
         print(json.dumps(description, ensure_ascii=False))
     else:
@@ -85,7 +103,10 @@ def _find_files(arguments: SanitizeArguments, selection: ColumnSelection) -> Sou
     """Find the files of the run, and the paths of their outputs."""
     if arguments.output.as_json and arguments.output.output is None:
         raise OptionError("--json prints the privacy statement of the run: write the rows with -o")
-    sources = find_source_files(arguments.inputs.paths, selection.format, arguments.output.output)
+    output = arguments.output.output
+    if arguments.changes.diff and output is None:  # the differences are printed in place of the rows
+        output = Path(os.devnull)
+    sources = find_source_files(arguments.inputs.paths, selection.format, output)
     if arguments.run.resume and sources.folder is None:
         raise OptionError("--resume needs -o FOLDER: the output folder of the interrupted run")
     if sources.folder is not None and arguments.receipt.receipt is not None:
@@ -107,6 +128,7 @@ class _TableRun:
     options: Options
     selection: ColumnSelection
     terms: PrivacyTerms
+    views: "ChangeViews | None" = None
 
     def write_files(
         self, run_ledger: "RunLedger | None", receipt: "ReceiptFile | None"
@@ -144,6 +166,7 @@ class _TableRun:
                     check_copied_columns=self.make_copied_columns_warning(),
                     block_ledger=block_ledger,
                     receipt=receipt,
+                    review_block=None if self.views is None else self.views.review_block,
                 )
             description = self.describe(result)
             if manifest is not None:
@@ -169,6 +192,8 @@ class _TableRun:
 
         def warn(names: Sequence[str]) -> None:
             nonlocal quiet
+            if self.views is not None:
+                self.views.add_copied_columns(names)
             personal = find_personal_columns(names)
             if personal and not quiet:
                 quiet = True
@@ -229,6 +254,18 @@ class _TableRun:
             parts += ["key names" if selection.format == "jsonl" else "column names"] if selection.header else []
             parts += [] if selection.only else ["other columns"]
         return parts
+
+    def make_report_facts(self, result: RunResult) -> "ReportFacts":
+        """Return what a report states besides the texts."""
+        from textveil_cli.changes import ReportFacts
+
+        counts, is_table = result.counts, self.selection.format != "lines"
+        return ReportFacts(
+            inputs=[*result.files],
+            statement=self.terms.statement(counts.tokens, counts.randomized_words).format_line(),
+            column_option=("--key" if self.selection.format == "jsonl" else "--column") if is_table else "",
+            unit="row" if is_table else "line",
+        )
 
     def format_statement(self, result: RunResult) -> str:
         """Return the privacy statement of a run, for a person."""

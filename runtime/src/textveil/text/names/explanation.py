@@ -6,7 +6,6 @@ option ``keep`` or ``facts`` is found by reading the text a second time without 
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from textveil.bundle.names_files import FUNCTION, NamesLists
 from textveil.lazy import ENTITY_TYPES, load_data
@@ -140,9 +139,8 @@ class _OptionReasons:
         self._mentions = list[tuple[int, str, EntityMention]]()
         if not plan.style.keep and plan.facts_level == NO_FACTS:
             return
-        style = replace(plan.style, keep=frozenset())
         start = 0
-        for piece, entity_type, mention in replace(plan, style=style, facts_level=NO_FACTS).iterate_pieces(text):
+        for piece, entity_type, mention in plan.plan_without_options.iterate_pieces(text):
             if mention is not None:
                 self._starts.append(start)
                 self._mentions.append((start + len(piece), entity_type, mention))

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
 from operator import attrgetter
@@ -42,6 +42,7 @@ from textveil.text.names.tokenizer import ChunkTokenizer
 from textveil.text.names.tokens import RANDOMIZED, NamesToken
 from textveil.text.names.word_list import WordListRandomizer
 from textveil.text.options import CONSISTENT_CAP, DEFAULT_FACTS, DEFAULT_STYLE, FACTS, NO_FACTS
+from textveil.text.replaced_spans import SpanOutline
 from textveil.text.restore import Restorer
 from textveil.text.statement import PrivacyTerms
 from textveil.work_limits import check_work
@@ -65,8 +66,8 @@ _UNSUPPORTED_OPTIONS = ("replacement_probability", "sanitize_punctuation", "mech
 #: A document, its number of kept words, and its number of replaced unlisted words.
 _CountedDocument = tuple[DocumentDraws, int, int]
 #: The texts of a document, its number of kept words, the restorer of its surrogates (or ``None``), its number of
-#: randomized words, and its number of replaced unlisted words.
-_RewrittenDocument = tuple[list[str], int, Restorer | None, int, int]
+#: randomized words, its number of replaced unlisted words, and the outline of each text (or ``None``).
+_RewrittenDocument = tuple[list[str], int, Restorer | None, int, int, Sequence[SpanOutline | None]]
 
 
 class NamesRewriter:
@@ -137,17 +138,18 @@ class NamesRewriter:
         start = 0
         for document, kept_count, replaced_words in batch:
             end = start + len(document.bounds)
-            texts, find_pairs = document.write_texts(samples[start:end], words)
+            texts, find_pairs, outlines = document.write_texts(samples[start:end], words)
             start = end
             if self._detector is not None:
                 texts = [hide_detected_spans(text, self._detector) for text in texts]
-            is_restorable = self._style.consistent and self._key is None
+                outlines = [None] * len(texts)
             yield (
                 texts,
                 kept_count,
-                Restorer(find_pairs=find_pairs) if is_restorable else None,
+                Restorer(find_pairs=find_pairs) if document.is_restorable else None,
                 len(document.randomized_words),
                 replaced_words,
+                outlines,
             )
 
 
@@ -202,6 +204,15 @@ class NamesPlan:
         """Rules that keep public facts; ``None`` for the value ``none``."""
         return self._make_facts()
 
+    @cached_property
+    def plan_without_options(self) -> "NamesPlan":
+        """The same plan without the options ``keep`` and ``facts``, for explanations of what they keep."""
+        return replace(self, style=replace(self.style, keep=frozenset()), facts_level=NO_FACTS)
+
+    @cached_property
+    def _preview_facts(self) -> "FactRules | None":
+        return self._make_facts(shows_errors=True)
+
     def _make_facts(self, shows_errors: bool = False) -> "FactRules | None":
         if self.facts_level == NO_FACTS:
             return None
@@ -254,7 +265,7 @@ class NamesPlan:
 
     def iterate_pieces(self, text: str) -> Iterator[tuple[str, str, EntityMention | None]]:
         """Yield each part of a text, its treatment, and its mention if it is replaced."""
-        facts = self._make_facts(shows_errors=True)
+        facts = self._preview_facts
         reader = NamesReader(self._tokenizer, self._classifier, self.lists.rules, facts, self.own_types)
         for entry in reader.read_texts([text])[0].elements:
             if isinstance(entry, str):

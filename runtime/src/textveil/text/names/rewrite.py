@@ -18,6 +18,7 @@ from textveil.text.names.read import ReadText
 from textveil.text.names.reply_pairs import RewrittenElement, write_with_pairs
 from textveil.text.names.surrogates import SurrogateDeck, SurrogatePools
 from textveil.text.names.tokens import IDENTIFIER_PIECE, JSON_NUMBER_CASE, KNOWN_PERSON, RANDOMIZED
+from textveil.text.replaced_spans import RANDOMIZED_WORD, SpanOutline, outline_elements
 from textveil.text.restore import escape_tags
 
 #: Pools of types without consistent surrogates are drawn from without replacement up to this size. In larger pools
@@ -46,6 +47,8 @@ class DocumentDraws:
         self, texts: Sequence[ReadText], style: ReplacementStyle, surrogates: SurrogatePools, key: bytes | None
     ) -> None:
         self._texts, self._style, self._surrogates, self._key = texts, style, surrogates, key
+        #: Whether the originals outlive the call, in the mapping that restores replies.
+        self.is_restorable = bool(style.consistent) and key is None
         self._decks: dict[tuple[str, str], SurrogateDeck] = {}
         self._draw_numbers: dict[tuple[str, str, str], int] = {}
         #: Tags by the public type and by type and layout of each part, then by the folded string of the only part, or
@@ -142,11 +145,12 @@ class DocumentDraws:
 
     def write_texts(
         self, samples: Sequence[int], words: Iterator[str]
-    ) -> tuple[list[str], Callable[[], Iterable[SurrogatePair]]]:
-        """Return the texts with their surrogates, and a function that finds the pairs that restore replies.
+    ) -> tuple[list[str], Callable[[], Iterable[SurrogatePair]], list[SpanOutline | None]]:
+        """Return the texts, a function that finds the pairs to restore replies, and the outline of each text.
 
         Most results are never restored, so their pairs are not found before they are needed. Those of a long document
-        are found at once, because its elements need many times the memory of its text.
+        are found at once, because its elements need many times the memory of its text. An outline is ``None`` where
+        escaping moves the spans.
 
         Args:
             samples: For each draw, a random number below its entry in ``bounds``.
@@ -157,16 +161,17 @@ class DocumentDraws:
             for index, deck in zip(samples, self._decks_by_draw, strict=True)
         ]
         outputs = [*islice(words, len(self.randomized_words))]
-        spellings, remaining = _SurrogateSpellings(self._surrogates, indices), iter(outputs)
-        texts = [
-            spellings.write_text(text.elements, draws, remaining)
-            for text, draws in zip(self._texts, self._draws, strict=True)
-        ]
+        spellings, remaining = _SurrogateSpellings(self._surrogates, indices, self.is_restorable), iter(outputs)
+        texts, outlines = list[str](), list[SpanOutline | None]()
+        for text, draws in zip(self._texts, self._draws, strict=True):
+            written, outline = spellings.write_text(text.elements, draws, remaining)
+            texts.append(written)
+            outlines.append(outline)
         find_pairs = partial(spellings.find_pairs, [text.elements for text in self._texts], self._draws, outputs)
         if sum(len(text.elements) for text in self._texts) > _MAX_DEFERRED_ELEMENTS:
             pairs = find_pairs()
-            return texts, lambda: pairs
-        return texts, find_pairs
+            return texts, lambda: pairs, outlines
+        return texts, find_pairs, outlines
 
 
 class _SurrogateSpellings:
@@ -175,30 +180,46 @@ class _SurrogateSpellings:
     Args:
         surrogates: The surrogate pools.
         indices: For each draw of the document, the index of its surrogate.
+        keeps_originals: Whether outlines have the originals.
     """
 
-    __slots__ = ("_indices", "_surrogates")
+    __slots__ = ("_indices", "_keeps_originals", "_surrogates")
 
-    def __init__(self, surrogates: SurrogatePools, indices: Sequence[int]) -> None:
-        self._surrogates, self._indices = surrogates, indices
+    def __init__(self, surrogates: SurrogatePools, indices: Sequence[int], keeps_originals: bool) -> None:
+        self._surrogates, self._indices, self._keeps_originals = surrogates, indices, keeps_originals
 
     def write_text(
         self, elements: Sequence[str | EntityMention], draws: Sequence[_PlannedOutput], words: Iterator[str]
-    ) -> str:
-        """Return a text with its surrogates."""
+    ) -> tuple[str, SpanOutline | None]:
+        """Return a text with its surrogates, and its outline; ``None`` if escaping moves the replaced spans.
+
+        Privacy:
+            The outline has an entry for each mention, also where the output equals the original.
+        """
         for draw in draws:
             if isinstance(draw, str):
-                written = [*quote_json_tags(self.iterate_elements(elements, draws, words))]
-                has_tags = any(isinstance(draw, str) and draw.startswith("[") for draw in draws)
-                return _join_with_tags(written) if has_tags else "".join(element.output for element in written)
-        rest, parts = iter(draws), list[str]()
+                return self._write_with_tags(elements, draws, words)
+        rest, parts, entries = iter(draws), list[str](), list[tuple[int, str, str]]()
         for element in elements:
             if isinstance(element, str):
                 parts.append(element)
                 continue
-            draw = next(rest)
-            parts.append(next(words) if draw is None else self._spell_mention(element, cast("list[int]", draw)))
-        return "".join(parts)
+            draw, name = next(rest), element.entity_type
+            name = RANDOMIZED_WORD if draw is None else PUBLIC_TYPE_NAMES.get(name, name)
+            output = next(words) if draw is None else self._spell_mention(element, cast("list[int]", draw))
+            entries.append((len(parts), name, element.span.text if self._keeps_originals else ""))
+            parts.append(output)
+        return "".join(parts), SpanOutline(entries, [*map(len, parts)])
+
+    def _write_with_tags(
+        self, elements: Sequence[str | EntityMention], draws: Sequence[_PlannedOutput], words: Iterator[str]
+    ) -> tuple[str, SpanOutline | None]:
+        """Return the result of ``write_text`` for a text with tags or removed spans."""
+        written = [*quote_json_tags(self.iterate_elements(elements, draws, words))]
+        outline = outline_elements(written, PUBLIC_TYPE_NAMES, keeps_originals=self._keeps_originals)
+        has_tags = any(isinstance(draw, str) and draw.startswith("[") for draw in draws)
+        text = _join_with_tags(written) if has_tags else "".join(element.output for element in written)
+        return text, outline if sum(outline.lengths) == len(text) else None
 
     def _spell_mention(self, mention: EntityMention, draws: Sequence[int]) -> str:
         if len(draws) > 1 or mention.span.entity_type == KNOWN_PERSON:
@@ -232,7 +253,7 @@ class _SurrogateSpellings:
                 continue
             draw, original = next(rest), element.span.text
             if draw is None:
-                yield RewrittenElement(next(words), original)
+                yield RewrittenElement(output := next(words), original, parts=(output,))
             elif isinstance(draw, str):
                 yield RewrittenElement(draw, original, element)
             else:
@@ -289,7 +310,7 @@ def quote_json_tags(elements: Iterable[RewrittenElement]) -> Iterator[RewrittenE
                 mention = element.mention._replace(name_text=sign + element.mention.name_text)
                 element = RewrittenElement(f'"{sign}{element.output}"', original, mention)
             else:
-                element = RewrittenElement("null", original)
+                element = RewrittenElement("null", original, parts=("null",))
         if held is not None:
             yield held
         held = element

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 MAX_BATCH_CHARACTERS, MAX_WHOLE_CHARACTERS = 1 << 20, 1 << 17
 
 #: The result of one document: its sanitized texts; the number of tokens that count toward the spend; the mapping that
-#: restores the words, if outputs are consistent (it undoes the protection); and two counts of ``Result`` that only the
-#: mode ``names`` has, ``drawn`` and ``replaced_words``.
-RewrittenRow = tuple[Sequence[str], int, "Restorer | None", int, int]
+#: restores the words, if outputs are consistent (it undoes the protection); and what only the mode ``names`` has: two
+#: counts of ``Result``, ``drawn`` and ``replaced_words``, and the outline of each text.
+RewrittenRow = tuple[Sequence[str], int, "Restorer | None", int, int, Sequence[None]]
 
 #: Number of segments of a chunk.
 BLOCK_SEGMENTS = 1 << 15
@@ -86,7 +86,7 @@ class DocumentRewriter:
 
     def _rewrite_long(self, texts: Sequence[str]) -> RewrittenRow:
         long = LongDocumentRewriter(self._plan, texts)
-        return long.rewrite(), long.tokens, long.mapping if self._plan.terms.consistent else None, 0, 0
+        return long.rewrite(), long.tokens, long.mapping if self._plan.terms.consistent else None, 0, 0, [None]
 
     def _rewrite_batch(self, batch: Sequence[Sequence[str]]) -> Iterator[RewrittenRow]:
         segments, sizes = self._reader.read_texts(chain.from_iterable(batch)), list(map(len, batch))
@@ -95,10 +95,11 @@ class DocumentRewriter:
         texts = iter(rewritten.texts)
         of_each = zip(texts) if sizes.count(1) == len(sizes) else ([*islice(texts, size)] for size in sizes)
         if not self._plan.terms.consistent:
-            return zip(of_each, rewritten.tokens, repeat(None), repeat(0), repeat(0), strict=False)
+            return zip(of_each, rewritten.tokens, repeat(None), repeat(0), repeat(0), repeat([None]), strict=False)
         from textveil.text.restore import Restorer
 
-        return zip(of_each, rewritten.tokens, map(Restorer, rewritten.pairs), repeat(0), repeat(0), strict=False)
+        mappings = map(Restorer, rewritten.pairs)
+        return zip(of_each, rewritten.tokens, mappings, repeat(0), repeat(0), repeat([None]), strict=False)
 
 
 def _iterate_batches(documents: Sequence[Sequence[str]]) -> Iterator[list[Sequence[str]]]:

@@ -1,0 +1,30 @@
+"""Views of the difference between texts and their rewritten forms, for the owner of the device.
+
+All of them contain original text. It goes to the terminal, and to files that only their owner can read, never to a log.
+"""
+
+from typing import TYPE_CHECKING
+
+from textveil.lazy import make_lazy_getattr
+
+if TYPE_CHECKING:
+    from textveil_cli.changes.alignment import CHANGED, align_pieces, compare_words
+    from textveil_cli.changes.explain import TextExplainer, describe_reason
+    from textveil_cli.changes.report import ReportFacts, write_report
+    from textveil_cli.changes.run_review import RunReview
+    from textveil_cli.changes.terminal import TerminalStyle, format_text_diff
+
+__all__ = [
+    "CHANGED",
+    "ReportFacts",
+    "RunReview",
+    "TerminalStyle",
+    "TextExplainer",
+    "align_pieces",
+    "compare_words",
+    "describe_reason",
+    "format_text_diff",
+    "write_report",
+]
+
+__getattr__ = make_lazy_getattr(__name__, __all__, "terminal", "alignment", "explain", "run_review", "report")

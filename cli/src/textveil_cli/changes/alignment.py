@@ -1,0 +1,203 @@
+"""Alignment of a text with its rewritten form.
+
+The treatments of the original are exact: they are those of ``Sanitizer.preview``. Only the place of each replacement in
+the output is searched here. Kept text is in the output as written, so a replacement lies between two kept parts. Where
+several places fit, the one with the most similar number of words wins.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import groupby
+from typing import NamedTuple
+
+from textveil.text.explanation import ExplainedPiece
+from textveil.text.marked_html import MarkedPiece
+
+#: Treatment of a part that differs, if the search knows no more about it.
+CHANGED = "changed"
+#: Reasons for kept words that a view shows at each word: those that an option or a fact gives.
+_NOTABLE_REASONS = ("facts", "keep", "allow")
+_WORD = re.compile(r"\w+|[^\w\s]+|\s+")
+_DIGIT = re.compile(r"\d")
+_TAG = re.compile(r'"?-?\[[\w -]+\]"?')
+#: Maximum number of characters that are aligned, and of words that are compared without treatments.
+_MAX_CHARACTERS, _MAX_WORDS = 20_000, 5_000
+#: Numbers of places that the search follows at a time, and tries for one replacement.
+_MAX_PLACES, _MAX_TRIES = 12, 12
+#: A replacement has at most this many characters, and this many times those of its original.
+_MAX_REPLACEMENT, _MAX_GROWTH = 80, 4
+
+
+class _AlignedPlace(NamedTuple):
+    """A place in the output up to which everything fits.
+
+    Attributes:
+        cost: How much the replacements before it differ from their originals.
+        ends: End of each replacement so far with its start, the last first, as nested pairs.
+    """
+
+    cost: int
+    ends: "tuple[int, int, object] | None"
+
+
+def align_pieces(
+    pieces: Sequence[ExplainedPiece], output: str, spans: Sequence[tuple[int, int]] | None = None
+) -> list[MarkedPiece]:
+    """Return the parts of an output, each with its original and the treatment that the preview gives.
+
+    Args:
+        pieces: The explained preview of the original text.
+        output: The rewritten text.
+        spans: Start and end of each replacement in the output, if they are known; else they are searched.
+
+    Privacy:
+        The result contains the original text.
+    """
+    separate = [*_iterate_groups(pieces, joined=False)]
+    if spans is not None and _fit_spans(separate, spans, output):
+        return [*_iterate_marked(separate, spans, output)]
+    groups = [*_iterate_groups(pieces, joined=True)]
+    found = None if len(output) > _MAX_CHARACTERS else _find_replacements(groups, output)
+    if found is None:
+        return compare_words("".join(piece.text for piece in pieces), output)
+    return [*_iterate_marked(groups, found, output)]
+
+
+def compare_words(original: str, output: str) -> list[MarkedPiece]:
+    """Return the parts of an output, each with its original, from a comparison word by word."""
+    words, others = _WORD.findall(original), _WORD.findall(output)
+    if original == output:
+        return [MarkedPiece(output)]
+    if max(len(words), len(others)) > _MAX_WORDS:
+        return [MarkedPiece(output, CHANGED, original)]
+    parts = list[tuple[str, str, bool]]()
+    for change, start, end, other_start, other_end in SequenceMatcher(None, words, others).get_opcodes():
+        old, new = "".join(words[start:end]), "".join(others[other_start:other_end])
+        is_equal = change == "equal"
+        if is_equal and new.isspace() and parts and not parts[-1][2]:  # a blank inside a name
+            is_equal = other_end == len(others)
+        if parts and not is_equal and not parts[-1][2]:
+            parts[-1] = parts[-1][0] + old, parts[-1][1] + new, False
+        else:
+            parts.append((old, new, is_equal))
+    return [MarkedPiece(new) if equal else _mark_changed(old, new) for old, new, equal in parts]
+
+
+def _mark_changed(old: str, new: str) -> MarkedPiece:
+    return MarkedPiece(new, CHANGED, old)
+
+
+def _is_unchanged(piece: ExplainedPiece) -> bool:
+    return piece.state in ("kept", "gap")
+
+
+def _iterate_groups(pieces: Iterable[ExplainedPiece], *, joined: bool) -> Iterator[list[ExplainedPiece]]:
+    """Yield the kept pieces in a row together, and each replaced piece alone or those in a row together."""
+    for is_unchanged, group in groupby(pieces, _is_unchanged):
+        if is_unchanged or joined:
+            yield [*group]
+        else:
+            yield from ([piece] for piece in group)
+
+
+def _fit_spans(groups: Sequence[Sequence[ExplainedPiece]], spans: Sequence[tuple[int, int]], output: str) -> bool:
+    """Return whether the spans are the replacements of the groups that are not kept."""
+    remaining, position = iter(spans), 0
+    for group in groups:
+        if not _is_unchanged(group[0]):
+            start, position = next(remaining, (-1, -1))
+            fits = start >= 0
+        else:
+            text = "".join(piece.text for piece in group)
+            fits, position = output.startswith(text, position), position + len(text)
+        if not fits:
+            return False
+    return next(remaining, None) is None and position == len(output)
+
+
+def _find_replacements(groups: Sequence[Sequence[ExplainedPiece]], output: str) -> list[tuple[int, int]] | None:
+    """Return start and end of the replacement of each group that is not kept; ``None`` if nothing fits."""
+    places: dict[int, _AlignedPlace] = {0: _AlignedPlace(0, None)}
+    texts = ["".join(piece.text for piece in group) for group in groups]
+    for number, (group, text) in enumerate(zip(groups, texts, strict=True)):
+        if _is_unchanged(group[0]):
+            places = {start + len(text): at for start, at in places.items() if output.startswith(text, start)}
+        else:
+            places = _extend_places(places, text, texts[number + 1] if number + 1 < len(texts) else None, output)
+        if not places:
+            return None
+    if len(output) not in places:
+        return None
+    spans = list[tuple[int, int]]()
+    link: object = places[len(output)].ends
+    while isinstance(link, tuple):
+        start, end, link = link
+        spans.append((start, end))
+    return spans[::-1]
+
+
+def _extend_places(
+    places: dict[int, _AlignedPlace], original: str, following: str | None, output: str
+) -> dict[int, _AlignedPlace]:
+    """Return the places after a replacement: before each occurrence of the kept text that follows it."""
+    extended: dict[int, _AlignedPlace] = {}
+    for start, (cost, ends) in places.items():
+        for end in _iterate_ends(start, original, following, output):
+            new_cost = cost + _compute_difference(original, output[start:end])
+            if end not in extended or new_cost < extended[end].cost:
+                extended[end] = _AlignedPlace(new_cost, (start, end, ends))
+    if len(extended) <= _MAX_PLACES:
+        return extended
+    return dict(sorted(extended.items(), key=lambda item: (item[1].cost, item[0]))[:_MAX_PLACES])
+
+
+def _iterate_ends(start: int, original: str, following: str | None, output: str) -> Iterator[int]:
+    if following is None:
+        yield len(output)
+        return
+    limit = start + _MAX_REPLACEMENT + _MAX_GROWTH * len(original) + len(following)
+    end = output.find(following, start, limit)
+    for _ in range(_MAX_TRIES):
+        if end < 0:
+            return
+        yield end
+        end = output.find(following, end + 1, limit)
+
+
+def _compute_difference(original: str, replacement: str) -> int:
+    """Return how unlikely it is that a replacement has this original."""
+    if _TAG.fullmatch(replacement):
+        return 0
+    words = len(replacement.split())
+    has_edge_blank = replacement[:1].isspace() or replacement[-1:].isspace()
+    lines = abs(original.count("\n") - replacement.count("\n"))
+    return (
+        (2 if original.replace(" ", "").isalpha() else 6) * abs(len(original.split()) - words)
+        + 3 * has_edge_blank
+        + 6 * lines
+        + 4 * (replacement.count("[") != replacement.count("]"))
+        + 4 * (("@" in original) != ("@" in replacement))
+        + 2 * (_DIGIT.search(original) is None and _DIGIT.search(replacement) is not None and words == 1)
+        + 2 * (original.isupper() != replacement.isupper())
+        + 2 * (original.isalnum() != replacement.isalnum() and words == 1)
+    )
+
+
+def _iterate_marked(
+    groups: Iterable[Sequence[ExplainedPiece]], spans: Iterable[tuple[int, int]], output: str
+) -> Iterator[MarkedPiece]:
+    remaining = iter(spans)
+    for group in groups:
+        if _is_unchanged(group[0]):
+            for reason, kept in groupby(group, _find_notable_reason):
+                yield MarkedPiece(output="".join(piece.text for piece in kept), reason=reason)
+            continue
+        start, end = next(remaining)
+        states = dict.fromkeys("randomized" if piece.state == "unknown" else piece.state for piece in group)
+        original, reason = "".join(piece.text for piece in group), group[0].reason
+        yield MarkedPiece(output=output[start:end], treatment=", ".join(states), original=original, reason=reason)
+
+
+def _find_notable_reason(piece: ExplainedPiece) -> str:
+    return piece.reason if piece.reason.startswith(_NOTABLE_REASONS) else ""

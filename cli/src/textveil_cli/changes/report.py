@@ -1,0 +1,175 @@
+"""HTML report of a run: what was kept and why, what was replaced, each column, and a sample of rows."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from textveil.formatting import format_count
+from textveil.storage import open_atomic_text
+from textveil.text.marked_html import KEPT_TEXT, escape_html, iterate_page, mark_originals, mark_pieces
+
+from textveil_cli.changes.explain import describe_reason
+from textveil_cli.changes.run_review import ColumnCounts, ReviewedRow, RunReview
+from textveil_cli.columns import find_personal_columns
+
+_MAX_LISTED_WORDS, _MAX_LISTED_COLUMNS = 15, 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportFacts:
+    """What a report states besides the texts.
+
+    Attributes:
+        inputs: Names of the inputs.
+        statement: The privacy statement of the run, one line.
+        column_option: The option that selects a column: ``--column`` or ``--key``; empty for plain text.
+        unit: Name of a row: ``row`` or ``line``.
+    """
+
+    inputs: Sequence[str]
+    statement: str
+    column_option: str = ""
+    unit: str = "line"
+
+
+def write_report(path: Path, review: RunReview, facts: ReportFacts) -> None:
+    """Write the report, readable by its owner alone; it appears complete or not at all.
+
+    Args:
+        path: The file.
+        review: Counts and sample of the run.
+        facts: What else it states.
+
+    Raises:
+        OutputError: The file cannot be written.
+
+    Privacy:
+        The report contains original text, and its first line states this.
+    """
+    with open_atomic_text(path, private=True) as write:
+        for part in iterate_page("What textveil changed", _iterate_sections(review, facts)):
+            write(part)
+
+
+def _iterate_sections(review: RunReview, facts: ReportFacts) -> Iterator[str]:
+    texts = sum(counts.texts for counts in review.columns.values())
+    changed = sum(counts.changed for counts in review.columns.values())
+    names = ", ".join(facts.inputs[:5]) + (f" and {len(facts.inputs) - 5:,} more" if len(facts.inputs) > 5 else "")
+    size = format_count(review.rows, facts.unit)
+    counted = format_count(texts, "text") + (f" in {size}" if facts.column_option else "")
+    yield f'<p class="soft">{escape_html(names)}: {counted}, {changed:,} of them changed</p>\n'
+    yield f"<p>{escape_html(facts.statement)}</p>\n"
+    yield from _iterate_copied_columns(review, facts)
+    if facts.column_option:
+        yield from _iterate_columns(review.columns)
+    align = review.explainer.align
+    rows = [(row, [(cell, align(cell.original, cell.output)) for cell in row.cells]) for row in review.sample]
+    yield from _iterate_reasons(review, rows)
+    shown = len(rows)
+    yield f"<h2>{'All' if shown == review.rows else f'{shown:,} of {review.rows:,}'} {facts.unit}s</h2>\n"
+    if shown < review.rows:
+        yield f'<p class="soft">Spread evenly over the run. The counts above are of all {size}.</p>\n'
+    yield (
+        '<p class="soft">Your text with replaced parts crossed out, and the output with their replacements marked. '
+        "Dotted: kept by an option or as a public fact.</p>\n"
+    )
+    for row, cells in rows:
+        yield from _iterate_row(row, cells, facts)
+
+
+def _iterate_copied_columns(review: RunReview, facts: ReportFacts) -> Iterator[str]:
+    if not review.copied:
+        return
+    personal = find_personal_columns(review.copied)
+    if personal:
+        listed = ", ".join(map(escape_html, personal[:_MAX_LISTED_COLUMNS]))
+        are = "look personal and were" if len(personal) > 1 else "looks personal and was"
+        yield (
+            f'<p class="warning" role="note"><strong>Warning:</strong> {listed} {are} copied unchanged: rewrite with '
+            f"<code>{facts.column_option}</code> or remove with <code>--drop-column</code></p>\n"
+        )
+    others = [name for name in review.copied if name not in personal]
+    if others:
+        more = f" and {len(others) - _MAX_LISTED_COLUMNS:,} more" if len(others) > _MAX_LISTED_COLUMNS else ""
+        listed = ", ".join(map(escape_html, others[:_MAX_LISTED_COLUMNS]))
+        yield f'<p class="soft">Also copied unchanged: {listed}{more}</p>\n'
+
+
+def _iterate_columns(columns: dict[str, ColumnCounts]) -> Iterator[str]:
+    rows = [
+        (
+            name,
+            f"{counts.texts:,}",
+            f"{counts.changed:,}",
+            f"{counts.kept_total:,}",
+            f"{counts.replaced.total():,}",
+            _list_counts(counts.replaced, _MAX_LISTED_WORDS),
+        )
+        for name, counts in columns.items()
+    ]
+    yield "<h2>Rewritten columns</h2>\n"
+    yield from _iterate_table(("column", "texts", "changed", "kept words", "replaced", "types"), rows, range(1, 5))
+
+
+def _iterate_reasons(review: RunReview, rows: Iterable[tuple[ReviewedRow, list]]) -> Iterator[str]:
+    kept, replaced = Counter[str](), Counter[str]()
+    for counts in review.columns.values():
+        kept.update(counts.kept)
+        replaced.update(counts.replaced)
+    total = sum(counts.kept_total for counts in review.columns.values())
+    by_reason: dict[tuple[bool, str], Counter[str]] = {}
+    for row, _ in rows:
+        for cell in row.cells:
+            for piece in review.explainer.list_pieces(cell.original):
+                if piece.state != "gap":
+                    is_kept = piece.state == KEPT_TEXT
+                    words = by_reason.setdefault((is_kept, piece.reason), Counter())
+                    words[piece.text.lower() if is_kept else piece.state] += 1
+    for is_kept, title, counted in ((True, "Kept", kept), (False, "Replaced", replaced)):
+        size = total if is_kept else replaced.total()
+        yield f"<h2>{title}, and why</h2>\n<p>{size:,} {'words' if is_kept else 'parts'} in all. "
+        yield f"Most frequent: {escape_html(_list_counts(counted, _MAX_LISTED_WORDS)) or 'none'}</p>\n"
+        reasons = sorted(
+            ((reason, words) for (kept_here, reason), words in by_reason.items() if kept_here == is_kept),
+            key=lambda entry: -entry[1].total(),
+        )
+        if reasons:
+            table_rows = [
+                (describe_reason(reason), f"{words.total():,}", _list_counts(words, _MAX_LISTED_WORDS))
+                for reason, words in reasons
+            ]
+            shown = "words" if is_kept else "types"
+            yield from _iterate_table(("reason, in the texts below", "times", shown), table_rows, range(1, 2))
+
+
+def _iterate_row(row: ReviewedRow, cells: list, facts: ReportFacts) -> Iterator[str]:
+    place = f"{escape_html(row.file)}, " if len(facts.inputs) > 1 else ""
+    yield '<section class="card">'
+    for cell, pieces in cells:
+        column = f", {escape_html(cell.column)}" if cell.column else ""
+        yield f"<h3>{place}{facts.unit} {row.number:,}{column}</h3>"
+        if all(piece.treatment == KEPT_TEXT for piece in pieces):
+            yield f'<div><h4 class="always">unchanged</h4>{mark_originals(pieces)}</div>'
+        else:
+            yield f'<div class="pair"><div><h4>your text</h4>{mark_originals(pieces)}</div>'
+            yield f"<div><h4>output</h4>{mark_pieces(pieces)}</div></div>"
+    yield "</section>\n"
+
+
+def _iterate_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: range) -> Iterator[str]:
+    """Yield a table of plain texts; ``numbers`` are the columns of numbers."""
+
+    def make_cells(name: str, cells: Sequence[str]) -> str:
+        classes = (' class="number"' if place in numbers else "" for place in range(len(cells)))
+        return "".join(f"<{name}{kind}>{escape_html(cell)}</{name}>" for kind, cell in zip(classes, cells, strict=True))
+
+    yield f'<div class="scroll"><table><thead><tr>{make_cells("th", heads)}</tr></thead><tbody>\n'
+    for row in rows:
+        yield f"<tr>{make_cells('td', row)}</tr>\n"
+    yield "</tbody></table></div>\n"
+
+
+def _list_counts(counts: Counter[str], most: int) -> str:
+    listed = ", ".join(f"{name} {count:,}" if count > 1 else name for name, count in counts.most_common(most))
+    return listed + (f" and {len(counts) - most:,} more" if len(counts) > most else "")

@@ -1,0 +1,149 @@
+"""Review of a run: counts over all texts, and a sample of rows with their originals, in bounded memory."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from textveil_cli.changes.explain import TextExplainer
+
+if TYPE_CHECKING:
+    from textveil_cli.files import ReviewedBlock, RewrittenDocuments
+
+#: Maximum number of characters of a text in the sample, and of different words that are counted.
+_MAX_CHARACTERS, _MAX_COUNTED_WORDS = 20_000, 100_000
+
+
+class ReviewedCell(NamedTuple):
+    """A text of the sample with its column, its original and its rewritten form."""
+
+    column: str
+    original: str
+    output: str
+
+
+class ReviewedRow(NamedTuple):
+    """A row of the sample.
+
+    Attributes:
+        file: Name of its file.
+        number: Its number in the file.
+        cells: Its texts.
+    """
+
+    file: str
+    number: int
+    cells: list[ReviewedCell]
+
+
+@dataclass(kw_only=True)
+class ColumnCounts:
+    """Counts of the texts of one column, or of plain text.
+
+    Attributes:
+        texts: Number of texts.
+        changed: Number of texts in which at least one token is not kept.
+        kept: Occurrences of each kept word, in lower case.
+        replaced: Number of replaced tokens of each entity type, and of randomized ones.
+    """
+
+    texts: int = 0
+    changed: int = 0
+    kept: Counter[str] = field(default_factory=Counter)
+    replaced: Counter[str] = field(default_factory=Counter)
+    _kept_total: int = 0
+
+    def add_text(self, explainer: TextExplainer, text: str) -> None:
+        """Count the tokens of a text."""
+        self.texts += 1
+        has_changed = False
+        for token, state in explainer.iterate_treatments(text):
+            if state == "kept":
+                self._kept_total += 1
+                word = token.lower()
+                if word in self.kept or len(self.kept) < _MAX_COUNTED_WORDS:
+                    self.kept[word] += 1
+            else:
+                has_changed = True
+                self.replaced[state] += 1
+        self.changed += has_changed
+
+    @property
+    def kept_total(self) -> int:
+        """Number of kept words."""
+        return self._kept_total
+
+
+class RunReview:
+    """Collects what a run changes.
+
+    Rows of the sample are spread evenly over the run: when the sample is full, every second row of it is dropped, and
+    from then on every second of the rows that would be taken.
+
+    Args:
+        explainer: Explains the treatment of texts.
+        max_rows: Maximum number of rows in the sample.
+        counts_words: Whether to count words and types, for which every text is read a second time.
+
+    Attributes:
+        columns: Counts of each column; the name is empty for plain text.
+        copied: Names of the copied columns of all files, in order.
+        rows: Number of rows with texts.
+
+    Privacy:
+        The sample contains original text.
+    """
+
+    def __init__(self, explainer: TextExplainer, max_rows: int, *, counts_words: bool = True) -> None:
+        self._explainer, self._max_rows, self._counts_words = explainer, max_rows, counts_words
+        self.columns: dict[str, ColumnCounts] = {}
+        self.copied: dict[str, None] = {}
+        self.rows = 0
+        self._stride = 1
+        self._sample: list[ReviewedRow] = []
+        self._last: tuple[str, int] | None = None
+        self._is_sampled = False
+
+    @property
+    def sample(self) -> list[ReviewedRow]:
+        """The rows of the sample."""
+        return self._sample
+
+    @property
+    def explainer(self) -> TextExplainer:
+        """The explainer of the texts of the run."""
+        return self._explainer
+
+    def add_text(self, file: str, row: int, column: str, original: str, output: str) -> None:
+        """Add a text; texts of one row follow each other.
+
+        Args:
+            file: Name of its file.
+            row: Number of its row.
+            column: Its column; empty for plain text.
+            original: The original text.
+            output: The rewritten text.
+        """
+        if self._counts_words:
+            self.columns.setdefault(column, ColumnCounts()).add_text(self._explainer, original)
+        if self._last != (file, row):
+            self._last = file, row
+            self._start_row(file, row)
+        if self._is_sampled:
+            cell = ReviewedCell(column, original[:_MAX_CHARACTERS], output[:_MAX_CHARACTERS])
+            self._sample[-1].cells.append(cell)
+
+    def _start_row(self, file: str, row: int) -> None:
+        self._is_sampled = self.rows % self._stride == 0
+        self.rows += 1
+        if self._is_sampled and len(self._sample) >= self._max_rows:
+            self._sample = self._sample[::2]
+            self._stride *= 2
+            self._is_sampled = (self.rows - 1) % self._stride == 0
+        if self._is_sampled:
+            self._sample.append(ReviewedRow(file, row, []))
+
+    def review_block(self, name: str, block: "ReviewedBlock", rewritten: "RewrittenDocuments") -> None:
+        """Add the texts of a block of rows that a run has rewritten; see ``files.BlockReview``."""
+        for (number, column), original, output in zip(block.iterate_cells(), block.texts, rewritten.texts, strict=True):
+            if isinstance(output, str):  # else the text is withheld
+                self.add_text(name, number, column, original, output)

@@ -1,0 +1,107 @@
+"""Differences of texts on a terminal: side by side if it is wide, one above the other if not, with or without color."""
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from shutil import get_terminal_size
+from typing import TextIO
+
+from textveil.text.marked_html import KEPT_TEXT, MarkedPiece, escape_controls
+
+#: Terminals of at least this many columns show a text and its output side by side.
+_MIN_WIDE_COLUMNS = 80
+#: Marks without color, as ``git diff --word-diff`` has them.
+_PLAIN_MARKS = {"original": ("[-", "-]"), "output": ("{+", "+}")}
+_COLORS = {"original": "red strike", "output": "bold green underline"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TerminalStyle:
+    """How differences are written.
+
+    Attributes:
+        columns: Width of the terminal; ``None`` for files and pipes, whose lines are never wrapped.
+        uses_color: Whether marks have color; else they are brackets.
+    """
+
+    columns: int | None = None
+    uses_color: bool = False
+
+    @classmethod
+    def detect(cls, stream: TextIO | None = None) -> "TerminalStyle":
+        """Return the style for a stream: no color for pipes, with ``NO_COLOR`` (no-color.org) and dumb terminals.
+
+        Args:
+            stream: The stream; standard output if left out.
+        """
+        stream = sys.stdout if stream is None else stream
+        if stream is None or not stream.isatty():
+            return cls()
+        uses_color = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        return cls(columns=get_terminal_size().columns, uses_color=uses_color)
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether a text and its output are side by side."""
+        return self.columns is not None and self.columns >= _MIN_WIDE_COLUMNS
+
+
+def format_text_diff(pieces: Sequence[MarkedPiece], style: TerminalStyle, heading: str = "") -> str:
+    """Return the lines that show a text and its output.
+
+    Args:
+        pieces: The parts of the output, each with its original.
+        style: How to write them.
+        heading: A line before them, such as the row; empty for none.
+
+    Privacy:
+        The lines contain the original text. Control characters in it are written as visible characters.
+    """
+    from rich.console import Console  # lazy: importing it takes longer than sanitizing a sentence
+    from rich.table import Table, box
+    from rich.text import Text
+
+    sides = {side: Text() for side in _COLORS}
+    for side, content in sides.items():
+        for text, is_marked in _iterate_side(pieces, side):
+            before, after = ("", "") if style.uses_color or not is_marked else _PLAIN_MARKS[side]
+            content.append(before + text + after, _COLORS[side] if is_marked else None)
+    buffer = StringIO()
+    console = Console(
+        file=buffer,
+        width=style.columns or max(len(sides["original"]), len(sides["output"]), len(heading)) * 2 + 8,
+        force_terminal=style.uses_color,
+        color_system="standard" if style.uses_color else None,
+        no_color=not style.uses_color,
+        legacy_windows=False,
+        highlight=False,
+        emoji=False,
+        markup=False,
+    )
+    if heading:
+        console.print(Text(escape_controls(heading), "dim"), overflow="fold")
+    if style.is_wide:
+        table = Table(box=box.MINIMAL, show_header=False, show_edge=False, expand=True, padding=(0, 1, 0, 0))
+        for _ in sides:
+            table.add_column(ratio=1, overflow="fold")
+        table.add_row(sides["original"], sides["output"])
+        console.print(table)
+    else:
+        has_changed = any(piece.treatment != KEPT_TEXT for piece in pieces)
+        shown = {"- ": sides["original"], "+ ": sides["output"]} if has_changed else {"  ": sides["output"]}
+        for prefix, content in shown.items():
+            for line in content.split("\n", allow_blank=True):
+                console.print(Text(prefix).append_text(line), overflow="fold", soft_wrap=style.columns is None)
+    lines = [line.rstrip() for line in buffer.getvalue().splitlines()]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _iterate_side(pieces: Iterable[MarkedPiece], side: str) -> Iterable[tuple[str, bool]]:
+    """Yield the parts of one side, each with whether it is marked."""
+    for piece in pieces:
+        is_marked = piece.treatment != KEPT_TEXT
+        text = piece.original if is_marked and side == "original" else piece.output
+        if text:
+            yield escape_controls(text), is_marked

@@ -1,0 +1,95 @@
+"""The views of ``textveil sanitize`` that show what it changes: ``--diff`` and ``--report``."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from textveil.text import Options, Result, Sanitizer
+from textveil.text.marked_html import PRIVATE_NOTICE
+
+from textveil_cli.changes import ReportFacts, RunReview, TerminalStyle, TextExplainer, format_text_diff, write_report
+from textveil_cli.console import open_output
+from textveil_cli.options import ChangeOptions
+
+if TYPE_CHECKING:
+    from textveil_cli.files import ReviewedBlock, RewrittenDocuments
+
+#: Number of rows of a table that ``--diff`` prints, and maximum number of rows of a report.
+_DIFF_ROWS, _REPORT_ROWS = 20, 100
+
+
+class ChangeViews:
+    """Collects the texts of a run with their originals, and shows them on this device.
+
+    Args:
+        options: The options of the views.
+        sanitizer: The sanitizer of the run.
+        text_options: Options of ``Sanitizer.sanitize``.
+        is_over_files: Whether the run is over tables or folders: then ``--diff`` prints a sample at the end, and not
+            each text at once.
+    """
+
+    def __init__(
+        self, options: ChangeOptions, sanitizer: Sanitizer, text_options: Options, *, is_over_files: bool
+    ) -> None:
+        self._options, self._explainer = options, TextExplainer(sanitizer, text_options)
+        self._prints_each_text = options.diff and not is_over_files
+        has_report = options.report is not None
+        self.review: RunReview | None = None
+        if has_report or is_over_files:
+            self.review = RunReview(
+                self._explainer, _REPORT_ROWS if has_report else _DIFF_ROWS, counts_words=has_report
+            )
+        self._style = TerminalStyle.detect()
+        self._name, self._row = "", 0
+        self._has_begun = False
+
+    def begin_input(self, name: str) -> None:
+        """Begin a file of plain text."""
+        self._name, self._row = name, 0
+
+    def add_results(self, texts: Sequence[str], results: Sequence[Result]) -> None:
+        """Add texts of the input with their results, and print their differences."""
+        for text, result in zip(texts, results, strict=True):
+            self._row += 1
+            if self.review is not None:
+                self.review.add_text(self._name, self._row, "", text, result.text)
+            if self._prints_each_text:
+                self._print(format_text_diff(self._explainer.align_result(text, result), self._style))
+
+    def review_block(self, name: str, block: "ReviewedBlock", rewritten: "RewrittenDocuments") -> None:
+        """Add the texts of a block of rows; see ``files.BlockReview``."""
+        if self.review is not None:
+            self.review.review_block(name, block, rewritten)
+
+    def add_copied_columns(self, names: Sequence[str]) -> None:
+        """Add the names of the copied columns of a file."""
+        if self.review is not None:
+            self.review.copied |= dict.fromkeys(names)
+
+    def finish(self, facts: ReportFacts) -> None:
+        """Print the sample of a table, and write the report, after the output is complete.
+
+        Raises:
+            OutputError: The report cannot be written.
+        """
+        if self._options.diff and not self._prints_each_text and self.review is not None:
+            self._print_sample(self.review, facts)
+        if self._options.report is not None and self.review is not None:
+            write_report(self._options.report, self.review, facts)
+
+    def _print_sample(self, review: RunReview, facts: ReportFacts) -> None:
+        step = -(-len(review.sample) // _DIFF_ROWS) or 1
+        rows = review.sample[::step]
+        for row in rows:
+            for cell in row.cells:
+                place = f"{row.file}, {facts.unit} {row.number:,}" + (f", {cell.column}" if cell.column else "")
+                self._print(format_text_diff(self._explainer.align(cell.original, cell.output), self._style, place))
+        if len(rows) < review.rows:
+            self._print(f"({len(rows):,} of {review.rows:,} {facts.unit}s; --report FILE.html counts all)\n")
+
+    def _print(self, text: str) -> None:
+        with open_output(None) as write:
+            if not self._has_begun:
+                write(f"{PRIVATE_NOTICE}\n\n")
+                self._has_begun = True
+            write(text)

@@ -1,0 +1,239 @@
+"""HTML of texts with marked replacements: the style, whole pages, and fragments for notebooks.
+
+All content is escaped text. There is no script, and a page forbids scripts, images and connections by its policy.
+"""
+
+import html
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from typing import NamedTuple
+
+#: First line of every file and page that contains original text.
+PRIVATE_NOTICE = "contains your original text: do not send"
+#: Treatment of unchanged text; other treatments are ``"randomized"`` or the name of an entity type.
+KEPT_TEXT = "kept"
+#: Largest number of characters of one text on a page.
+_MAX_CHARACTERS = 20_000
+
+#: Marks differ by underline and label too, not only by color. Translucent colors fit light and dark notebooks.
+_MARKS_CSS = """\
+.tv-text{white-space:pre-wrap;overflow-wrap:anywhere;line-height:1.9}
+.tv-text mark{color:inherit;background:rgba(64,132,214,.2);border-bottom:2px solid #4084d6;border-radius:3px 3px 0 0;
+padding:1px 3px}
+.tv-text mark[data-kind=randomized]{background:rgba(200,130,20,.2);border-bottom:2px dashed #c88214}
+.tv-text mark small{font-size:.68em;opacity:.8;margin-left:.35em;white-space:nowrap;font-family:system-ui,sans-serif}
+.tv-text del{opacity:.75;text-decoration-thickness:1px}
+.tv-text mark del{margin-right:.3em}
+.tv-text .tv-why{border-bottom:1px dotted currentColor;cursor:help}
+.tv-line{opacity:.8;font-size:.9em;margin:.5em 0 0}
+"""
+_PAGE_CSS = """\
+:root{color-scheme:light dark;--back:#fbfbfa;--card:#fff;--ink:#1d2329;--soft:#5b6570;--rule:#dfe3e7;--warn:#8a4b00;
+--warn-back:#fff4e0;--stop:#9d1c1c;--stop-back:#fdecec}
+@media(prefers-color-scheme:dark){:root{--back:#14181c;--card:#1c2126;--ink:#e6e9ec;--soft:#a3adb7;--rule:#343c44;
+--warn:#ffc56b;--warn-back:#33270f;--stop:#ff9d9d;--stop-back:#3a1a1a}}
+*{box-sizing:border-box}
+body{margin:0 auto;padding:1.2rem;max-width:72rem;font:16px/1.55 system-ui,sans-serif;color:var(--ink);
+background:var(--back)}
+h1{font-size:1.5rem;line-height:1.25;margin:.9rem 0 .3rem}
+h2{font-size:1.12rem;margin:1.9rem 0 .6rem}
+p{margin:.4rem 0;max-width:48rem}
+.notice{background:var(--stop-back);color:var(--stop);border:1px solid;border-radius:8px;padding:.5rem .9rem;
+font-weight:600;max-width:none}
+.warning{background:var(--warn-back);color:var(--warn);border:1px solid;border-radius:8px;padding:.5rem .9rem}
+.soft{color:var(--soft);font-size:.92rem}
+.card{background:var(--card);border:1px solid var(--rule);border-radius:10px;padding:.8rem 1rem;margin:.7rem 0}
+.card h3{font-size:.82rem;margin:0 0 .3rem;color:var(--soft);font-weight:600}
+.card h4{font-size:.78rem;margin:.2rem 0 0;color:var(--soft);font-weight:400;display:none}
+.card h4.always{display:block}
+code{white-space:nowrap}
+td:last-child{min-width:11rem}
+.scroll{overflow-x:auto}
+table{border-collapse:collapse;font-size:.94rem;min-width:20rem}
+th,td{text-align:left;vertical-align:top;padding:.3rem 1.2rem .3rem 0;border-bottom:1px solid var(--rule)}
+th{color:var(--soft);font-weight:600;font-size:.85rem}
+td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}
+.pair{display:grid;grid-template-columns:1fr 1fr;gap:1rem}
+@media(max-width:44rem){body{padding:.8rem}
+.pair{grid-template-columns:1fr;gap:.4rem}.card h4{display:block}h1{font-size:1.3rem}}
+"""
+_STYLE = _PAGE_CSS + _MARKS_CSS
+
+
+class MarkedPiece(NamedTuple):
+    """A part of an output with its treatment.
+
+    >>> MarkedPiece("Vienna", "city", original="Leeds").reason
+    ''
+
+    Attributes:
+        output: Its text in the output.
+        treatment: ``KEPT_TEXT``, ``"randomized"``, or the name of an entity type.
+        original: The original text of a replaced part. Empty if unknown.
+        reason: The list or rule that decides the treatment; empty if unknown.
+    """
+
+    output: str
+    treatment: str = KEPT_TEXT
+    original: str = ""
+    reason: str = ""
+
+
+class HtmlFragment:
+    """HTML that notebooks display. Its ``repr`` has no content, and ``str`` is the HTML.
+
+    >>> HtmlFragment("<b>Vienna</b>")
+    <HtmlFragment of 13 characters>
+
+    Args:
+        content: The HTML.
+    """
+
+    def __init__(self, content: str) -> None:
+        self._content = content
+
+    def _repr_html_(self) -> str:
+        return self._content
+
+    def __str__(self) -> str:
+        return self._content
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self._content):,} characters>"
+
+
+def escape_controls(text: str) -> str:
+    """Return a text whose control characters and direction marks are visible, for a terminal or a page.
+
+    Tabs and line feeds stay.
+
+    >>> escape_controls("a\x1b[31mb")
+    'a␛[31mb'
+    """
+    return text.translate(_VISIBLE)
+
+
+def escape_html(text: str) -> str:
+    """Return a text as HTML that displays exactly its characters, for content and quoted attributes.
+
+    >>> escape_html('<script>"')
+    '&lt;script&gt;&quot;'
+    """
+    return html.escape(escape_controls(text))
+
+
+_CONTROLS = {**{code: 0x2400 + code for code in range(32) if code not in (9, 10)}, 127: 0x2421}
+_DIRECTIONS = dict.fromkeys([*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], 0xFFFD)
+_VISIBLE = {**_CONTROLS, **_DIRECTIONS, **dict.fromkeys(range(0xD800, 0xE000), 0xFFFD)}
+
+
+def mark_pieces(pieces: Iterable[MarkedPiece], *, show_originals: bool = False) -> str:
+    """Return the HTML of an output: replaced parts are marked, with their entity type.
+
+    Args:
+        pieces: The parts of the text, in order.
+        show_originals: Whether each replaced part has its original before it, crossed out.
+
+    Privacy:
+        Without ``show_originals`` the result contains no original and no reason: the output and its template alone.
+
+    >>> mark_pieces([MarkedPiece("in "), MarkedPiece("Vienna", "city", "Leeds")])
+    '<div class="tv-text">in <mark data-kind="replaced">Vienna<small>city</small></mark></div>'
+    """
+    return _join_limited((piece.output, _mark_piece(piece, show_originals=show_originals)) for piece in pieces)
+
+
+def mark_originals(pieces: Iterable[MarkedPiece]) -> str:
+    """Return the HTML of an original text: replaced parts are crossed out.
+
+    Args:
+        pieces: The parts of the text, in order.
+
+    >>> mark_originals([MarkedPiece("in "), MarkedPiece("Vienna", "city", "Leeds")])
+    '<div class="tv-text">in <del>Leeds</del></div>'
+    """
+    return _join_limited(map(_mark_original, pieces))
+
+
+def _join_limited(parts: Iterable[tuple[str, str]]) -> str:
+    """Join parts, each as text and as HTML, up to the limit of characters."""
+    joined, size, left_out = list[str](), 0, 0
+    for text, marked in parts:
+        if size >= _MAX_CHARACTERS:
+            left_out += len(text)
+            continue
+        rest = _MAX_CHARACTERS - size
+        joined.append(marked if len(text) <= rest else escape_html(text[:rest]))
+        left_out += max(0, len(text) - rest)
+        size += len(text)
+    if left_out:
+        joined.append(f'<span class="tv-line"> … {left_out:,} more characters</span>')
+    return f'<div class="tv-text">{"".join(joined)}</div>'
+
+
+def _mark_original(piece: MarkedPiece) -> tuple[str, str]:
+    """Return the original text of a piece, and its HTML."""
+    if piece.treatment != KEPT_TEXT:
+        return piece.original, f"<del>{escape_html(piece.original)}</del>" if piece.original else ""
+    escaped = escape_html(piece.output)
+    why = f'<span class="tv-why" title="{escape_html(piece.reason)}">{escaped}</span>'
+    return piece.output, why if piece.reason else escaped
+
+
+def _mark_piece(piece: MarkedPiece, *, show_originals: bool) -> str:
+    output = escape_html(piece.output)
+    if piece.treatment == KEPT_TEXT:
+        return output
+    label = escape_html(piece.treatment)
+    kind = "randomized" if piece.treatment == "randomized" else "replaced"
+    original = f"<del>{escape_html(piece.original)}</del>" if show_originals and piece.original else ""
+    shown = output or '<span aria-label="removed">∅</span>'
+    return f'<mark data-kind="{kind}">{original}{shown}<small>{label}</small></mark>'
+
+
+def make_fragment(pieces: Iterable[MarkedPiece], line: str, *, show_originals: bool) -> str:
+    """Return the HTML of a text for a notebook, with its style and the line of its privacy statement.
+
+    The first line of a fragment with originals is ``PRIVATE_NOTICE``.
+
+    Args:
+        pieces: The parts of the text, in order.
+        line: A line below the text.
+        show_originals: Whether the fragment contains the originals.
+    """
+    notice = f"<!-- {PRIVATE_NOTICE} -->\n<p><strong>{PRIVATE_NOTICE}</strong></p>" if show_originals else ""
+    marked = mark_pieces(pieces, show_originals=show_originals)
+    return f'{notice}<div><style>{_MARKS_CSS}</style>{marked}<p class="tv-line">{escape_html(line)}</p></div>'
+
+
+def get_content_policy() -> str:
+    """Return the policy of a page: its own style, and no script, image, frame, form or connection.
+
+    >>> get_content_policy().startswith("default-src 'none'; style-src 'sha256-")
+    True
+    """
+    digest = b64encode(sha256(_STYLE.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+
+
+def iterate_page(title: str, sections: Iterable[str]) -> Iterator[str]:
+    """Yield the parts of a page with original text. Its first line is ``PRIVATE_NOTICE`` in a comment.
+
+    Args:
+        title: Title of the page, plain text.
+        sections: HTML of the content, in parts.
+
+    >>> next(iterate_page("Changes", []))
+    '<!-- contains your original text: do not send -->\\n<!doctype html>\\n'
+    """
+    escaped = escape_html(title)
+    yield f"<!-- {PRIVATE_NOTICE} -->\n<!doctype html>\n"
+    yield '<html lang="en"><head><meta charset="utf-8">\n'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{get_content_policy()}">\n'
+    yield '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
+    yield '<meta name="referrer" content="no-referrer"><meta name="robots" content="noindex">\n'
+    yield f"<title>{escaped}</title><style>{_STYLE}</style></head><body>\n"
+    yield f'<p class="notice" role="note">{PRIVATE_NOTICE}</p>\n<h1>{escaped}</h1>\n'
+    yield from sections
+    yield "</body></html>\n"

@@ -1,0 +1,188 @@
+"""``sanitize --diff`` and ``--report`` show what changed, keep originals private, and release as usual."""
+
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from textveil_cli.changes import ReportFacts, RunReview, write_report
+
+#: In no list and no pool of the built-in bundle.
+NAME = "Zorblax Quibblex"
+NOTICE = "contains your original text: do not send"
+SCRIPT = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium: apt-get install chromium")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "tickets.csv"
+    path.write_text(f"id,email,note\n1,a@b.example,{NAME} called\n2,,fine\n3,,from Leeds\n", "utf-8")
+    return path
+
+
+@pytest.fixture
+def sanitize(here: Callable) -> Callable:
+    return lambda *arguments: here("sanitize", *arguments)
+
+
+def test_a_diff_takes_the_place_of_the_output(sanitize: Callable) -> None:
+    ran = sanitize("--diff", "--text", f"Ask {NAME} now.")
+    lines = ran.text.splitlines()
+    assert ran.code == 0
+    assert lines[0] == NOTICE
+    assert lines[2] == f"- Ask [-{NAME}-] now."
+    assert lines[3].startswith("+ Ask {+")
+    assert "Zorblax" not in ran.message
+
+
+def test_an_output_file_is_written_as_usual(sanitize: Callable, tmp_path: Path) -> None:
+    target = tmp_path / "out.txt"
+    ran = sanitize("--diff", "--text", f"Ask {NAME} now.", "-o", target)
+    sent = target.read_text("utf-8")
+    assert "Zorblax" not in sent
+    assert sent.split()[1] in ran.text.splitlines()[3]
+
+
+def test_a_diff_of_a_table_is_a_sample_of_its_rows(sanitize: Callable, tmp_path: Path) -> None:
+    path = tmp_path / "many.csv"
+    path.write_text("id,note\n" + "".join(f"{row},from Leeds\n" for row in range(1, 101)), "utf-8")
+    ran = sanitize(path, "--column", "note", "--diff")
+    assert ran.code == 0
+    assert ran.text.startswith(f"{NOTICE}\n\nmany.csv, row 1, note\n- from [-Leeds-]\n+ from {{+")
+    assert 10 <= ran.text.count("[-Leeds-]") <= 20
+    assert "of 100 rows; --report FILE.html counts all)" in ran.text
+    assert os.listdir(tmp_path) == ["many.csv"]
+
+
+def test_a_report_is_private_and_marked(sanitize: Callable, tmp_path: Path, table: Path) -> None:
+    report, target = tmp_path / "report.html", tmp_path / "sent.csv"
+    ran = sanitize(table, "--column", "note", "--report", report, "-o", target)
+    assert ran.code == 0
+    page = report.read_text("utf-8")
+    assert NOTICE in page.splitlines()[0]
+    if os.name == "posix":
+        assert stat.S_IMODE(report.stat().st_mode) == 0o600
+    assert f"<del>{NAME}</del>" in page
+    assert "email looks personal and was copied unchanged" in page
+    assert "Content-Security-Policy" in page
+    assert "Zorblax" not in target.read_text("utf-8")
+    assert "Zorblax" not in ran.message
+
+
+def test_a_report_counts_each_key_of_json_lines(sanitize: Callable, tmp_path: Path) -> None:
+    path, report = tmp_path / "a.jsonl", tmp_path / "report.html"
+    path.write_text('{"b": {"c": "from Leeds"}, "a": "fine"}\n{"a": "in Leeds", "b": {"c": "fine"}}\n', "utf-8")
+    ran = sanitize(path, "--key", "a", "--key", "b.c", "--report", report, "-o", tmp_path / "out.jsonl")
+    assert ran.code == 0
+    page = report.read_text("utf-8")
+    for name in ("a", "b.c"):
+        assert f'<tr><td>{name}</td><td class="number">2</td><td class="number">1</td>' in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--report", "out.txt"], "--report writes a page for a browser: name a file that ends in .html"),
+        (["--report", "missing/report.html"], "--report: the folder does not exist or is not writable"),
+        (["--diff", "--json"], "use either --diff or --json"),
+        (["--diff", "--receipt", "a.json", "--receipt-key", "a.key"], "--diff with --receipt needs -o FILE"),
+    ],
+)
+def test_mistakes_release_nothing(
+    sanitize: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = sanitize("--text", NAME, *arguments)
+    assert ran.code in (1, 2)
+    assert message in ran.message
+    assert ran.out == b""
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_report_in_the_folder_that_is_sent_is_refused(sanitize: Callable, tmp_path: Path) -> None:
+    (tmp_path / "mails").mkdir()
+    (tmp_path / "sent" / "inner").mkdir(parents=True)
+    (tmp_path / "mails" / "a.txt").write_text(f"{NAME}\n", "utf-8")
+    for place in ("sent/report.html", "sent/inner/report.html", "mails/../sent/report.html"):
+        ran = sanitize(tmp_path / "mails", "-o", tmp_path / "sent", "--report", tmp_path / place)
+        assert (ran.code, ran.out) == (1, b"")
+        assert "--report: the file would be in the output folder, which you send" in ran.message
+    assert os.listdir(tmp_path / "sent") == ["inner"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="the path of standard output is found on Linux")
+def test_a_diff_that_is_redirected_into_a_file_is_private(command: Callable, tmp_path: Path) -> None:
+    (tmp_path / "mails").mkdir()
+    (tmp_path / "sent").mkdir()
+    (tmp_path / "mails" / "a.txt").write_text(f"{NAME}\n", "utf-8")
+    for name, code in (("diff.txt", 0), ("sent/diff.txt", 1)):
+        with open(tmp_path / name, "wb") as file:
+            ran = command("sanitize", tmp_path / "mails", "-o", tmp_path / "sent", "--diff", stdout=file)
+        assert ran.code == code
+        assert (NAME in (tmp_path / name).read_text("utf-8")) == (code == 0)
+    assert stat.S_IMODE((tmp_path / "diff.txt").stat().st_mode) == 0o600
+
+
+class PlainExplainer:
+    """Explains every text as kept words."""
+
+    def list_pieces(self, text: str) -> list:
+        return []
+
+    def iterate_treatments(self, text: str) -> list:
+        return [(word, "kept") for word in text.split()]
+
+    def align(self, text: str, output: str) -> list:
+        return []
+
+
+def test_the_sample_is_bounded_and_spread_evenly_while_all_rows_count() -> None:
+    review = RunReview(PlainExplainer(), 100)  # type: ignore[arg-type]
+    for row in range(1, 100_001):
+        review.add_text("a.csv", row, "note", f"word{row} the", "x")
+    numbers = [row.number for row in review.sample]
+    assert 50 <= len(numbers) <= 100
+    assert len({after - before for before, after in pairwise(numbers)}) == 1
+    assert numbers[-1] > 98_000
+    counts = review.columns["note"]
+    assert (review.rows, counts.texts, counts.kept["the"], counts.kept_total) == (100_000, 100_000, 100_000, 200_000)
+    assert len(counts.kept) <= 100_000
+
+
+def test_a_report_of_many_rows_is_small(tmp_path: Path) -> None:
+    sizes = []
+    for rows in (1_000, 20_000):
+        review = RunReview(PlainExplainer(), 100)  # type: ignore[arg-type]
+        for row in range(rows):
+            review.add_text("a.csv", row, "note", f"word{row}", "x" * 50)
+        write_report(tmp_path / "report.html", review, ReportFacts(inputs=["a.csv"], statement=""))
+        sizes.append((tmp_path / "report.html").stat().st_size)
+    assert sizes[1] < 2 * sizes[0]
+
+
+def read_title(page: Path, profile: Path) -> str:
+    """Return the title that a page has in Chromium after its scripts ran."""
+    assert CHROMIUM is not None
+    arguments = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}", "--dump-dom"]
+    ran = subprocess.run([CHROMIUM, *arguments, page.as_uri()], capture_output=True, text=True, check=True, timeout=300)
+    return ran.stdout.split("<title>")[1].split("</title>")[0]
+
+
+@needs_chromium
+@pytest.mark.slow
+def test_a_script_in_a_text_does_not_run_in_a_browser(sanitize: Callable, tmp_path: Path) -> None:
+    report = tmp_path / "report.html"
+    assert sanitize("--text", f"{SCRIPT} {NAME}", "--report", report).code == 0
+    assert read_title(report, tmp_path / "profile") == "What textveil changed"
+    page = report.read_text("utf-8")
+    unescaped = page.replace("</h1>", f"</h1>{SCRIPT}", 1)  # the policy alone stops it
+    report.write_text(unescaped, "utf-8")
+    assert read_title(report, tmp_path / "profile") == "What textveil changed"
+    report.write_text(unescaped.replace("Content-Security-Policy", "x"), "utf-8")  # the test can fail
+    assert read_title(report, tmp_path / "profile") == "owned"
