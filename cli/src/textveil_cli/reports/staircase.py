@@ -35,7 +35,7 @@ def format_staircase_table(bundle: TextBundle) -> list[str]:
     entity_types = ", ".join(kind.name for kind in bundle.template.entity_types)
     default = " (the default)" if bundle.default_mechanism == "staircase" else ""
     return [
-        f"staircase{default}; protect: {bundle.default_mode}",
+        f"staircase{default}, for the modes words and all",
         f"{'epsilon':<8}{'odds':>9}{'guess':>9}{'near':>6}{'same 5 %':>9}{'median':>7}{'95 %':>6}{'max':>6}",
         *map(_format_level, summarize_staircase(bundle)),
         "",
