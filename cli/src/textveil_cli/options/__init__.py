@@ -67,4 +67,4 @@ __all__ = [
     "refuse_overwriting",
 ]
 
-__getattr__ = make_lazy_getattr(__name__, __all__, "text", "ledger", "files", "address", "restoring", "fbdd", "changes")
+__getattr__ = make_lazy_getattr(__name__, __all__, "text", "ledger", "files", "changes", "address", "restoring", "fbdd")

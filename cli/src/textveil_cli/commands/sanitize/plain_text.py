@@ -51,16 +51,7 @@ def sanitize_plain_text(arguments: SanitizeArguments, sanitizer: Sanitizer, opti
         TextveilError: An input cannot be read, an output cannot be written, or a release is refused.
     """
     mapping, output = arguments.save_mapping, arguments.output.output
-    if mapping is not None and len(arguments.inputs.paths) > 1:
-        raise OptionError(_ONE_DOCUMENT_ERROR)
-    if mapping is not None:
-        check_writable("--save-mapping", mapping)
-    arguments.refuse_overwriting(sanitizer.bundle.path, ("--output", output), ("--save-mapping", mapping))
-    if output is not None:
-        from textveil_cli.files import check_output_ending
-
-        formats = ("jsonl", "json") if arguments.output.as_json else ("lines",)
-        check_output_ending(output, formats, arguments.inputs.paths)
+    _check_outputs(arguments, sanitizer)
     views = None
     if arguments.changes.has_any:
         from textveil_cli.commands.sanitize.changes import ChangeViews  # lazy: most calls show no originals
@@ -105,6 +96,21 @@ def sanitize_plain_text(arguments: SanitizeArguments, sanitizer: Sanitizer, opti
         tally.print_warning(sanitizer)
     if run_ledger is not None:
         run_ledger.print_summary(arguments.output.quiet)
+
+
+def _check_outputs(arguments: SanitizeArguments, sanitizer: Sanitizer) -> None:
+    """Raise an error for outputs that overwrite an input or have the ending of another format."""
+    mapping, output = arguments.save_mapping, arguments.output.output
+    if mapping is not None and len(arguments.inputs.paths) > 1:
+        raise OptionError(_ONE_DOCUMENT_ERROR)
+    if mapping is not None:
+        check_writable("--save-mapping", mapping)
+    arguments.refuse_overwriting(sanitizer.bundle.path, ("--output", output), ("--save-mapping", mapping))
+    if output is not None:
+        from textveil_cli.files import check_output_ending
+
+        formats = ("jsonl", "json") if arguments.output.as_json else ("lines",)
+        check_output_ending(output, formats, arguments.inputs.paths)
 
 
 @contextmanager
