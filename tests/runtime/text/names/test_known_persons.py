@@ -192,3 +192,10 @@ def test_a_list_of_ten_thousand_persons_is_read(sanitizer: Sanitizer) -> None:
 def test_an_empty_list_is_no_list(sanitizer: Sanitizer) -> None:
     assert sanitizer.terms(protect="names", known=[]) == sanitizer.terms(protect="names")
     assert sanitizer.terms(protect="names", patterns={}) == sanitizer.terms(protect="names")
+
+
+@pytest.mark.parametrize("text", ["a qxzjvk-Keller.txt said", "a QXZJVK-keller.txt, qxzjvk/Keller-qxzjvk-Keller.txt"])
+def test_a_text_with_the_placeholder_of_matches_is_restored(sanitizer: Sanitizer, text: str) -> None:
+    result = sanitize(sanitizer, text, style="tag")
+    assert result.restore(result.text).text == text
+    assert "".join(piece.text for piece in sanitizer.preview(text, known=PEOPLE, explain=True)) == text

@@ -60,12 +60,9 @@ export class MaskedText {
     this.#used += masked.length;
     if (masked.every(([, match]) => match === undefined)) return [token];
     if (token.tokenClass >= REPLACED && pieces.some((piece) => piece !== "")) {
-      let { text, key } = token;
-      for (const [original] of masked) {
-        text = text.replace(PLACEHOLDER, () => original);
-        key = key.replace(PLACEHOLDER, () => foldWord(original));
-      }
-      return [{ ...token, text, key, flags: HOLDS_OWN }];
+      const originals = masked.map(([original]) => original);
+      const text = fillPlaceholders(token.text, originals);
+      return [{ ...token, text, key: fillPlaceholders(token.key, originals.map(foldWord)), flags: HOLDS_OWN }];
     }
     // A placeholder alone, or in a gap or a kept string, which stays as it is around the match.
     const makeGap = (piece: string): NamesToken[] => (piece === "" ? [] : [makeToken(GAP, piece, piece)]);
@@ -75,6 +72,11 @@ export class MaskedText {
     ]);
     return [...filled, ...makeGap(pieces.at(-1) ?? "")];
   }
+}
+
+/** Return a text with its placeholders replaced in order; placeholders without a value stay. */
+function fillPlaceholders(text: string, values: readonly string[]): string {
+  return text.split(PLACEHOLDER).reduce((filled, piece, index) => filled + (values[index - 1] ?? PLACEHOLDER) + piece);
 }
 
 function makeOwnToken(original: string, match: Match | undefined): NamesToken {

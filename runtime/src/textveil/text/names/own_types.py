@@ -6,7 +6,7 @@ the match. A longer string around it, such as an address, is replaced as a whole
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from textveil.bundle.names_files import NamesLists
 from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityClassifier, EntityMention
@@ -127,10 +127,17 @@ def _unpack_tokens(chunk: ChunkTokens) -> Iterator[NamesToken]:
 
 def _fill_string(token: NamesToken, originals: Sequence[str]) -> NamesToken:
     """Return the token of a longer string, which is replaced as a whole in every context."""
-    text, key = token.text, token.key
-    for original in originals:
-        text, key = text.replace(PLACEHOLDER, original, 1), key.replace(PLACEHOLDER, fold_word(original), 1)
+    text, key = _fill_placeholders(token.text, originals), _fill_placeholders(token.key, map(fold_word, originals))
     return token._replace(text=text, key=key, flags=HOLDS_OWN)
+
+
+def _fill_placeholders(text: str, values: Iterable[str]) -> str:
+    """Return a text with its placeholders replaced in order; placeholders without a value stay.
+
+    A value may be the placeholder itself, if the user's text has this word.
+    """
+    (first, *rest), left = text.split(PLACEHOLDER), iter(values)
+    return first + "".join([next(left, PLACEHOLDER) + piece for piece in rest])
 
 
 def _make_token(original: str, match: _Match) -> NamesToken:
