@@ -144,7 +144,7 @@ def main() -> None:
 
 
 def compare_sentences(model: str, gateway: str, count: int, kept: list[str]) -> None:
-    """Send sentences directly and through the gateway, and print what is in the replies.
+    """Send sentences directly and through the gateway, and print the hidden names in the replies.
 
     Args:
         model: Host and port of the model.

@@ -297,13 +297,13 @@ class GatewayRequestHandler:
         since freeing a large one may take long.
         """
 
-        def read() -> tuple[list[CheckedRequest], list[str], list[bytes]]:
+        def read_body() -> tuple[list[CheckedRequest], list[str], list[bytes]]:
             refuse_heavy_body(body, self._gateway.work_bytes)
             request = check_request(path, parse_json(body), self._gateway.pass_through, self._gateway.is_field_name)
             hashes = self._gateway.conversations.hasher.hash_messages(client, request.messages)
             return [request], request.reply_ids, hashes[-MAX_LOOKED_UP:]
 
-        return read() if len(body) <= _EVENT_LOOP_BYTES else await self._workers.run_job(read, size=len(body))
+        return read_body() if len(body) <= _EVENT_LOOP_BYTES else await self._workers.run_job(read_body, size=len(body))
 
     @asynccontextmanager
     async def _prepare_restoring(self, exchange: Conversation, size: int) -> AsyncIterator[asyncio.Task[None]]:

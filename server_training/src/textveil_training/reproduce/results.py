@@ -152,7 +152,7 @@ def write_record(path: Path, record: Mapping[str, Any]) -> None:
 
 
 def collect_notes(study: PublishedStudy, found: Reproduction, paper: Mapping[str, str] | None) -> list[str]:
-    """Return the sentences below a table: what is missing, how the run was made, and why figures differ."""
+    """Return the notes below a table: missing figures, settings of the run, and reasons for differences."""
     if paper is None:
         return [SAMPLE_NOTE, *found.notes]
     empty = sum(row.name not in paper for row in found.rows)

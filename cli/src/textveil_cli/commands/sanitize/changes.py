@@ -1,4 +1,4 @@
-"""The views of ``textveil sanitize`` that show what it changes: ``--diff`` and ``--report``."""
+"""The options ``--diff`` and ``--report`` of ``textveil sanitize``: a comparison and an HTML report of its changes."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
