@@ -1,5 +1,7 @@
 """Two texts are compared word by word, completely and in one pass."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +17,7 @@ def test_parts_are_both_texts_and_alternate(original: str, rewritten: str) -> No
     assert "".join(old for old, _, _ in parts) == original
     assert "".join(new for _, new, _ in parts) == rewritten
     assert all((old == new) == is_equal for old, new, is_equal in parts)
-    assert all(before[2] != after[2] for before, after in zip(parts, parts[1:], strict=False))
+    assert all(before[2] != after[2] for before, after in pairwise(parts))
 
 
 @pytest.mark.parametrize(
