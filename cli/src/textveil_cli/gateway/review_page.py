@@ -78,7 +78,7 @@ class ReviewPage:
         if scope["method"] != "GET":
             raise Refusal(HTTPStatus.METHOD_NOT_ALLOWED, "path", "the review page supports GET alone")
         async with self._rendering:
-            content, is_complete = await asyncio.to_thread(self._render)
+            content, is_complete = await asyncio.to_thread(self.render_page)
         headers = {
             **RESPONSE_HEADERS,
             "content-security-policy": f"{get_content_policy()}; frame-ancestors 'none'",
@@ -90,7 +90,7 @@ class ReviewPage:
             headers["refresh"] = str(_RELOAD_SECONDS)
         await Response(content, media_type="text/html", headers=headers)(scope, receive, send)
 
-    def _render(self) -> tuple[bytes, bool]:
+    def render_page(self) -> tuple[bytes, bool]:
         """Return the page, and whether all of its exchanges are complete. Cards of these are rendered once."""
         exchanges = self._review.list_exchanges()
         cards = {}

@@ -58,6 +58,7 @@ th{color:var(--soft);font-weight:600;font-size:.85rem}
 td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}
 .pair{display:grid;grid-template-columns:1fr 1fr;gap:1rem}
 @media(max-width:44rem){body{padding:.8rem}
+th,td{padding-right:.7rem}td:first-child,td:last-child{min-width:8rem}
 .pair{grid-template-columns:1fr;gap:.4rem}.card h4{display:block}h1{font-size:1.3rem}}
 """
 _STYLE = _PAGE_CSS + _MARKS_CSS
