@@ -21,6 +21,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
@@ -62,7 +63,7 @@ def make_diff() -> str:
     result = sanitizer.sanitize(MAIL, **OPTIONS)
     style = TerminalStyle(columns=100, uses_color=True)
     written = format_text_diff(TextExplainer(sanitizer, OPTIONS).align_result(MAIL, result), style)
-    console = Console(record=True, width=100, file=open(os.devnull, "w", encoding="utf-8"))
+    console = Console(record=True, width=100, file=StringIO())
     command = "$ textveil sanitize support-mail.txt --style tag --facts useful --diff"
     console.print(Text(f"{command}\n{PRIVATE_NOTICE}\n"), Text.from_ansi(written), sep="\n")
     exported = console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
