@@ -77,6 +77,14 @@ class NamesLists:
     rules: Rules
 
     @property
+    def has_fact_words(self) -> bool:
+        """Return whether the rules have words before secrets and in addresses.
+
+        Without them a rule for public facts would keep the numbers behind such words, so no facts are kept.
+        """
+        return bool(self.rules.facts.secret_words and self.rules.facts.address_words)
+
+    @property
     def kept_names(self) -> tuple[str, ...]:
         """Return the common words that are also names and are kept nevertheless."""
         return tuple(word for word, marks in self.common_words.items() if marks & NAME)
