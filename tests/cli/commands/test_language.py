@@ -54,13 +54,14 @@ def test_a_conversation_keeps_the_language_that_it_began_with(pack: Path, tmp_pa
     sent = conversation.outgoing_text(TEXT)
     assert sent == TEXT.replace("vrobelix", "[word 1]")
     assert str(conversation.incoming(f"{WORDS[62]} [word 1]")) == f"{WORDS[62]} vrobelix"
-    conversation.save(tmp_path / "a.conversation", tmp_path / "key")
-    again = Conversation.load(tmp_path / "a.conversation", tmp_path / "key", Sanitizer.load(language="qaa"))
+    saved, key = tmp_path / "site" / "a.conversation", tmp_path / "key"
+    conversation.save(saved, key)
+    again = Conversation.load(saved, key, Sanitizer.load(language="qaa"))
     assert again.outgoing_text(TEXT) == sent
     assert again.sanitizer.bundle.language == "qaa"
     for other in (Sanitizer.load(), Sanitizer.load(language="qaa+en")):
         with pytest.raises(ContentHashMismatch, match="started with another bundle"):
-            Conversation.load(tmp_path / "a.conversation", tmp_path / "key", other)
+            Conversation.load(saved, key, other)
 
 
 @pytest.mark.parametrize("facts", ["plain", "useful", "public"])
