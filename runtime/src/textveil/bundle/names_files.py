@@ -180,8 +180,10 @@ def _parse_valid_flagged(content: bytes, flag_bits: Mapping[str, int]) -> dict[s
         return None
     if joined.lower() != joined or not _is_strictly_sorted(entries):
         return None
-    if not joined.isascii() and not all(fold(entry) == entry for entry in entries if not entry.isascii()):
-        return None
+    if not joined.isascii():
+        others = "\n".join(entry for entry in entries if not entry.isascii())
+        if fold(others) != others:
+            return None
     return dict(zip(entries, bits, strict=False))
 
 
