@@ -27,6 +27,7 @@ TUPLES = {
     ("textveil/text/replaced_spans.py", "ReplacedSpan"),
     ("textveil/text/rewrite/draws.py", "DrawIndex"),
     ("textveil/text/segmentation/patterns.py", "CharacterClasses"),
+    ("textveil/text/statement.py", "RewrittenDocument"),
     ("textveil/text/token_rules/entity_types.py", "EntityType"),
     ("textveil/text/token_rules/rule.py", "ClassifiedToken"),
 }
