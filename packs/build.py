@@ -92,7 +92,7 @@ class PackBuilder:
         words = settings["words"]
         self.function = set(words["function"].split())
         self.openers = set(words["openers"].split())
-        self.requests = words["requests"].split()
+        self.requests = list(dict.fromkeys(words["requests"].split()))
         self.members = self._list_members()
         self.listed = set().union(
             *(self.members[kind] for kind in ("given", "family", "city", "country", "group", "organization"))
