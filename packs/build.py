@@ -79,6 +79,8 @@ ORDER = (
     "city",
     "organization",
 )
+#: Lists whose nouns are kept with a capital where all nouns have one: *Zimmer*, *Straße*, *Wald*.
+NOUN_LISTS = ("place-word", "street-word", "unit-word")
 #: Types whose words are hidden in lower case too.
 CLOSED = ("weekday", "month", "group")
 
@@ -135,25 +137,31 @@ class PackBuilder:
         return {strip_accents(word), plain} - {word}
 
     def _choose_nouns(self) -> set[str]:
-        """Return the words that are kept with a capital: nouns that are no names."""
-        hidden = self.listed | self.members["given-abroad"] | set().union(*self.members.values())
-        return self.sources.list_nouns() - hidden if "nouns" in self.settings else set()
+        """Return the words that are kept with a capital: nouns that are no names and of no closed list."""
+        if "nouns" not in self.settings:
+            return set()
+        by_hand = set(self.settings["nouns"]["kept"].split())
+        hidden = set().union(*(entries for kind, entries in self.members.items() if kind not in NOUN_LISTS))
+        places = self.members["city"] | self.members["state"] | self.members["country"]
+        inhabitants = {place + end for place in places for end in self.settings["nouns"]["inhabitants"].split()}
+        return self.sources.list_nouns() - (hidden | inhabitants) | by_hand
 
     def _choose_common(self) -> set[str]:
         closed = set().union(*(self.members[kind] for kind in CLOSED)) | self.members["number-word"]
         closed -= set(self.settings["entity"]["number-word-kept"].split())
         never = set(self.settings["words"]["not_common"].split())
+        least_unknown = self.settings.get("share_unknown", SHARE_UNKNOWN)
         chosen = set()
         for word in self.sources.candidates:
             if len(word) < 2 or not is_entry(word) or word in closed or word in never:
                 continue
             share = self.sources.get_share(word)
             known = word in self.sources.dictionary
-            if word in self.listed:
+            if word in self.listed and word not in self.nouns:
                 if known and self._is_mostly_word(word, share):
                     chosen.add(word)
             elif word in self.nouns or (
-                share >= (SHARE if known else SHARE_UNKNOWN) and (known or self.sources.cased)
+                share >= (SHARE if known else least_unknown) and (known or self.sources.cased)
             ):
                 chosen.add(word)
         by_hand = self.function | self.openers | set(self.requests)
@@ -221,7 +229,7 @@ class PackBuilder:
             known = spelling in self.sources.dictionary
             frequency = self.sources.frequencies.get(spelling, 0.0)
             is_noun = spelling in self.nouns
-            strict = always or ((share >= SHARE_STRICT or is_noun) and word not in self.listed)
+            strict = always or is_noun or (share >= SHARE_STRICT and word not in self.listed)
             start = always or word in self.requests or (share >= SHARE_START and word not in hidden)
             flags = {
                 "census": word in everyone,
@@ -342,7 +350,7 @@ class PackBuilder:
             "verbs": words["verbs"].split(),
         }
         rules["optional"] = {"dates": of["dates"]} if "dates" in of else {}
-        rules["surrogates"]["choices"]["ordinal"] = settings["pools"]["choices-ordinal"]
+        rules["surrogates"]["choices"] |= {"ordinal": settings["pools"]["choices-ordinal"]} | of.get("choices", {})
         for name, text in of.get("patterns", {}).items():
             rules["patterns"][name]["text"] = text
         for name, text in of.get("templates", {}).items():

@@ -61,15 +61,19 @@ class LanguageSources:
     def __init__(self, settings: Mapping[str, Any], dictionary: Path | None) -> None:
         self.language: str = settings["language"]
         self.settings = settings
+        self.cased = self._read_cased_frequencies()
         self.frequencies = self._read_frequencies()
         self.candidates = list(self.frequencies)[: settings.get("candidates", CANDIDATES)]
         self.dictionary = self._read_dictionary(dictionary)
         self.dictionary |= self._list_forms()
-        self.cased = self._read_cased_frequencies()
 
     def _read_frequencies(self) -> dict[str, float]:
         wordfreq = importlib.import_module("wordfreq")
-        return dict(wordfreq.get_frequency_dict(self.language, self.settings.get("frequencies", "large")))
+        found = dict(wordfreq.get_frequency_dict(self.language, self.settings.get("frequencies", "large")))
+        # wordfreq writes "ss" for "ß": words that other tables spell with it get that spelling back.
+        sharp = {word.lower() for word in self.cased if "ß" in word and word.isalpha()}
+        found |= {word: found[word.casefold()] for word in sharp if word.casefold() in found}
+        return dict(sorted(found.items(), key=lambda entry: -entry[1])) if sharp else found
 
     def _read_dictionary(self, path: Path | None) -> set[str]:
         """Return the words that a dictionary has in lower case, with their inflected forms.
@@ -113,7 +117,7 @@ class LanguageSources:
         """Return candidates that are nouns of a language whose nouns have a capital, folded.
 
         A noun is in Wiktionary, or is a word of the dictionary used as one, or is a compound of two such words. What
-        English texts write with a capital nearly as often is a name.
+        English texts write with a capital nearly as often, and more often than without, is a name.
         """
         tables = {form for table in self.settings["dictionary_tables"] for form in _read_table(table)}
         forms = {fold(form) for form in _read_german_nouns()}
@@ -127,7 +131,9 @@ class LanguageSources:
             title = word.title()
             logarithm = math.log(self.cased[title]) if title in self.cased else _LEAST_LOGARITHM
             is_noun = word in forms or (title in self.cased and _is_compound(word, forms, parts, links, never))
-            if is_noun and english.get(title, _LEAST_LOGARITHM) <= logarithm + _ENGLISH_NAME:
+            in_english = english.get(title, _LEAST_LOGARITHM)
+            is_name = in_english > max(logarithm + _ENGLISH_NAME, english.get(word, _LEAST_LOGARITHM))
+            if is_noun and not is_name:
                 found.add(word)
         return found
 
