@@ -160,9 +160,7 @@ class PackBuilder:
             if word in self.listed and word not in self.nouns:
                 if known and self._is_mostly_word(word, share):
                     chosen.add(word)
-            elif word in self.nouns or (
-                share >= (SHARE if known else least_unknown) and (known or self.sources.cased)
-            ):
+            elif word in self.nouns or (share >= (SHARE if known else least_unknown) and (known or self.sources.cased)):
                 chosen.add(word)
         by_hand = self.function | self.openers | set(self.requests)
         return (chosen | by_hand) - closed
@@ -392,7 +390,7 @@ def main() -> None:
     settings = tomllib.loads((HERE / options.language / "words.toml").read_text("utf-8"))
     builder = PackBuilder(settings, LanguageSources(settings, options.dictionary))
     options.folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy(HERE / "README.md", options.folder)
+    shutil.copy(HERE / options.language / "README.md", options.folder)
     for name, text in builder.list_files().items():
         (options.folder / name).write_text(text, "utf-8")
         print(len(text.splitlines()), len(text.encode()), name)

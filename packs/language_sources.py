@@ -146,8 +146,9 @@ class LanguageSources:
             except ModuleNotFoundError:
                 continue
             for key, names in provider.items():
-                if key.startswith("first_name" if kind == "given" else "last_name"):
-                    found |= {part for name in _flatten(names) for part in fold(name).split()}
+                is_list = isinstance(names, Iterable)  # properties and functions have such names too
+                if is_list and key.startswith("first_name" if kind == "given" else "last_name"):
+                    found |= {part for name in names for part in fold(name).split()}
         return sorted(found, key=lambda name: (-self.frequencies.get(name, 0.0), name))
 
     def list_months(self) -> list[str]:
@@ -212,11 +213,3 @@ def _read_table(name: str) -> dict[str, Any]:
     """Return a table of spacy-lookups-data; an empty one if there is none."""
     path = Path(str(importlib.import_module("spacy_lookups_data").__file__)).parent / "data" / f"{name}.json.gz"
     return json.loads(gzip.decompress(path.read_bytes())) if path.exists() else {}
-
-
-def _flatten(names: object) -> Iterator[str]:
-    if isinstance(names, str):
-        yield names
-    elif isinstance(names, Iterable):
-        for name in names:
-            yield from _flatten(name)
