@@ -123,7 +123,7 @@ def test_nouns_are_kept_with_a_capital_unless_they_are_names(builder: ModuleType
 def test_a_compound_ends_in_a_noun_that_is_no_head_of_names(builder: ModuleType, word: str, is_compound: bool) -> None:
     sources = sys.modules["language_sources"]
     nouns, links = {"haus", "berg"}, ["", "en"]
-    assert sources._is_compound(word, nouns, {"zil"}, links, ("berg",)) == is_compound  # noqa: SLF001
+    assert sources._is_compound(word, nouns, {"zil"}, links, ("berg",)) == is_compound
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
