@@ -333,7 +333,7 @@ class NamesPlanFactory:
         own_types, surrogates = self._make_own_types(options)
         style = self._make_style(options, frozenset() if own_types is None else own_types.names)
         allowed, denied = _collect_keys(options.get("allow", ())), _collect_keys(options.get("deny", ()))
-        facts_level = options.get("facts", DEFAULT_FACTS)
+        facts_level = self._choose_facts(options)
         level, randomizer, list_figures = None, None, None
         if "randomize" in options:
             from textveil.text.staircase_plans import find_staircase_level  # lazy: surrogates need no staircase
@@ -392,9 +392,7 @@ class NamesPlanFactory:
         style, cap = options.get("style", DEFAULT_STYLE), options.get("consistent_cap", CONSISTENT_CAP)
         if style not in STYLES:
             raise OptionError(f"style must be one of {', '.join(STYLES)}")
-        facts_level = options.get("facts", DEFAULT_FACTS)
-        if facts_level not in FACTS:
-            raise OptionError(f"facts must be one of {', '.join(FACTS)}")
+        facts_level = self._choose_facts(options)
         types_by_option = {
             name: self._check_types(options.get(name, ()), own_names) for name in ("keep", "tag", "drop")
         }
@@ -421,6 +419,13 @@ class NamesPlanFactory:
             value_tags=frozenset() if facts_level == NO_FACTS else list_value_types(facts_level),
             **types_by_option,
         )
+
+    def _choose_facts(self, options: Mapping[str, Any]) -> str:
+        """Return the value of ``facts``: ``none`` if the rules of the language have no words for facts."""
+        facts_level = options.get("facts", DEFAULT_FACTS)
+        if facts_level not in FACTS:
+            raise OptionError(f"facts must be one of {', '.join(FACTS)}")
+        return facts_level if self._lists.has_fact_words else NO_FACTS
 
     def _check_types(self, entity_types: Collection[str], own_names: frozenset[str]) -> frozenset[str]:
         known = {PUBLIC_TYPE_NAMES.get(kind, kind) for kind in self._surrogates.entity_types} | own_names
