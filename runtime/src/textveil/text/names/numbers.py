@@ -6,10 +6,10 @@ the item before it, and then it is kept.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from textveil.bundle.rules import Patterns, english_rules
+from textveil.bundle.rules import DateWords, Patterns, english_rules
 from textveil.lazy import CHARACTERS, load_data
 from textveil.text.names.tokens import BESIDE_MONTH, DIGIT_GROUP, DIGITS, NamesToken
 
@@ -151,6 +151,37 @@ def _follows_in_list(number: Sequence[int], last: Sequence[int]) -> bool:
     """Return whether a nested number is the next one on its level, or the first one below the last number."""
     level = len(number) - 1
     return number[:level] == last[:level] and number[level] == 1 + (last[level] if len(last) > level else 0)
+
+
+def mark_digits_beside_months(
+    words: list[NamesToken],
+    gaps: Sequence[str],
+    months: Sequence[int],
+    start: int,
+    end: int,
+    dates: DateWords,
+    has_readable_key: Callable[[int, int], bool],
+) -> None:
+    """Mark digits that a full stop or a word joins to a month, as in ``3. Mai`` and ``5 de marzo de 2024``.
+
+    Args:
+        words: Words of some lines. The marked digits are replaced in this list.
+        gaps: The gap before each word, and the gap at the end.
+        months: Indices of the months of the line.
+        start: Index of the first word of the line.
+        end: Index after the last word of the line.
+        dates: Words of dates of the language.
+        has_readable_key: Returns for the index of a word, and ``end``, whether a decision may depend on its key.
+    """
+    for month in months:
+        places = [month - 1] if dates.day_stop and gaps[month] == ". " else []
+        for link, digits in ((month - 1, month - 2), (month + 1, month + 2)):
+            between = start <= min(link, digits) and max(link, digits) < end and {gaps[link], gaps[link + 1]} == {" "}
+            if between and has_readable_key(link, end) and words[link].key in dates.links:
+                places.append(digits)
+        for place in places:
+            if start <= place < end and words[place].token_class == DIGITS:
+                words[place] = words[place]._replace(flags=words[place].flags | BESIDE_MONTH)
 
 
 def get_gap_before_digits(gaps: Sequence[str], index: int) -> str:
