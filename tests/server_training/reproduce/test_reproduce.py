@@ -97,13 +97,9 @@ def test_vector_studies_run_on_the_authors_format(place: Path, run: Run, tmp_pat
     assert code == 0
     record = json.loads((tmp_path / f"{name}.json").read_text("utf-8"))
     assert record["sample"] is False
-    assert record["paper_figures"] == dict(STUDIES[name].figures)
-    page = (tmp_path / f"{name}.md").read_text("utf-8")
-    assert "the paper's |" in page
-    for row, figure in STUDIES[name].figures.items():
-        if row in [one["name"] for one in record["rows"]]:
-            assert figure in page
-            assert figure in out
+    assert record["paper_figures"] == {}, "the stored figures are of AG news, and this is Trustpilot"
+    assert "the paper's |" in (tmp_path / f"{name}.md").read_text("utf-8")
+    assert "78.75" not in out
     ElementTree.fromstring((tmp_path / f"{name}.svg").read_text("utf-8"))
     for row in record["rows"]:
         if row["name"].startswith("box, epsilon"):
@@ -145,6 +141,7 @@ def test_figures_from_notes_have_a_mark_and_a_note() -> None:
         ("dpnr-table2", "majority class"),
         ("dpnr-table4", "majority class"),
     }
+    assert STUDIES["dpnr-table2"].get_figures("ag-entities")["without noise"] == "78.75*"
     study = STUDIES["santext-table1"]
     found = Reproduction(rows=[ReproducedRow(name="santext, epsilon 3", figures={"accuracy": 53.0})], axes=("x", "y"))
     for name, figure in (("sst2", "83.7*"), ("qnli", "81.2*"), ("medsts", ".816*")):

@@ -170,28 +170,30 @@ STUDIES: Mapping[str, PublishedStudy] = {
         PublishedStudy(
             name="dpnr-table2",
             paper=DPNR,
-            place="Table 2, column AG news",
+            place="Table 2",
             question="How accurate is the main task on noisy vectors, by epsilon?",
             data=_DPNR_DATA,
             formats=_DPNR_FORMATS,
-            figures={
-                "without noise": "78.75*",
-                "majority class": "57.8",
-                "box, epsilon .05 of a coordinate": "79.4 to 80.9 (the range of .05 to 5) *",
-                "box, epsilon .1 of a coordinate": "79.4 to 80.9 (the range of .05 to 5) *",
-                "box, epsilon .5 of a coordinate": "79.4 to 80.9 (the range of .05 to 5) *",
-                "box, epsilon 1 of a coordinate": "79.4 to 80.9 (the range of .05 to 5) *",
+            figures_of_format={
+                "ag-entities": {
+                    "without noise": "78.75*",
+                    "majority class": "57.8",
+                    "box, epsilon .05 of a coordinate": "79.4 to 80.9 (the range of .05 to 5) *",
+                    "box, epsilon .1 of a coordinate": "79.4 to 80.9 (the range of .05 to 5) *",
+                    "box, epsilon .5 of a coordinate": "79.4 to 80.9 (the range of .05 to 5) *",
+                    "box, epsilon 1 of a coordinate": "79.4 to 80.9 (the range of .05 to 5) *",
+                }
             },
             differences=(*_DPNR_EPSILON, _ENCODER),
         ),
         PublishedStudy(
             name="dpnr-table4",
             paper=DPNR,
-            place="Table 4, column AG news, 1-F",
+            place="Table 4, 1-F",
             question="What does an attacker learn about private attributes from the vectors?",
             data=_DPNR_DATA,
             formats=_DPNR_FORMATS,
-            figures={"majority class": "49.3", "without noise": "23.2*"},
+            figures_of_format={"ag-entities": {"majority class": "49.3", "without noise": "23.2*"}},
             differences=(
                 *_DPNR_EPSILON,
                 "The paper's other rows of AG news are 49.7* for adversarial training and 54.4* for its method.",

@@ -42,9 +42,8 @@ from textveil.text.names.tokenizer import ChunkTokenizer
 from textveil.text.names.tokens import RANDOMIZED, NamesToken
 from textveil.text.names.word_list import WordListRandomizer
 from textveil.text.options import CONSISTENT_CAP, DEFAULT_FACTS, DEFAULT_STYLE, FACTS, NO_FACTS
-from textveil.text.replaced_spans import SpanOutline
 from textveil.text.restore import Restorer
-from textveil.text.statement import PrivacyTerms
+from textveil.text.statement import PrivacyTerms, RewrittenDocument
 from textveil.work_limits import check_work
 
 if TYPE_CHECKING:
@@ -65,9 +64,6 @@ _UNSUPPORTED_OPTIONS = ("replacement_probability", "sanitize_punctuation", "mech
 
 #: A document, its number of kept words, and its number of replaced unlisted words.
 _CountedDocument = tuple[DocumentDraws, int, int]
-#: The texts of a document, its number of kept words, the restorer of its surrogates (or ``None``), its number of
-#: randomized words, its number of replaced unlisted words, and the outline of each text (or ``None``).
-_RewrittenDocument = tuple[list[str], int, Restorer | None, int, int, Sequence[SpanOutline | None]]
 
 
 class NamesRewriter:
@@ -104,7 +100,7 @@ class NamesRewriter:
         )
         self._word_list = word_list
 
-    def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[_RewrittenDocument]:
+    def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[RewrittenDocument]:
         """Yield each rewritten document with its counts.
 
         Privacy:
@@ -128,7 +124,7 @@ class NamesRewriter:
                 check_work()
         yield from self._rewrite_batch(batch)
 
-    def _rewrite_batch(self, batch: Sequence[_CountedDocument]) -> Iterator[_RewrittenDocument]:
+    def _rewrite_batch(self, batch: Sequence[_CountedDocument]) -> Iterator[RewrittenDocument]:
         bounds = np.array([total for document, *_ in batch for total in document.bounds], dtype=np.int64)
         samples = draw_uniform_below(bounds, entropy.random_uint64).tolist() if len(bounds) else []
         originals = [word for document, *_ in batch for word in document.randomized_words]
@@ -143,13 +139,9 @@ class NamesRewriter:
             if self._detector is not None:
                 texts = [hide_detected_spans(text, self._detector) for text in texts]
                 outlines = [None] * len(texts)
-            yield (
-                texts,
-                kept_count,
-                Restorer(find_pairs=find_pairs) if document.is_restorable else None,
-                len(document.randomized_words),
-                replaced_words,
-                outlines,
+            mapping = Restorer(find_pairs=find_pairs) if document.is_restorable else None
+            yield RewrittenDocument(
+                texts, kept_count, mapping, len(document.randomized_words), replaced_words, outlines
             )
 
 
