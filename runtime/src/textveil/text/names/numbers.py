@@ -25,7 +25,7 @@ _LINE_BREAKS = frozenset(_GAPS["line_breaks"])
 #: Layouts (here: the number of digits) of ages and of area codes.
 SHORT_NUMBER_LAYOUTS = frozenset(("1", "2", "3"))
 #: Gaps between digits that open or close a bracket.
-_OPENS_BRACKET, _CLOSES_BRACKET = " (", frozenset((")", ") "))
+_OPENS_BRACKET, CLOSES_BRACKET = " (", frozenset((")", ") "))
 #: For the number of a list item: characters that may precede it on its line, blanks that may follow its mark, and the
 #: largest number of digits.
 _LIST_NUMBER_PREFIX, _BLANKS, _MAX_LIST_DIGITS = _GAPS["before_listed"], frozenset(_GAPS["blanks_listed"]), 2
@@ -236,7 +236,7 @@ def _find_digits_end(words: Sequence[NamesToken], gaps: Sequence[str], index: in
             if is_open or last > index + 1 or not _opens_area_code(words, gaps, index, start, end):
                 break
             is_open = True
-        elif gap in _CLOSES_BRACKET:
+        elif gap in CLOSES_BRACKET:
             if not is_open:
                 break
             is_open = False
@@ -253,7 +253,7 @@ def _opens_area_code(words: Sequence[NamesToken], gaps: Sequence[str], index: in
     if token.entity_type != "number" or token.layout not in SHORT_NUMBER_LAYOUTS:
         return False
     last = index + 2
-    while _joins_digits(words, gaps, last, start, end) and gaps[last] not in _CLOSES_BRACKET:
+    while _joins_digits(words, gaps, last, start, end) and gaps[last] not in CLOSES_BRACKET:
         if gaps[last] == _OPENS_BRACKET:
             return False
         last += 1
