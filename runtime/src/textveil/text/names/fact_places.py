@@ -154,7 +154,6 @@ class LinePlaces:
             if gap != " " and not LINE_BREAKS.isdisjoint(gap):
                 return False
         return False
-        return False
 
     @property
     def last_word(self) -> str:

@@ -22,8 +22,17 @@ from textveil.text.names.fact_numbers import KEPT_NUMERIC_TYPES, NumberFacts
 from textveil.text.names.fact_places import LINE_BREAKS, LinePlaces
 from textveil.text.names.fact_strings import FactStrings
 from textveil.text.names.fact_typos import TypingErrors
-from textveil.text.names.spans import SpanFinder, find_run_case
-from textveil.text.names.tokens import AFTER_TITLE, CAPITALIZED_RUN, HOLDS_OWN, KEPT, RANDOMIZED, EntitySpan, NamesToken
+from textveil.text.names.spans import SpanFinder
+from textveil.text.names.tokens import (
+    AFTER_TITLE,
+    CAPITALIZED_RUN,
+    HOLDS_OWN,
+    KEPT,
+    RANDOMIZED,
+    EntitySpan,
+    NamesToken,
+    find_run_case,
+)
 from textveil.text.segmentation import LOWER, TITLE
 
 #: Number of elements that are read together at most. Nothing is kept on account of what may follow a cut.
@@ -164,7 +173,7 @@ class FactRules:
         finder: SpanFinder,
         classify_span: Callable[[EntitySpan], EntityMention],
         may_correct: bool,
-    ) -> Iterator[str | EntityMention]:
+    ) -> Sequence[str | EntityMention]:
         hidden = [(index, mention) for index, mention in place.list_mentions() if self._may_keep(mention)]
         for rule, types in self._rules:
             is_correction = types is _CORRECTED
@@ -188,7 +197,7 @@ class FactRules:
                 continue
             if not place.follows(index, self._secret) and (pieces := self._identifiers.cut(mention.span.text)):
                 place.pieces[index] = pieces
-        return place.iterate_elements()
+        return [*place.iterate_elements()]
 
     def _may_keep(self, mention: EntityMention) -> bool:
         if mention.parts[0].layout == RANDOMIZED or not mention.span.tokens or mention.span.escaped_text:
@@ -249,7 +258,8 @@ class FactRules:
         if is_start and place.begins_sentence(index, facts.start_followers):
             return True
         begins, is_code = strings.is_start(tokens), self._is_code(tokens)
-        is_fact, is_heading = self._is_fact(tokens, mention), strings.is_useful and strings.is_heading(tokens)
+        is_fact = self._is_fact(tokens, mention)
+        is_heading = strings.is_useful and tokens != [] and strings.is_heading(tokens)
         if not (begins or is_code or is_fact or is_heading):
             return False
         if place.is_name_place(index, facts.roles, facts.kin) or place.follows(index, self._before_names):
