@@ -287,7 +287,8 @@ def test_a_full_garbage_collection_waits_for_large_requests_but_not_forever(
 ) -> None:
     collected: list[int] = []
     monkeypatch.setattr("textveil_cli.gateway.proxy.gc.collect", lambda: collected.append(1))
-    handler = GatewayRequestHandler(Gateway(upstream=EchoUpstream(), conversations=None), WorkerPool(1))  # type: ignore[arg-type]
+    workers = WorkerPool(1)
+    handler = GatewayRequestHandler(Gateway(upstream=EchoUpstream(), conversations=None), workers)  # type: ignore[arg-type]
     handler.collect_garbage()
     assert len(collected) == 1
     handler._admission.admit_request(1 << 20)
@@ -297,6 +298,10 @@ def test_a_full_garbage_collection_waits_for_large_requests_but_not_forever(
     handler.collect_garbage()
     assert len(collected) == 2
     handler._admission.release_request(1 << 20)
+    handler.collect_garbage()
+    assert len(collected) == 3
+    workers._queues[-1].put(None)  # something large waits to be packed or freed
+    assert workers.is_processing_long
     handler.collect_garbage()
     assert len(collected) == 3
 
