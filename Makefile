@@ -2,7 +2,12 @@
 
 PYTEST = .venv/bin/pytest -q -n 2 --dist loadfile
 RESULTS = benchmarks/results
-EXTRAS = presidio spacy datasets pandas langchain agents mcp serve gateway
+EXTRAS = presidio spacy datasets pandas langchain agents mcp serve gateway telemetry
+# What is installed and tested for an extra, where it is not the extra alone and tests/cli/integrations.
+INSTALLED_telemetry = gateway,telemetry
+TESTS_serve = tests/cli/serve
+TESTS_gateway = tests/cli/gateway
+TESTS_telemetry = tests/cli/gateway/test_telemetry.py
 CLIENTS = openai anthropic langchain-openai langchain-anthropic cryptography
 NODE_CLIENTS = ai@6 @ai-sdk/openai@3 @ai-sdk/anthropic@3
 
@@ -42,9 +47,9 @@ integrations: $(EXTRAS:%=integration-%) integration-ray
 
 integration-%:
 	python3 -m venv .envs/$*
-	.envs/$*/bin/pip install -q ./runtime './cli[$*]' pytest hypothesis safetensors $(if $(filter presidio,$*),presidio-analyzer) $(if $(filter gateway,$*),$(CLIENTS))
+	.envs/$*/bin/pip install -q ./runtime './cli[$(or $(INSTALLED_$*),$*)]' pytest hypothesis safetensors $(if $(filter presidio,$*),presidio-analyzer) $(if $(filter gateway,$*),$(CLIENTS))
 	$(if $(filter gateway,$*),command -v npm > /dev/null && npm install --silent --prefix .envs/gateway $(NODE_CLIENTS) || echo "the AI SDK is not there: its test is skipped")
-	.envs/$*/bin/python -m pytest -q -m "full or not full" $(if $(filter serve gateway,$*),tests/cli/$*,tests/cli/integrations/test_$**.py)
+	.envs/$*/bin/python -m pytest -q -m "full or not full" $(or $(TESTS_$*),tests/cli/integrations/test_$**.py)
 
 # The wheels of the server with Ray, on a cluster of two nodes on this machine.
 integration-ray:
@@ -73,7 +78,8 @@ bundle:
 	.venv/bin/textveil-export staircase artifacts/english-santext --name "English words, version 4" --force -o artifacts/english-v4
 
 # Draws the pictures of the architecture and of README.md, runs the commands in the documents and writes what they print
-# below them; docs-check runs none of them.
+# below them; docs-check runs none of them. The pictures of docs/guides/changes.md are taken in Chromium, by
+# docs/pictures/photograph.py, if their pages have changed.
 docs:
 	.venv/bin/python docs/architecture.py
 	.venv/bin/python docs/pictures/draw.py
@@ -82,6 +88,7 @@ docs:
 docs-check:
 	.venv/bin/python docs/architecture.py --check
 	.venv/bin/python docs/pictures/draw.py --check
+	.venv/bin/python docs/pictures/photograph.py --check
 	.venv/bin/python docs/build.py --check
 	.venv/bin/python docs/proofs/record.py
 

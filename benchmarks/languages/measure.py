@@ -11,12 +11,15 @@ import argparse
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from textveil import Sanitizer, __version__
 
+#: A text with its spans: start, end and type.
+MarkedSpans = tuple[str, list[tuple[int, int, str]]]
 #: Words; digits alone are no names.
 _WORD = re.compile(r"[^\W\d_][\w]*")
 #: Name of the words outside of all spans.
@@ -24,27 +27,29 @@ OTHER = "other words changed"
 CASES: dict[str, Callable[[str], str]] = {"as written": str, "lower case": str.lower, "capitals": str.upper}
 
 
-def read_marked_texts(path: Path) -> Iterator[tuple[str, list[tuple[int, int, str]]]]:
+def read_marked_texts(path: Path) -> Iterator[MarkedSpans]:
     """Yield each text with its spans: start, end and type."""
     for line in path.read_text("utf-8").splitlines():
         entry = json.loads(line)
         yield entry["text"], [tuple(span) for span in entry["spans"]]
 
 
-def count_words(sanitizer: Sanitizer, path: Path, change_case: Callable[[str], str]) -> dict[str, list[int]]:
+def count_words(
+    mark_kept: Callable[[str], bytearray], texts: Iterable[MarkedSpans], change_case: Callable[[str], str]
+) -> dict[str, list[int]]:
     """Count by type the words that stay, and of all others those that change, each with the number of words.
 
     Args:
-        sanitizer: The tool.
-        path: File of marked texts.
+        mark_kept: The tool: returns a byte for each character of a text, 1 where the character stays.
+        texts: Marked texts.
         change_case: Applied to each text; a text whose length it changes is left out.
     """
     counts: dict[str, list[int]] = {}
-    for text, spans in read_marked_texts(path):
+    for text, spans in texts:
         written = change_case(text)
         if len(written) != len(text):
             continue
-        kept = mark_kept(sanitizer, written)
+        kept = mark_kept(written)
         types = {place: span_type for start, end, span_type in spans for place in range(start, end)}
         for match in _WORD.finditer(written):
             stays = all(kept[match.start() : match.end()])
@@ -82,7 +87,8 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, help="JSON file of the record")
     options = parser.parse_args()
     sanitizer = Sanitizer.load(options.bundle)
-    counts = {name: count_words(sanitizer, options.texts, change) for name, change in CASES.items()}
+    texts, tool = [*read_marked_texts(options.texts)], partial(mark_kept, sanitizer)
+    counts = {name: count_words(tool, texts, change) for name, change in CASES.items()}
     print(*format_table(counts), sep="\n")
     if options.output:
         record: dict[str, Any] = {

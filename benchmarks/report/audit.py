@@ -32,6 +32,9 @@ _REFUTED = {
     "ADePT 256": "ADePT, 256 numbers",
 }
 _TESTS = ("pair", "identification")
+#: Mechanism and test that must find half of each of these epsilons, in the median audit.
+FLOORS = (("k-RR 10", "pair"), ("Laplace", "pair"), ("Laplace 1 of 256", "pair"), ("k-RR 1000", "identification"))
+FLOOR_EPSILONS = (1.0, 2.0, 3.0, 4.0)
 
 
 def read_lines(results: Path) -> list[Line]:
@@ -54,6 +57,7 @@ def tables(results: Path) -> dict[str, str]:
     lines = read_lines(results)
     return {
         "power": _list_powers(lines),
+        "floors": _list_floors(lines),
         "honest": _describe_honest(lines),
         "refuted": _list_refuted(lines),
         "adept": _list_adept(lines),
@@ -71,6 +75,19 @@ def _list_powers(lines: list[Line]) -> str:
             if any(cells):
                 rows.append([mechanism, test, *("" if cell is None else f"{np.median(cell):.2f}" for cell in cells)])
     return table(["mechanism", "test", *(f"{epsilon:g}" for epsilon in epsilons)], rows)
+
+
+def _list_floors(lines: list[Line]) -> str:
+    bounds = _collect(lines, "power")
+    names = {line["name"]: line["mechanism"] for line in lines if line["part"] == "power"}
+    rows = []
+    for name, test in FLOORS:
+        cells = []
+        for epsilon in FLOOR_EPSILONS:
+            audits = np.array(bounds[name, epsilon, test])
+            cells.append(f"{np.median(audits):.2f} ({(audits >= epsilon / 2).sum()} of {len(audits)})")
+        rows.append([names[name], test, *cells])
+    return table(["mechanism", "test", *(f"{epsilon:g}" for epsilon in FLOOR_EPSILONS)], rows)
 
 
 def _describe_honest(lines: list[Line]) -> str:

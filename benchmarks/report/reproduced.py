@@ -61,8 +61,9 @@ def _has_picture(found: Reproduction) -> bool:
 
 def _make_part(name: str, record: dict[str, Any]) -> str:
     study, found = STUDIES[record["study"]], read_record(record)
-    header, *rows = make_table(found, study.figures)
+    figures = study.get_figures(record.get("inputs", {}).get("format"))
+    header, *rows = make_table(found, figures)
     lines = ["| " + " | ".join(cells) + " |" for cells in (header, ["---"] * len(header), *rows)]
     if _has_picture(found):
         lines += ["", f"![{study.place}, {DATA[name] or 'vectors alone'}]({FOLDER}/{name}.svg)"]
-    return "\n".join([*lines, "", *(f"- {note}" for note in collect_notes(study, found, study.figures))])
+    return "\n".join([*lines, "", *(f"- {note}" for note in collect_notes(study, found, figures))])

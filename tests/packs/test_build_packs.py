@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -14,6 +15,7 @@ import pytest
 from textveil import Sanitizer
 
 FOLDER = Path(__file__).parents[2] / "packs"
+ENGLISH_RULES = FOLDER.parent / "runtime/src/textveil/data/rules.json"
 LANGUAGES = sorted(path.parent.name for path in FOLDER.glob("*/words.toml"))
 WORDS = ["ziloran", "zimuret", "zipadon", "zipókan", "zikalin"]
 
@@ -50,6 +52,9 @@ class InventedSources:
     def list_names(self, kind: str) -> list[str]:
         return ["zanel", "zorik"] if kind == "given" else ["zomber", "zutter"]
 
+    def list_nouns(self) -> set[str]:
+        return {"zipadon", "zorik", "zormunder"}
+
     def list_months(self) -> list[str]:
         return [f"zim{letter}r" for letter in "abcdefghijkl"]
 
@@ -78,7 +83,7 @@ def test_two_builds_are_equal_and_make_a_bundle_that_hides_names(
     lists.mkdir()
     for name, text in files.items():
         (lists / name).write_text(text, "utf-8")
-    (lists / "README.md").write_bytes((FOLDER / "README.md").read_bytes())
+    (lists / "README.md").write_bytes((FOLDER / language / "README.md").read_bytes())
     command = ["names", str(lists), "--license", "MIT", "-o", str(tmp_path / "pack")]
     subprocess.run([sys.executable, "-m", "textveil_export", *command], check=True)
     result = Sanitizer.load(tmp_path / "pack").sanitize("ziloran zimuret Zutter zipadon, ziloran", protect="names")
@@ -100,3 +105,43 @@ def test_each_pool_of_the_rules_is_built(builder: ModuleType, language: str) -> 
     rules = json.loads(files["rules.json"])
     assert rules["language"] == language
     assert all(files[f"surrogates.word-{ending}.txt"] for ending in rules["endings"]["kept"])
+
+
+def test_nouns_are_kept_with_a_capital_unless_they_are_names(builder: ModuleType) -> None:
+    lines = build_files(builder, "de")["common-words.txt"].splitlines()
+    marks = {word: flags.split(",") for word, _, flags in (line.partition("\t") for line in lines)}
+    assert "noun" in marks["zipadon"]
+    assert "noun" not in marks["ziloran"]
+    assert "noun" in marks["ihnen"]  # letters write it with a capital
+    assert not {"zorik", "zormunder"} & marks.keys()  # a first name; who lives in the town zormund
+
+
+@pytest.mark.parametrize(
+    ("word", "is_compound"),
+    [("zilhaus", True), ("zilenhaus", True), ("zilqhaus", False), ("zilberg", False), ("qqqhaus", False)],
+)
+def test_a_compound_ends_in_a_noun_that_is_no_head_of_names(builder: ModuleType, word: str, is_compound: bool) -> None:
+    sources = sys.modules["language_sources"]
+    nouns, links = {"haus", "berg"}, ["", "en"]
+    assert sources._is_compound(word, nouns, {"zil"}, links, ("berg",)) == is_compound
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_pack_has_reserved_numbers_of_its_own(builder: ModuleType, language: str) -> None:
+    rules = json.loads(build_files(builder, language)["rules.json"])
+    templates, english = rules["surrogates"]["templates"], json.loads(ENGLISH_RULES.read_text("utf-8"))
+    own = {name for name, text in templates.items() if text != english["surrogates"]["templates"][name]}
+    assert own == {"date", "iban", "other", "phone"}
+    assert templates["iban"].startswith(f"{language.upper()}00")
+    words = [word for entry in rules["surrogates"]["choices"].values() for word in entry]
+    assert "2nd" not in words
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_card_of_each_pack_has_its_sources(language: str) -> None:
+    card = (FOLDER / language / "README.md").read_text("utf-8")
+    assert f"build.py {language} {language}-lists" in card
+    assert "## Sources" in card
+    locked = dict(line.split("==") for line in (FOLDER / "requirements.txt").read_text("utf-8").split())
+    for source, version in re.findall(r"^\| `([a-z-]+)` ([0-9.]+) ", card, re.MULTILINE):
+        assert locked.get(source, version) == version

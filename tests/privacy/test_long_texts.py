@@ -15,8 +15,8 @@ from textveil import Sanitizer
 from textveil.errors import DocumentTooLong
 from textveil.mechanisms import entropy
 from textveil.mechanisms.staircase.slots import SlotStaircases
-from textveil.text.rewrite import read, rewriter
-from textveil.text.rewrite.read import TokenArrays
+from textveil.text.rewrite import draws, rewriter
+from textveil.text.rewrite.draws import TokenArrays
 from textveil.text.segmentation import fold_word
 from whole_texts import TEXTS, write_bundle
 
@@ -68,7 +68,7 @@ def told(toy: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
         drawn, of_kinds = count(), count()
         with monkeypatch.context() as patch:
             patch.setattr(SlotStaircases, "draw_symbols", draw_by_place)
-            patch.setattr(rewriter, "draw_uniform_below", below)
+            patch.setattr(draws, "draw_uniform_below", below)
             patch.setattr(rewriter, "MAX_WHOLE_CHARACTERS", 10**9 if chunk is None else 1)
             patch.setattr(rewriter, "BLOCK_SEGMENTS", chunk)
             if len(texts) > 1:
@@ -155,8 +155,8 @@ def test_the_length_of_hidden_words_does_not_show(
 def _without(name: str) -> tuple[object, str, Any]:
     """Plant a fault: a chunk lacks one part of the carried state."""
 
-    def told_less(*given: Any, **more: Any) -> read.CarriedState:
-        return read.CarriedState(**{**_names(given), **more, name: getattr(read.NO_CARRIED_STATE, name)})
+    def told_less(*given: Any, **more: Any) -> draws.CarriedState:
+        return draws.CarriedState(**{**_names(given), **more, name: getattr(draws.NO_CARRIED_STATE, name)})
 
     return rewriter, "CarriedState", told_less
 
@@ -172,7 +172,7 @@ FAULTS: dict[str, tuple[object, str, Any]] = {
     "the count begins anew": (
         TokenArrays,
         "list_earlier_draws",
-        lambda *given: read.EarlierDraws(0, list_earlier_draws(*given).values),
+        lambda *given: draws.EarlierDraws(0, list_earlier_draws(*given).values),
     ),
     "slots are those of the chunk": (rewriter, "_find_lower_case_draws", lambda *given: None),
 }

@@ -211,6 +211,16 @@ READ_FAULTS: dict[str, Fault] = {
         "may_follow_initials",
         ("token.token_class == CAPITALIZED and", 'token.token_class == CAPITALIZED and token.key < "n" and'),
     ),
+    "a chunk is cut by what begins its host": (
+        tokenizer,
+        "_split_at_code_marks",
+        ("core[www.end() :] if www else core", "core"),
+    ),
+    "a bracket inside of digits ends a number in words": (
+        spelled_tokens._SpelledSpanFinder,
+        "_find_number",
+        ("if not closes and not", "if not"),
+    ),
     "a code is told by its digits": (tokenizer, "_is_code", ('"a0a" in kinds', '("a0a" in kinds and "7" in parts)')),
     "a sequence of emoji is told by its letters": (
         tokenizer,

@@ -25,8 +25,9 @@ TUPLES = {
     ("textveil/text/names/tokens.py", "EntitySpan"),
     ("textveil/text/names/tokens.py", "NamesToken"),
     ("textveil/text/replaced_spans.py", "ReplacedSpan"),
-    ("textveil/text/rewrite/read.py", "DrawIndex"),
+    ("textveil/text/rewrite/draws.py", "DrawIndex"),
     ("textveil/text/segmentation/patterns.py", "CharacterClasses"),
+    ("textveil/text/statement.py", "RewrittenDocument"),
     ("textveil/text/token_rules/entity_types.py", "EntityType"),
     ("textveil/text/token_rules/rule.py", "ClassifiedToken"),
 }

@@ -1,8 +1,9 @@
 """Print calls with their options, random words and Python's results; ``compare.mjs`` repeats each call in TypeScript.
 
-    python web/scripts/cases.py [--texts 50000] | node web/scripts/compare.mjs
+    python web/scripts/cases.py [--texts 50000] [--pack FOLDER ...] | node web/scripts/compare.mjs
 
-Every set of options occurs.
+Every set of options occurs. With ``--pack`` only the bundle of a language pack is compared, or several joined ones, on
+texts of these languages among those of English.
 """
 
 import argparse
@@ -13,19 +14,22 @@ import random
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from textveil import Result, Sanitizer, TextLabelEncoder
+from textveil.bundle import TextBundle, open_bundle
+from textveil.bundle.languages import join_bundles, read_language
 from textveil.errors import TextveilError
 from textveil.mechanisms import entropy
 from textveil.text.options import FACTS
 from textveil.text.restore_policy import RestorePolicy
 from textveil.text.unicode_compat import NO_SWAP, find_swap
 
-from inputs import ROOT, characters, odd, of_names, of_words, real_lines, texts  # isort: skip; it finds the fixtures
+from inputs import ROOT, characters, odd, of_language, of_names, of_words, real_lines, texts  # isort: skip; it finds the fixtures
 from replies import OPTION_SETS, make_reply  # isort: skip
 import damaged
 import fact_texts
@@ -260,12 +264,48 @@ def spread_facts(options: dict[str, Any], chance: random.Random) -> dict[str, An
     return options | {"facts": level} if options["protect"] == "names" and level else options
 
 
+def open_packs(folders: Sequence[Path]) -> tuple[Sanitizer, list[str]]:
+    """Return the sanitizer of a pack or of joined packs, and the languages."""
+    bundles = [open_bundle(folder, TextBundle) for folder in folders]
+    languages = [read_language(bundle) for bundle in bundles]
+    bundle = replace(bundles[0], language=languages[0]) if len(bundles) == 1 else join_bundles(bundles)
+    return Sanitizer(bundle), languages
+
+
+def print_pack_records(folders: Sequence[Path], count: int, seed: int) -> None:
+    """Print the calls of language packs, in the mode names alone."""
+    sanitizer, languages = open_packs(folders)
+    names = [str(folder.resolve()) for folder in folders]
+    header = {"bundle": names if len(names) > 1 else names[0], "language": "+".join(languages), "encoder": str(ENCODER)}
+    print(json.dumps(header))
+    chance, facts, every = random.Random(seed), random.Random(-seed), [*of_names()]
+    written = [text for language in languages for text in of_language(language)]
+    any_of = sorted({*characters(sanitizer.bundle), *"".join(written)})
+    english = texts(chance, real_lines(), any_of)
+    each = max(1, min(TEXTS, -(-count // len(every))))
+    for number, options in enumerate(every):
+        documents = together(mix_texts(chance, written, english), each, several=number % SEVERAL == 0)
+        print(json.dumps(record(number, spread_facts(options, facts), documents, sanitizer)))
+
+
+def mix_texts(chance: random.Random, written: Sequence[str], others: Iterator[str]) -> Iterator[str]:
+    """Yield texts of some languages in several cases, one in four of them other ones."""
+    while True:
+        text = chance.choice(written)
+        cased = chance.choices((text, text.lower(), text.upper(), text.title()), (6, 1, 1, 1))[0]
+        yield next(others) if chance.random() < 1 / 4 else cased
+
+
 def main() -> None:
     """Print the calls, one line of JSON each."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--texts", type=int, default=50_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--pack", type=Path, action="append", default=[], metavar="FOLDER", help="bundle of a language")
     asked = parser.parse_args()
+    if asked.pack:
+        print_pack_records(asked.pack, asked.texts, asked.seed)
+        return
     listed = fact_texts.add_fact_lists(BUNDLE, DIST / "listed")
     sanitizer, chance, facts = Sanitizer.load(listed), random.Random(asked.seed), random.Random(-asked.seed)
     source, done = texts(chance, real_lines(), characters(sanitizer.bundle)), 0

@@ -171,7 +171,8 @@ async function main() {
   for await (const line of createInterface({ input: process.stdin })) {
     const record = JSON.parse(line);
     if (record.bundle !== undefined) {
-      [bundle, encoder] = [await TextBundle.load(record.bundle), await LabelBundle.load(record.encoder)];
+      bundle = await TextBundle.load(record.bundle, { language: record.language });
+      encoder = await LabelBundle.load(record.encoder);
       continue;
     }
     if (record.refused !== undefined) {

@@ -15,6 +15,8 @@ from textveil.bundle.text_bundle import TextBundle
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "fixtures"))
 import fact_texts  # noqa: E402
+import invented_language  # noqa: E402
+import marked_texts  # noqa: E402
 import names_soup  # noqa: E402
 
 DATA = ROOT.parent / "shared" / "data"
@@ -129,6 +131,20 @@ def real_prompts() -> list[str]:
         for line in path.read_text(encoding="utf-8").splitlines()
     )
     return [entry["text"][:2000] for entry in entries if "text" in entry]
+
+
+def of_language(language: str) -> list[str]:
+    """Return texts of a language: those of the tests, and those of ``../shared/data/languages`` if it exists.
+
+    A language without texts has those of the invented one.
+    """
+    if language == "en":
+        return real_lines()
+    more = DATA / "languages" / f"{language}.jsonl"
+    found = [json.loads(line)["text"] for line in more.read_text("utf-8").splitlines()] if more.is_file() else []
+    if (marked_texts.FOLDER / f"{language}-mail.txt").is_file():
+        found += [read.text for read in marked_texts.read_texts(language)]
+    return found or [invented_language.spell(text) for texts in invented_language.DOCUMENTS for text in texts]
 
 
 def characters(bundle: TextBundle) -> list[str]:

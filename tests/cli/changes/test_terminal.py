@@ -48,8 +48,8 @@ def test_a_pipe_has_neither_color_nor_wrapped_lines() -> None:
 def test_a_wide_terminal_has_both_side_by_side() -> None:
     shown = format_text_diff(PIECES, TerminalStyle(columns=80))
     first, second = shown.splitlines()
-    assert re.fullmatch(r"from \[-Leeds-\] with love\. +│from \{\+Vienna\+\} with love\.", first)
-    assert re.fullmatch(r"Bye\. +│Bye\.", second)
+    assert re.fullmatch(r"from \[-Leeds-\] with love\. +│ from \{\+Vienna\+\} with love\.", first)
+    assert re.fullmatch(r"Bye\. +│ Bye\.", second)
 
 
 def test_a_narrow_terminal_has_one_above_the_other() -> None:

@@ -116,6 +116,19 @@ def test_a_report_in_the_folder_that_is_sent_is_refused(sanitize: Callable, tmp_
     assert os.listdir(tmp_path / "sent") == ["inner"]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a limit on the size of files stands in for the disk")
+def test_a_full_disk_leaves_no_part_of_a_report(forked: Callable, tmp_path: Path, table: Path) -> None:
+    limit = (
+        "import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))"
+    )
+    command = ["sanitize", "-q", table, "-c", "note", "-o", tmp_path / "sent.csv", "--report", tmp_path / "report.html"]
+    ran = forked(*command, before=limit)
+    assert ran.code == 1
+    assert ran.message == "textveil: output: 'report.html' cannot be written: File too large\n"
+    assert [name for name in os.listdir(tmp_path) if "report" in name] == []
+
+
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="the path of standard output is found on Linux")
 def test_a_diff_that_is_redirected_into_a_file_is_private(command: Callable, tmp_path: Path) -> None:
     (tmp_path / "mails").mkdir()

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from invented_language import WORDS, write_invented
+from textveil import Conversation, Sanitizer
+from textveil.errors import ContentHashMismatch
 from textveil_cli.integrations import ConfiguredSanitizer
 
 TEXT = f"{WORDS[60]} l'{WORDS[61]} vrobelix"
@@ -45,3 +47,71 @@ def test_integrations_and_their_pickles_keep_the_language(pack: Path) -> None:
     sanitizer = ConfiguredSanitizer(language="qaa", style="tag")
     again = pickle.loads(pickle.dumps(sanitizer))
     assert sanitizer(TEXT) == again(TEXT) == TEXT.replace("vrobelix", "[word 1]")
+
+
+def test_a_conversation_keeps_the_language_that_it_began_with(pack: Path, tmp_path: Path) -> None:
+    conversation = Conversation(Sanitizer.load(language="qaa"))
+    sent = conversation.outgoing_text(TEXT)
+    assert sent == TEXT.replace("vrobelix", "[word 1]")
+    assert str(conversation.incoming(f"{WORDS[62]} [word 1]")) == f"{WORDS[62]} vrobelix"
+    saved, key = tmp_path / "site" / "a.conversation", tmp_path / "key"
+    conversation.save(saved, key)
+    again = Conversation.load(saved, key, Sanitizer.load(language="qaa"))
+    assert again.outgoing_text(TEXT) == sent
+    assert again.sanitizer.bundle.language == "qaa"
+    for other in (Sanitizer.load(), Sanitizer.load(language="qaa+en")):
+        with pytest.raises(ContentHashMismatch, match="started with another bundle"):
+            Conversation.load(saved, key, other)
+
+
+@pytest.mark.parametrize("facts", ["plain", "useful", "public"])
+def test_a_language_without_words_for_facts_keeps_none_and_states_it(here: Callable, pack: Path, facts: str) -> None:
+    ran = here(
+        "sanitize",
+        "--language",
+        "qaa",
+        "--style",
+        "tag",
+        "--facts",
+        facts,
+        "--text",
+        f"{WORDS[60]} 34 {WORDS[61]} 1998",
+    )
+    assert ran.text.strip() == f"{WORDS[60]} [number 1] {WORDS[61]} [year 1]"
+    assert "--facts is none: the lists of this language have no words for public facts" in ran.message
+    assert Sanitizer.load(language="qaa").terms(facts=facts).statement(0).to_dict()["facts"] == "none"
+    quiet = here("sanitize", "--language", "qaa", "--text", WORDS[60])
+    assert "--facts" not in quiet.message
+
+
+def test_several_processes_open_joined_packs(here: Callable, pack: Path, tmp_path: Path) -> None:
+    table, output = tmp_path / "in.csv", tmp_path / "out.csv"
+    table.write_text("note\n" + f"the {TEXT} can't\n" * 40, "utf-8")
+    ran = here(
+        "sanitize", table, "--column", "note", "--language", "qaa+en", "--workers", "2", "--style", "tag", "-o", output
+    )
+    assert ran.code == 0, ran.message
+    assert set(output.read_text("utf-8").splitlines()[1:]) == {f"the {TEXT} can't".replace("vrobelix", "[word 1]")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Привет, Анна Ковач живет в Москве",
+        "这是安娜的信 北京",
+        "مرحبا يا آنا من القاهرة",
+        "שלום לאנה",
+        "\u202eanna\u202c \u2067bob\u2069",
+    ],
+)
+def test_texts_of_other_scripts_and_runs_from_right_to_left_are_replaced(pack: Path, text: str) -> None:
+    result = Sanitizer.load(language="qaa").sanitize(text)
+    assert not set(re.findall(r"\w+", text)) & set(re.findall(r"\w+", result.text))
+    assert str(result.restore(result.text)) == text
+
+
+def test_a_text_of_another_language_has_a_warning(here: Callable, pack: Path) -> None:
+    ran = here(
+        "sanitize", "--language", "qaa", "--text", "the doctor said that we should not come to the hospital on that day"
+    )
+    assert "the text may not be in the language of the bundle" in ran.message

@@ -88,17 +88,25 @@ class Spelled:
         """Whether a word is digits without a unit."""
         return self.words[i].cls == "digits" and (i + 1 == len(self.words) or self.gaps[i + 1] != "")
 
+    def opens(self, i: int) -> bool:
+        """Whether a bracket before digits may be of them."""
+        return self.is_number(i) and self.gaps[i].endswith("(")
+
     def numbers(self, start: int) -> Iterator[tuple[str, list[Element], int]]:
         """Return the number in words that begins at a place, and its end."""
         if not self.element(start):
             return
         found, i = [Element(start, self.element(start))], start + 1
+        opened = self.opens(start)  # a bracket before digits that are beside each other, up to this place
         while i < len(self.words):
-            if (of := self.element(i)) and self.joins(i):
+            closes = opened and self.is_number(i) and self.gaps[i] in (")", ") ")
+            if (of := self.element(i)) and (closes or self.joins(i)):
                 found.append(Element(i, of))
+                opened = self.opens(i) or (opened and of == "digits" and not closes)
             elif self.is_connector(i):
                 found += [Element(i, CONNECTORS[self.words[i].key]), Element(i + 1, self.element(i + 1))]
                 i += 1
+                opened = self.opens(i)
             else:
                 break
             i += 1

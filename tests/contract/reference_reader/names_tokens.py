@@ -262,7 +262,8 @@ def cut_code(core: str) -> list[str]:
         set(piece) & set("@＠\\/") and not is_format(piece) for piece in pieces[::2]
     ):
         return []
-    kind, last = kind_of(core)[0], pieces[-1]
+    host = core if set(pieces[0]) & set(":?#") else re.sub("^(?:[wW]{3}[.])+", "", core)
+    kind, last = kind_of(host)[0], pieces[-1]
     if kind in ("url", "email") or (kind == "file" and (len(last) < 2 or after or kind_of(last)[0] != "file")):
         return []
     return pieces

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from small_names import COMMON, KINDS, POOLS, names_lists, write_lists, write_names
@@ -47,6 +48,32 @@ def test_rules_of_a_language_are_read_from_the_folder(lists: Path, tmp_path: Pat
     (folder / "rules.json").write_text("{}", "utf-8")
     assert export("names", folder, "--license", "MIT", "-o", tmp_path / "damaged") == 1
     assert not (tmp_path / "damaged").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"endings": {"kept": ["té"], "except": []}}, "rules.json: endings.kept: 'té' must consist of letters a to z"),
+        ({"endings": {"kept": ["zo"], "except": []}}, "rules.json: endings.kept: add the pool surrogates.word-zo.txt"),
+        ({"surrogates.word-té.txt": "ziloté\n"}, "surrogates.word-té.txt: name it ROLE.TYPE.txt"),
+        ({"common-words.txt": "zanel\tstrict\n"}, "common-words.txt: zanel is on the list of given too"),
+    ],
+)
+def test_lists_that_do_not_fit_their_rules_are_refused_by_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], changes: dict[str, Any], problem: str
+) -> None:
+    folder = write_lists(tmp_path / "lists")
+    rules = json.loads((Path(__file__).parents[3] / "runtime/src/textveil/data/rules.json").read_text("utf-8"))
+    for name, change in changes.items():
+        if name.endswith(".txt"):
+            (folder / name).write_text(change, "utf-8")
+        else:
+            rules[name] = change
+    (folder / "entity.given.txt").write_text("zanel\n", "utf-8")
+    (folder / "rules.json").write_text(json.dumps({**rules, "language": "qaa"}), "utf-8")
+    assert export("names", folder, "--license", "MIT", "-o", tmp_path / "new") == 1
+    assert problem in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
 
 
 def test_a_bundle_gives_its_lists(lists: Path, tmp_path: Path) -> None:

@@ -1,14 +1,22 @@
 """A language pack is found only if it is asked for, none of its code runs, and joined packs hide each other's names."""
 
+import json
 import sys
 from pathlib import Path
 
 import pytest
-from invented_language import WORDS, write_invented
+from invented_language import WORDS, make_rules, write_invented
 from small_names import write_names
 from textveil import Sanitizer
 from textveil.bundle.languages import find_language_pack, join_lists, split_languages
-from textveil.errors import BundleNotFound, BundleVersion, ContentHashMismatch, OptionError, UnknownMechanism
+from textveil.errors import (
+    BundleDamaged,
+    BundleNotFound,
+    BundleVersion,
+    ContentHashMismatch,
+    OptionError,
+    UnknownMechanism,
+)
 
 
 @pytest.fixture
@@ -60,6 +68,19 @@ def test_a_pack_of_another_version_is_refused(pack: Path) -> None:
     manifest.write_text(manifest.read_text("utf-8").replace('"format_version": 5', '"format_version": 99'), "utf-8")
     with pytest.raises(BundleVersion, match="update textveil"):
         Sanitizer.load(language="qaa")
+
+
+def test_a_pack_without_a_pool_that_its_rules_name_is_refused(tmp_path: Path) -> None:
+    rules = json.dumps(make_rules() | {"endings": {"except": [], "kept": ["zzz"]}})
+    folder = write_names(tmp_path / "pack", changed={"rules.json": rules})
+    with pytest.raises(BundleDamaged, match="the list word-zzz of the mode names is missing"):
+        Sanitizer.load(folder, language="qaa").sanitize(WORDS[0])
+
+
+def test_a_pack_with_a_weekday_among_its_common_words_is_refused(tmp_path: Path) -> None:
+    changed = {"common-words.txt": f"{WORDS[0]}\tstart,strict\n", "entity.weekday.txt": f"{WORDS[0]}\n"}
+    with pytest.raises(BundleDamaged, match="line 1 is a weekday, and the mode names never keeps one"):
+        Sanitizer.load(write_names(tmp_path / "pack", changed=changed)).sanitize("x")
 
 
 @pytest.mark.parametrize("language", ["qaa", "qaa+en"])

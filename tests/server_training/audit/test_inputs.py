@@ -69,6 +69,11 @@ def test_the_guesser_prefers_rare_words_and_not_long_inputs() -> None:
     assert guesser.guess(["x anna y", "berta", "the sister", "the sister of anna"]).tolist() == [0, 1, 2, 0]
 
 
+def test_the_guesser_reads_words_without_regard_to_case() -> None:
+    guesser = InputGuesser(["the Sister of Anna", "the Brother of Berta"])
+    assert guesser.guess(["THE SISTER", "berta", "the Brother of Berta"]).tolist() == [0, 1, 1]
+
+
 def test_the_guesser_finds_the_nearest_vector() -> None:
     guesser = InputGuesser(np.array([[0.0, 0], [5, 5], [0, 9]]))
     assert guesser.guess(np.array([[0.4, 0.1], [1, 8], [9, 9]])).tolist() == [0, 2, 1]

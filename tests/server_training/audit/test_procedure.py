@@ -20,6 +20,7 @@ from textveil_training.audit import (
     InputSet,
     audit_mechanism,
     format_report,
+    list_sample_texts,
     parse_claim,
     procedure,
     propose_vector_pairs,
@@ -185,6 +186,15 @@ def test_a_deterministic_mechanism_is_refuted_by_one_draw_of_each_input() -> Non
     texts = tuple(f"text number {number}" for number in range(500))
     report = run_audit(lambda given: list(given), "4", pairs=[InputPair((texts[0], texts[1]))], sets=[InputSet(texts)])
     assert report.freshness.unchanged
+    assert report.verdict == "refuted"
+    assert report.bound > 8
+
+
+def test_a_deterministic_change_of_case_is_refuted() -> None:
+    texts = tuple(list_sample_texts()[:500])
+    report = run_audit(lambda given: [text.upper() for text in given], "4", sets=[InputSet(texts)])
+    assert report.freshness.deterministic
+    assert not report.freshness.unchanged
     assert report.verdict == "refuted"
     assert report.bound > 8
 

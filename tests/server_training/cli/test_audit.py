@@ -80,6 +80,30 @@ def test_a_program_that_changes_nothing_is_refuted_on_the_public_sample(run: Run
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "verdict"), [("tr a-z A-Z", "REFUTED: epsilon is at least"), ("tr a-z n-za-m", "NOT TESTED")]
+)
+def test_a_deterministic_program_is_never_private(run: Run, command: str, verdict: str) -> None:
+    """A change of case is read through; outputs that share no word with their input are not, and nothing is counted."""
+    code, out, err = run("audit", "--command", command, "--claims", 4, "--draws", 400)
+    assert code == 1
+    assert "the same text always gave the same output" in out
+    assert verdict in out
+    assert len(err.splitlines()[-1]) < 200
+
+
+@pytest.mark.slow
+@pytest.mark.statistical
+def test_a_claim_of_zero_is_tested_as_any_other(
+    run: Run, rewriter: Callable[[str], str], texts: Path, tmp_path: Path
+) -> None:
+    options = ("--texts", texts, "--draws", 600, "--claims", "0")
+    assert run("audit", "--command", rewriter(HONEST.format(kept=0.9)), *options)[0] == 1
+    code, out, _ = run("audit", "--command", rewriter("import sys\nfor line in sys.stdin: print('same')"), *options)
+    assert (code, "NOT REFUTED" in out) == (0, True)
+
+
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_a_slow_program_is_tested_by_betting(run: Run, rewriter: Callable[[str], str], texts: Path) -> None:
     options = ("--texts", texts, "--claims", 1, "--until", 1, "--draws", 400)

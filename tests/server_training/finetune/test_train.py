@@ -108,6 +108,20 @@ def test_scores_of_pairs_are_learned(encoder: Path, tmp_path: Path, learns: bool
         predict(tmp_path / "model", [("one",)])
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("learns", [True, False], ids=["tuned", "frozen"])
+def test_measuring_a_split_reports_progress(encoder: Path, tmp_path: Path, learns: bool) -> None:
+    steps: dict[str, list[tuple[int, int]]] = {}
+
+    def report(stage: str, done: int, total: int) -> None:
+        steps.setdefault(stage.partition("\t")[0], []).append((done, total))
+
+    tuned(settings(encoder, num_epochs=1, tuned=learns), classes(), RunOptions(tmp_path / "model"), report)
+
+    assert steps["measure dev"][-1] == (20, 20)
+    assert steps["measure test"][-1] == (40, 40)
+
+
 @pytest.mark.full
 @pytest.mark.slow
 def test_an_interrupted_run_goes_on_to_the_same_result(encoder: Path, tmp_path: Path) -> None:

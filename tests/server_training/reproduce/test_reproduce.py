@@ -14,8 +14,15 @@ from textveil_training.errors import InvalidJson
 from textveil_training.reproduce.inputs import SAMPLE, ReproductionInputs, read_sample
 from textveil_training.reproduce.noise_studies import clip_vector, draw_privacy_losses, measure_sensitivity
 from textveil_training.reproduce.picture import draw_picture
-from textveil_training.reproduce.published import STUDIES
-from textveil_training.reproduce.results import ReproducedRow, Reproduction, make_record, make_table, read_record
+from textveil_training.reproduce.published import SECOND_HAND, SECOND_HAND_NOTE, STUDIES
+from textveil_training.reproduce.results import (
+    ReproducedRow,
+    Reproduction,
+    collect_notes,
+    make_record,
+    make_table,
+    read_record,
+)
 from textveil_training.reproduce.run import RUNS
 from tiny_training import QUICK_SEARCH, sentences, write_encoder
 
@@ -90,13 +97,9 @@ def test_vector_studies_run_on_the_authors_format(place: Path, run: Run, tmp_pat
     assert code == 0
     record = json.loads((tmp_path / f"{name}.json").read_text("utf-8"))
     assert record["sample"] is False
-    assert record["paper_figures"] == dict(STUDIES[name].figures)
-    page = (tmp_path / f"{name}.md").read_text("utf-8")
-    assert "the paper's |" in page
-    for row, figure in STUDIES[name].figures.items():
-        if row in [one["name"] for one in record["rows"]]:
-            assert figure in page
-            assert figure in out
+    assert record["paper_figures"] == {}, "the stored figures are of AG news, and this is Trustpilot"
+    assert "the paper's |" in (tmp_path / f"{name}.md").read_text("utf-8")
+    assert "78.75" not in out
     ElementTree.fromstring((tmp_path / f"{name}.svg").read_text("utf-8"))
     for row in record["rows"]:
         if row["name"].startswith("box, epsilon"):
@@ -124,6 +127,31 @@ def test_the_small_form_has_no_figure_of_the_paper(
     assert not any(text in json.dumps(record) for row in read_sample()[:50] for text in row.texts)
 
 
+def test_figures_from_notes_have_a_mark_and_a_note() -> None:
+    """Only what was compared twice has no asterisk: ADePT's abstract, and the two rows that the data alone decide."""
+    bare = {
+        (study.name, row)
+        for study in STUDIES.values()
+        for figures in (study.figures, *study.figures_of_format.values())
+        for row, figure in figures.items()
+        if SECOND_HAND not in figure
+    }
+    assert bare == {
+        ("adept-figure1", "n = 32: factor"),
+        ("dpnr-table2", "majority class"),
+        ("dpnr-table4", "majority class"),
+    }
+    assert STUDIES["dpnr-table2"].get_figures("ag-entities")["without noise"] == "78.75*"
+    study = STUDIES["santext-table1"]
+    found = Reproduction(rows=[ReproducedRow(name="santext, epsilon 3", figures={"accuracy": 53.0})], axes=("x", "y"))
+    for name, figure in (("sst2", "83.7*"), ("qnli", "81.2*"), ("medsts", ".816*")):
+        figures = study.get_figures(name)
+        assert make_table(found, figures)[1][-1] == figure
+        assert SECOND_HAND_NOTE in collect_notes(study, found, figures)
+    assert study.get_figures("sick") == {}, "SICK stands in for MedSTS: its figures are of other data"
+    assert SECOND_HAND_NOTE not in collect_notes(study, found, {})
+
+
 def test_a_planted_figure_in_the_small_form_would_be_seen() -> None:
     found = Reproduction(rows=[ReproducedRow(name="a", figures={"accuracy": 1.0})], axes=("x", "y"))
     assert make_table(found, None) == [["", "accuracy"], ["a", "1"]]
@@ -147,6 +175,9 @@ def test_inputs_that_cannot_be_used_are_refused_at_once(
 ) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "rows.txt").write_text(f"0\t{canary}\n", "utf-8")
+    (tmp_path / "four.tsv").write_text(f"0\t{canary}\t{canary}\t1\n", "utf-8")
+    (tmp_path / "ragged.vec").write_text("the .1 .2\nof .3\n", "utf-8")
+    (tmp_path / "words.vec").write_text(f"the {canary} .2\n", "utf-8")
     cases: list[tuple[tuple[Any, ...], str]] = [
         (("dpnr-table2", "--data", tmp_path / canary), "data-file: the path of --data"),
         (("fbdd-figure6", "--vectors", tmp_path / canary), "data-file: the path of --vectors"),
@@ -154,6 +185,12 @@ def test_inputs_that_cannot_be_used_are_refused_at_once(
         (("dpnr-table2", "--data", place / "tp_us.txt", "--format", "sick"), "data-option: dpnr-table2 reads"),
         (("adept-figure1", "--data", place / "tp_us.txt"), "data-option: adept-figure1 needs no texts"),
         (("dpnr-table2", "--data", tmp_path / "rows.txt"), "data-columns: rows.txt, line 1"),
+        (("santext-table1", "--data", tmp_path / "four.tsv", "--format", "tsv"), "data-columns: four.tsv, line 1"),
+        (("santext-table1", "--data", tmp_path / "four.tsv", "--format", "sick"), "data-layout: four.tsv, line 1"),
+        (("santext-table1", "--data", tmp_path / "empty"), "data-split: the folder has no file of this format"),
+        (("fbdd-figure6", "--vectors", tmp_path / "ragged.vec"), "source: ragged.vec"),
+        (("fbdd-figure6", "--vectors", tmp_path / "words.vec"), "source: words.vec"),
+        (("santext-table1", "--model", tmp_path / "rows.txt"), "checkpoint: "),
     ]
     for arguments, said in cases:
         assert refused("reproduce", *arguments).startswith(said)

@@ -66,7 +66,7 @@ export class NamesLists {
   readonly commonWords: ReadonlyMap<string, number>;
   readonly keptCapitals: ReadonlySet<string>;
   readonly keptSymbols: ReadonlySet<string>;
-  readonly #membersByType = new Map<string, ReadonlySet<string>>();
+  readonly membersByType: ReadonlyMap<string, ReadonlySet<string>>;
   readonly surrogatePools: ReadonlyMap<string, readonly string[]>;
   /** Public facts of each kind: lookup keys of `term`, `language` and `foreign`, else printed spellings. */
   readonly factLists: Readonly<Record<FactKind, ReadonlySet<string>>>;
@@ -83,12 +83,13 @@ export class NamesLists {
     checkOrder(COMMON, common.entries);
     checkFolded(COMMON, common.entries);
     this.commonWords = new Map(common.entries.map((word, index) => [word, common.flags[index] ?? 0]));
+    const membersByType = new Map<string, ReadonlySet<string>>();
     for (const entityType of entry.entityTypes) {
       const name = nameTypeFile(entityType);
       const { entries, flags } = parseFlagged(opened, name, ["capitalized", "member-only"]);
       checkOrder(name, entries);
       checkFolded(name, entries);
-      this.#membersByType.set(entityType, new Set(entries));
+      membersByType.set(entityType, new Set(entries));
       const isClosed = types.closed.includes(entityType);
       if (
         isClosed &&
@@ -97,6 +98,7 @@ export class NamesLists {
         throw new BundleDamaged(`${COMMON}: a word is a ${entityType}, which is never kept`);
       }
     }
+    this.membersByType = membersByType;
     this.keptCapitals = new Set(parseSorted(opened, CAPITALS));
     const symbols = parseSorted(opened, SYMBOLS);
     symbols.forEach((symbol, index) => {
@@ -118,7 +120,7 @@ export class NamesLists {
       FACT_KINDS.map((kind) => [kind, entry.facts.includes(kind) ? parseFacts(opened, kind) : new Set()]),
     ) as Record<FactKind, Set<string>>;
     for (const [required, present] of [
-      [types.lists, this.#membersByType],
+      [types.lists, membersByType],
       [[...types.pools, ...this.rules.data.endings.kept.map((ending) => `word-${ending}`)].sort(), this.surrogatePools],
     ] as const) {
       const missing = required.find((entityType) => !present.has(entityType));
@@ -126,9 +128,18 @@ export class NamesLists {
     }
   }
 
+  /**
+   * Whether the rules have words before secrets and in addresses. Without them a rule for public facts would keep the
+   * numbers behind such words, so no facts are kept.
+   */
+  get hasFactWords(): boolean {
+    const { secretWords, addressWords } = this.rules.facts;
+    return secretWords.size > 0 && addressWords.size > 0;
+  }
+
   /** Return the listed names of an entity type. */
   getMembers(name: string): ReadonlySet<string> {
-    return this.#membersByType.get(name) ?? new Set();
+    return this.membersByType.get(name) ?? new Set();
   }
 }
 

@@ -31,6 +31,8 @@ export interface ExpectedBundle {
   readonly expectId?: string | undefined;
   /** Maximum total bytes of its files; 256 MB if left out. */
   readonly maxBytes?: number | undefined;
+  /** Language of a text bundle, such as `es`; a list of bundles needs that of each, such as `es+en`. */
+  readonly language?: string | undefined;
 }
 
 /** @internal A bundle with verified hashes. */
@@ -50,16 +52,11 @@ export async function openBundle(
   bundleType: "text" | "labels",
   expected: ExpectedBundle = {},
 ): Promise<BundleBase> {
-  const isKnown = (name: string): boolean => name === "expectId" || name === "maxBytes";
+  const isKnown = (name: string): boolean => ["expectId", "maxBytes", "language"].includes(name);
   if (typeof expected !== "object" || expected === null || !Object.keys(expected).every(isKnown)) {
-    throw new OptionError("a bundle is verified only against expectId, maxBytes");
+    throw new OptionError("a bundle is verified only against expectId, maxBytes, language");
   }
   const { expectId, maxBytes = MAX_BUNDLE_BYTES } = expected;
-  if (expectId !== undefined && typeof expectId !== "string") {
-    throw new OptionError(
-      "expect_id must be a string of 64 hexadecimal digits (textveil info prints the content hash)",
-    );
-  }
   if (!Number.isSafeInteger(maxBytes) || maxBytes < 1) {
     throw new OptionError("maxBytes must be an integer, at least 1");
   }
@@ -82,9 +79,7 @@ export async function openBundle(
     throw new BundleDamaged(`${MANIFEST}: bundle_type is not one of text, vectors, labels`);
   if (foundType !== bundleType) throw new WrongBundle(wrongBundleMessage);
   const contentHash = await computeSha256(content);
-  if (expectId !== undefined && expectId.trim().toLowerCase() !== contentHash) {
-    throw new ContentHashMismatch(`the bundle has another content hash: ${contentHash}`);
-  }
+  checkContentHash(contentHash, expectId);
   const manifestFiles = parseObject(manifest.get("files"), MANIFEST);
   const entries = [...manifestFiles].map(([name, value]) => {
     if (!FILE_NAME.test(name) || name === MANIFEST)
@@ -130,6 +125,19 @@ export async function openBundle(
   };
 }
 
+/** @internal Raise an error unless a content hash is the expected one. */
+export function checkContentHash(contentHash: string, expectId: unknown): void {
+  if (expectId === undefined) return;
+  if (typeof expectId !== "string") {
+    throw new OptionError(
+      "expect_id must be a string of 64 hexadecimal digits (textveil info prints the content hash)",
+    );
+  }
+  if (expectId.trim().toLowerCase() !== contentHash) {
+    throw new ContentHashMismatch(`the bundle has another content hash: ${contentHash}`);
+  }
+}
+
 /** Return a message for a manifest of another format version: the command that rebuilds an older bundle. */
 function explainVersion(manifest: JsonObject): string {
   const supported = `this release reads format version ${FORMAT_VERSION}`;
@@ -140,7 +148,8 @@ function explainVersion(manifest: JsonObject): string {
 
 const describeSize = (name: string): string => `${name}: its size differs from the size in manifest.json`;
 
-async function computeSha256(content: Uint8Array): Promise<string> {
+/** @internal */
+export async function computeSha256(content: Uint8Array): Promise<string> {
   const subtle = globalThis.crypto?.subtle;
   if (subtle === undefined)
     throw new BundleError("hashes cannot be checked, since crypto.subtle is missing: use https");

@@ -31,9 +31,10 @@ import {
   parseRecord,
   parseText,
 } from "./json.js";
+import { checkLanguage, hashJoined, joinLists, splitLanguages } from "./languages.js";
 import { listNamesFiles, type NamesEntry, NamesLists } from "./namesFiles.js";
-import { type BundleBase, type ExpectedBundle, MANIFEST, openBundle } from "./open.js";
-import { ENGLISH, RULES_FILE } from "./rules.js";
+import { type BundleBase, checkContentHash, type ExpectedBundle, MANIFEST, openBundle } from "./open.js";
+import { ENGLISH, RULES_FILE, readRules } from "./rules.js";
 import { TensorFile } from "./safetensors.js";
 import type { BundleSource } from "./source.js";
 import { checkListSizes, makeLineError, parseFlagged, readLines } from "./wordLists.js";
@@ -68,12 +69,30 @@ export class TextBundle {
   #entityTypes: EntityTypes | undefined;
   #namesLists: NamesLists | undefined;
 
-  static async load(source: BundleSource, expected?: ExpectedBundle): Promise<TextBundle> {
-    return new TextBundle(await openBundle(source, "text", expected));
+  /** Open a bundle, or the packs of several languages in the order of `expected.language`. */
+  static async load(
+    source: BundleSource | readonly BundleSource[],
+    expected: ExpectedBundle = {},
+  ): Promise<TextBundle> {
+    if (!Array.isArray(source)) {
+      const bundle = new TextBundle(await openBundle(source as BundleSource, "text", expected));
+      if (expected.language !== undefined) checkLanguage(bundle, expected.language);
+      return bundle;
+    }
+    const languages = splitLanguages(expected.language, source.length);
+    const { maxBytes } = expected;
+    const bundles = await Promise.all(
+      source.map((one, index) => TextBundle.load(one, { maxBytes, language: languages[index] })),
+    );
+    const contentHash = await hashJoined(bundles);
+    checkContentHash(contentHash, expected.expectId);
+    const first = bundles.find((_, index) => languages[index] !== "en") as TextBundle;
+    return new TextBundle({ ...first.#opened, contentHash }, joinLists(bundles.map((one) => one.namesLists)));
   }
 
-  private constructor(opened: BundleBase) {
+  private constructor(opened: BundleBase, joined?: NamesLists) {
     this.#opened = opened;
+    this.#namesLists = joined;
     this.contentHash = opened.contentHash;
     const parsed = parseJson(opened.getFile(MECHANISM_FILE), MECHANISM_FILE);
     const definition = parseRecord(
@@ -121,7 +140,8 @@ export class TextBundle {
     }
     this.#hasSanText = hasSanText;
     this.#templateEntry = definition.get("template");
-    if (hasStaircase) this.#table = parseStaircaseTable(opened, definition, this.vocabulary.length);
+    if (hasStaircase && joined === undefined)
+      this.#table = parseStaircaseTable(opened, definition, this.vocabulary.length);
   }
 
   get symbolCount(): number {
@@ -144,6 +164,11 @@ export class TextBundle {
       throw new UnknownMechanism(this.#hasSanText ? message : SHARED_MESSAGES.noMechanism);
     }
     return this.#table;
+  }
+
+  /** Language of the lists: that of the rules, else English. */
+  get language(): string {
+    return this.#opened.hashes.has(RULES_FILE) ? readRules(this.#opened.getFile(RULES_FILE)).data.language : "en";
   }
 
   /** Entity types of the template, parsed at the first use. */

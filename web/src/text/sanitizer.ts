@@ -101,9 +101,13 @@ export class Sanitizer {
   /**
    * Open a bundle, and check hashes and structure of every file.
    *
+   * @param source The bundle, or for mixed texts the packs of several languages.
+   * @param expected Requirements; `language: "es+en"` names the languages of a list of packs in their order. A word is
+   *   kept if one of them keeps it, unless another one lists it as a name and does not keep it.
    * @throws BundleError The bundle cannot be used, or is not the expected one.
+   * @throws OptionError The bundle is of another language.
    */
-  static async load(source: BundleSource, expected: ExpectedBundle = {}): Promise<Sanitizer> {
+  static async load(source: BundleSource | readonly BundleSource[], expected: ExpectedBundle = {}): Promise<Sanitizer> {
     return new Sanitizer(await TextBundle.load(source, expected));
   }
 

@@ -7,22 +7,22 @@ several places fit, the one with the most similar number of words wins.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
 from itertools import groupby
 from typing import NamedTuple
 
 from textveil.text.explanation import ExplainedPiece
 from textveil.text.marked_html import MarkedPiece
 
+from textveil_cli.changes.word_changes import iterate_word_changes
+
 #: Treatment of a part that differs, if the search knows no more about it.
 CHANGED = "changed"
 #: Reasons for kept words that a view shows at each word: those that an option or a fact gives.
 _NOTABLE_REASONS = ("facts", "keep", "allow")
-_WORD = re.compile(r"\w+|[^\w\s]+|\s+")
 _DIGIT = re.compile(r"\d")
 _TAG = re.compile(r'"?-?\[[\w -]+\]"?')
-#: Maximum number of characters that are aligned, and of words that are compared without treatments.
-_MAX_CHARACTERS, _MAX_WORDS = 20_000, 5_000
+#: Maximum number of characters that are aligned.
+_MAX_CHARACTERS = 20_000
 #: Numbers of places that the search follows at a time, and tries for one replacement.
 _MAX_PLACES, _MAX_TRIES = 12, 12
 #: A replacement has at most this many characters, and this many times those of its original.
@@ -66,26 +66,8 @@ def align_pieces(
 
 def compare_words(original: str, output: str) -> list[MarkedPiece]:
     """Return the parts of an output, each with its original, from a comparison word by word."""
-    words, others = _WORD.findall(original), _WORD.findall(output)
-    if original == output:
-        return [MarkedPiece(output)]
-    if max(len(words), len(others)) > _MAX_WORDS:
-        return [MarkedPiece(output, CHANGED, original)]
-    parts = list[tuple[str, str, bool]]()
-    for change, start, end, other_start, other_end in SequenceMatcher(None, words, others).get_opcodes():
-        old, new = "".join(words[start:end]), "".join(others[other_start:other_end])
-        is_equal = change == "equal"
-        if is_equal and new.isspace() and parts and not parts[-1][2]:  # a blank inside a name
-            is_equal = other_end == len(others)
-        if parts and not is_equal and not parts[-1][2]:
-            parts[-1] = parts[-1][0] + old, parts[-1][1] + new, False
-        else:
-            parts.append((old, new, is_equal))
-    return [MarkedPiece(new) if equal else _mark_changed(old, new) for old, new, equal in parts]
-
-
-def _mark_changed(old: str, new: str) -> MarkedPiece:
-    return MarkedPiece(new, CHANGED, old)
+    parts = iterate_word_changes(original, output)
+    return [MarkedPiece(new) if is_equal else MarkedPiece(new, CHANGED, old) for old, new, is_equal in parts]
 
 
 def _is_unchanged(piece: ExplainedPiece) -> bool:

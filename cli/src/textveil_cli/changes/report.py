@@ -172,4 +172,4 @@ def _iterate_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers:
 
 def _list_counts(counts: Counter[str], most: int) -> str:
     listed = ", ".join(f"{name} {count:,}" if count > 1 else name for name, count in counts.most_common(most))
-    return listed + (f" and {len(counts) - most:,} more" if len(counts) > most else "")
+    return listed + (f"; {len(counts) - most:,} more" if len(counts) > most else "")

@@ -83,7 +83,7 @@ def format_text_diff(pieces: Sequence[MarkedPiece], style: TerminalStyle, headin
     if heading:
         console.print(Text(escape_controls(heading), "dim"), overflow="fold")
     if style.is_wide:
-        table = Table(box=box.MINIMAL, show_header=False, show_edge=False, expand=True, padding=(0, 1, 0, 0))
+        table = Table(box=box.MINIMAL, show_header=False, show_edge=False, expand=True, padding=(0, 1), pad_edge=False)
         for _ in sides:
             table.add_column(ratio=1, overflow="fold")
         table.add_row(sides["original"], sides["output"])

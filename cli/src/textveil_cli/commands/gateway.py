@@ -14,15 +14,18 @@ from textveil.conversation import CONVERSATION_DEFAULTS
 from textveil.errors import OptionError
 from textveil.formatting import format_count
 
+from textveil_cli.changes import TextExplainer
 from textveil_cli.console import print_unless_quiet
 from textveil_cli.gateway import (
     ConversationLocks,
     ConversationStore,
+    ExchangeReview,
     Gateway,
     MappingDatabase,
     ReplyLimits,
     RequestCounters,
     RetentionSettings,
+    ReviewPage,
     UpstreamClient,
     import_mapping_files,
     load_meter,
@@ -45,6 +48,7 @@ from textveil_cli.serve import serve as run
 if TYPE_CHECKING:
     from textveil.text import Options, Sanitizer
 
+    from textveil_cli.serve import ServiceAddress
     from textveil_cli.serve.access import AccessRule
 
 _HOUR_SECONDS = 3600
@@ -253,10 +257,18 @@ class MappingOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TelemetryOptions:
-    """Options of the counters for OpenTelemetry."""
+class ObservationOptions:
+    """Options of what the gateway shows of its requests: a page on this device, and counters."""
 
-    heading: ClassVar[str] = "Counters"
+    heading: ClassVar[str] = "Observation"
+    review_page: Annotated[
+        bool,
+        typer.Option(
+            "--review-page",
+            help="Show the last requests as sent, received and restored, on a page for a browser on this device. It "
+            "contains your original text, and is in memory alone.",
+        ),
+    ] = False
     telemetry: Annotated[
         bool,
         typer.Option(
@@ -272,6 +284,22 @@ class TelemetryOptions:
             ExtraMissing: The OpenTelemetry API is not installed.
         """
         return {"count_request": RequestCounters(load_meter()).count_request} if self.telemetry else {}
+
+    def make_review_page(
+        self, address: "ServiceAddress", sanitizer: "Sanitizer", options: "Options"
+    ) -> tuple[ReviewPage | None, dict[str, Any]]:
+        """Return the page, or ``None`` without the option, and the argument of ``Gateway`` that fills it.
+
+        Raises:
+            OptionError: Other devices can reach the address.
+            ServeError: The address is no IP address.
+        """
+        if not self.review_page:
+            return None, {}
+        if not address.ip.is_loopback:
+            raise OptionError("--review-page shows original text: leave out --host, or use a loopback address")
+        review = ExchangeReview()
+        return ReviewPage(review, TextExplainer(sanitizer, options).align), {"observer": review}
 
 
 def _make_conversation_options(
@@ -299,7 +327,7 @@ def gateway(
     storage: MappingOptions,
     address: AddressOptions,
     limits: LimitOptions,
-    telemetry: TelemetryOptions,
+    observation: ObservationOptions,
     text_options: GatewayTextOptions,
     bundle: BundleOptions,
     ledger: LedgerOptions,
@@ -314,9 +342,10 @@ def gateway(
     """
     upstream.check()
     address.refuse_overwriting(ledger, bundle.bundle)
-    service_address, counters = address.make_address(), telemetry.make_keywords()
+    service_address, counters = address.make_address(), observation.make_keywords()
     run_ledger, sanitizer, guesses = ledger.open_ledger(), bundle.load_sanitizer(), restoring.get_guess_limits()
     options: Any = text_options.make_options()
+    review_page, observers = observation.make_review_page(service_address, sanitizer, options)
     restore_options: dict[str, Any] = {"pass_through": sorted(upstream.pass_through or ())} | restoring.make_keywords()
     if options["protect"] != "names":
         restoring.refuse_without_mapping(options["protect"])
@@ -344,12 +373,14 @@ def gateway(
         shows_changes=upstream.show_changes,
         count_replaced=partial(_count_replaced, sanitizer, options),
         **counters,
+        **observers,
     )
     run(
-        partial(_make_reporting_app, service, _describe_mode(sanitizer, options)),
+        partial(_make_reporting_app, service, review_page, _describe_mode(sanitizer, options)),
         service_address,
         service.limits,
         _print_notice,
+        "" if review_page is None else review_page.path,
     )
     if run_ledger:
         run_ledger.print_summary(quiet=False)
@@ -380,11 +411,13 @@ def _open_store(
     return store, key
 
 
-def _make_reporting_app(service: Gateway, description: str, access: "AccessRule") -> Any:
+def _make_reporting_app(
+    service: Gateway, review_page: ReviewPage | None, description: str, access: "AccessRule"
+) -> Any:
     """Print what the mode keeps, tune the interpreter and return the application; the address has been checked."""
     _print_notice(description)
     tune_interpreter()
-    return make_app(service, access)
+    return make_app(service, access, review_page)
 
 
 def _describe_mode(sanitizer: "Sanitizer", options: "Options") -> str:

@@ -17,21 +17,25 @@ except ImportError as error:
 from textveil_cli.gateway.app import make_app
 from textveil_cli.gateway.conversation_locks import ConversationLocks
 from textveil_cli.gateway.conversation_store import ConversationStore, RetentionSettings
+from textveil_cli.gateway.exchange_review import ExchangeReview
+from textveil_cli.gateway.gateway_state import Gateway
 from textveil_cli.gateway.interpreter import tune_interpreter
 from textveil_cli.gateway.mapping_database import MappingDatabase, read_mapping_key
 from textveil_cli.gateway.mapping_files import import_mapping_files
-from textveil_cli.gateway.proxy import Gateway
+from textveil_cli.gateway.review_page import ReviewPage
 from textveil_cli.gateway.telemetry import RequestCounters, load_meter
 from textveil_cli.gateway.upstream import ReplyLimits, UpstreamClient
 
 __all__ = [
     "ConversationLocks",
     "ConversationStore",
+    "ExchangeReview",
     "Gateway",
     "MappingDatabase",
     "ReplyLimits",
     "RequestCounters",
     "RetentionSettings",
+    "ReviewPage",
     "UpstreamClient",
     "import_mapping_files",
     "load_meter",

@@ -25,8 +25,10 @@ try:
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
 
+    from textveil_cli.gateway.gateway_state import Gateway
     from textveil_cli.gateway.headers import MODELS_PATH, get_conversation_name, hash_client
-    from textveil_cli.gateway.proxy import Gateway, GatewayRequestHandler
+    from textveil_cli.gateway.proxy import GatewayRequestHandler
+    from textveil_cli.gateway.review_page import ReviewPage, ReviewPageMiddleware
     from textveil_cli.gateway.workers import WorkerPool, make_busy_refusal
 except ImportError as error:
     raise ExtraMissing.from_extra("gateway", "starlette, uvicorn and httpcore2") from error
@@ -38,12 +40,13 @@ _NO_NAME_MESSAGE = "the header X-Textveil-Conversation with the name of the conv
 _BASE_ADDRESS_HINT = ": the base address ends in /v1 for clients of OpenAI, and in the port for clients of Anthropic"
 
 
-def make_app(gateway: Gateway, access: AccessRule) -> Starlette:
+def make_app(gateway: Gateway, access: AccessRule, review_page: ReviewPage | None = None) -> Starlette:
     """Return the ASGI application.
 
     Args:
         gateway: State and options of the gateway.
         access: Access rule. The token has its own header, since ``Authorization`` is for the upstream.
+        review_page: Page of the last exchanges, which has an access rule of its own; ``None`` for none.
     """
     workers = WorkerPool(gateway.limits.seconds, gateway.limits.threads)
     handler = GatewayRequestHandler(gateway, workers)
@@ -96,4 +99,6 @@ def make_app(gateway: Gateway, access: AccessRule) -> Starlette:
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: no_path})
     app.router.redirect_slashes = False
     app.add_middleware(AccessMiddleware, access=replace(access, header=_TOKEN_HEADER), report=gateway.report)
+    if review_page is not None:
+        app.add_middleware(ReviewPageMiddleware, page=review_page, report=gateway.report)
     return app

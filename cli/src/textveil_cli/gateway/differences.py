@@ -1,13 +1,10 @@
 """Differences between a request and its rewritten form: for the owner of the device, never for a log."""
 
-import re
 from collections.abc import Iterator, Mapping
-from difflib import SequenceMatcher
 from typing import Any
 
-#: Maximum number of words of a string that are compared: the time grows faster than the number of words.
-_MAX_WORDS = 20_000
-_WORD = re.compile(r"\w+|[^\w\s]+|\s+")
+from textveil_cli.changes.word_changes import iterate_word_changes
+
 _SYSTEM_ROLES = frozenset(("system", "developer"))
 
 
@@ -34,51 +31,48 @@ def list_system_texts(body: Mapping[str, Any]) -> list[str]:
     return texts
 
 
-def iterate_differences(original: Any, rewritten: Any, path: str = "") -> Iterator[str]:
-    """Yield a line for each place of a request that was rewritten: where, the original words, and their replacement.
+def iterate_values(original: Any, rewritten: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Yield each value of a request and each changed key, with what is sent in its place.
 
     Args:
         original: A JSON value of the request.
         rewritten: The value that is sent in its place.
         path: Names and numbers that lead to the value, joined by full stops.
 
+    Yields:
+        The path of a value, the value, and its replacement.
+
     Privacy:
-        The lines contain the original words.
+        The values are original texts.
     """
     if isinstance(original, Mapping) and isinstance(rewritten, Mapping) and len(original) == len(rewritten):
         pairs = zip(original.items(), rewritten.items(), strict=True)
         for (name, value), (other_name, other) in pairs:
             place = f"{path}.{other_name}" if path else f"{other_name}"
             if name != other_name:
-                yield f"{place}: {name!r} -> {other_name!r}"
-            yield from iterate_differences(value, other, place)
+                yield place, name, other_name
+            yield from iterate_values(value, other, place)
     elif isinstance(original, list) and isinstance(rewritten, list) and len(original) == len(rewritten):
         for number, (value, other) in enumerate(zip(original, rewritten, strict=True)):
-            yield from iterate_differences(value, other, f"{path}.{number}")
-    elif isinstance(original, str) and isinstance(rewritten, str):
-        yield from (f"{path}: {old!r} -> {new!r}" for old, new in _iterate_changed_words(original, rewritten))
-    elif original != rewritten:
-        yield f"{path}: {original!r} -> {rewritten!r}"
+            yield from iterate_values(value, other, f"{path}.{number}")
+    else:
+        yield path, original, rewritten
 
 
-def _iterate_changed_words(original: str, rewritten: str) -> Iterator[tuple[str, str]]:
-    """Yield each changed part of a string with its replacement, both cut at words."""
-    if original == rewritten:
-        return
-    words, others = _WORD.findall(original), _WORD.findall(rewritten)
-    if max(len(words), len(others)) > _MAX_WORDS:
-        yield f"{len(words):,} words and marks", "too many to compare"
-        return
-    old, new, gap = "", "", ""
-    for change, start, end, other_start, other_end in SequenceMatcher(None, words, others, False).get_opcodes():
-        old_part, new_part = "".join(words[start:end]), "".join(others[other_start:other_end])
-        if change != "equal":
-            old, new, gap = old + gap + old_part, new + gap + new_part, ""
-        elif old_part.isspace() and (old or new):  # a blank inside a name
-            gap = old_part
-        else:
-            if old or new:
-                yield old, new
-            old, new, gap = "", "", ""
-    if old or new:
-        yield old, new
+def iterate_differences(original: Any, rewritten: Any) -> Iterator[str]:
+    """Yield a line for each place of a request that was rewritten: where, the original words, and their replacement.
+
+    Args:
+        original: The request.
+        rewritten: The request that is sent.
+
+    Privacy:
+        The lines contain the original words.
+    """
+    for place, value, other in iterate_values(original, rewritten):
+        if isinstance(value, str) and isinstance(other, str):
+            for old, new, is_equal in iterate_word_changes(value, other):
+                if not is_equal:
+                    yield f"{place}: {old!r} -> {new!r}"
+        elif value != other:
+            yield f"{place}: {value!r} -> {other!r}"

@@ -7,10 +7,8 @@ quoted in an error: log lines have an id of the request, its path and counts.
 import asyncio
 import contextlib
 import gc
-import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
@@ -26,8 +24,9 @@ from textveil_cli.gateway.api_replies import ApiReplyRestorer
 from textveil_cli.gateway.call_audit import CallAudit
 from textveil_cli.gateway.chat_replies import ChatReplyRestorer
 from textveil_cli.gateway.client_request import ClientRequest
-from textveil_cli.gateway.conversation_store import MAX_LOOKED_UP, ConversationStore, StoredConversation
+from textveil_cli.gateway.conversation_store import MAX_LOOKED_UP, StoredConversation
 from textveil_cli.gateway.differences import iterate_differences, list_system_texts
+from textveil_cli.gateway.gateway_state import Gateway
 from textveil_cli.gateway.headers import (
     build_target,
     get_conversation_name,
@@ -38,7 +37,7 @@ from textveil_cli.gateway.memory_estimates import refuse_heavy_body
 from textveil_cli.gateway.request_fields import CheckedRequest, check_request, rewrite_request
 from textveil_cli.gateway.responses_replies import ResponsesReplyRestorer
 from textveil_cli.gateway.sse import DONE, EventReader, ServerSentEvent
-from textveil_cli.gateway.upstream import Headers, ReplyLimits, UpstreamClient, UpstreamReply, make_upstream_refusal
+from textveil_cli.gateway.upstream import Headers, UpstreamReply, make_upstream_refusal
 from textveil_cli.gateway.workers import (
     MAX_MEDIUM_CHARACTERS,
     MAX_SHORT_CHARACTERS,
@@ -48,7 +47,6 @@ from textveil_cli.gateway.workers import (
 )
 from textveil_cli.serve.access import Refusal
 from textveil_cli.serve.app import convert_error, make_error_response
-from textveil_cli.serve.limits import RequestLimits
 from textveil_cli.serve.requests import parse_json, read_body, refuse_body, skip_body
 from textveil_cli.serve.strict_json import parse_finite_json
 
@@ -74,43 +72,6 @@ _EVENT_LOOP_BYTES, _CHARACTERS_PER_PACKED_BYTE = 1 << 12, 8
 _MAX_DELAYED_COLLECTIONS = 10
 _encode_request = SteppedJSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _encode_reply = SteppedJSONEncoder(ensure_ascii=False).encode
-
-
-@dataclass(frozen=True, kw_only=True)
-class Gateway:
-    """State and options that all requests share.
-
-    Attributes:
-        upstream: Client of the upstream API.
-        conversations: Store of the conversations.
-        limits: Limits of a request.
-        reply_limits: Limits of a reply.
-        pass_through: Types, roles and fields that the gateway sends unchanged.
-        restore_tools: Names of tools whose arguments are restored.
-        work_bytes: Maximum memory for rewriting a request, estimated from its shape.
-        key: Key of the hashes that replace the ids of users.
-        report: Function that receives one line per request, without content.
-        is_field_name: Function that returns whether an error may contain the name of a field of a request.
-        show_request: Function that receives each rewritten request in a dry run, which sends nothing; else ``None``.
-        shows_changes: Whether a dry run also shows each change with the original words.
-        count_replaced: Function that returns how many parts of a text are replaced or randomized.
-        count_request: Function that receives the path, the status and the counts of each request.
-    """
-
-    upstream: UpstreamClient
-    conversations: ConversationStore
-    limits: RequestLimits = field(default_factory=RequestLimits)
-    reply_limits: ReplyLimits = field(default_factory=ReplyLimits)
-    pass_through: frozenset[str] = frozenset()
-    restore_tools: frozenset[str] = frozenset()
-    work_bytes: int = 1 << 29
-    key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
-    report: Callable[[str], None] = lambda line: None
-    is_field_name: Callable[[str], bool] = lambda name: False
-    show_request: Callable[[str], None] | None = None
-    shows_changes: bool = False
-    count_replaced: Callable[[str], int] = lambda text: 0
-    count_request: Callable[[str, int, Mapping[str, int]], None] = lambda path, status, counts: None
 
 
 class GatewayRequestHandler:
@@ -141,6 +102,7 @@ class GatewayRequestHandler:
         else:
             self._gateway.report(call.format_log_line())
         self._gateway.count_request(call.path, call.status, call.counts)
+        self._gateway.observer.end_request(call.request_id, call.status)
         if call.work_size > MAX_SHORT_CHARACTERS:  # freeing a large mapping takes long
             self._workers.free_in_thread(call.free_memory)
 
@@ -225,9 +187,7 @@ class GatewayRequestHandler:
                         client, conversation_name, message_hashes, reply_ids, len(body)
                     )
                     await stack.enter_async_context(conversations.track_request(stored, self._workers.run_job))
-                    exchange, content, changes = await self._rewrite_request(
-                        stored, earlier, requests, len(body), call.request_id
-                    )
+                    exchange, content, changes = await self._rewrite_request(stored, earlier, requests, len(body), call)
                 finally:
                     if requests:  # the request was not rewritten
                         self._workers.free_in_thread(requests.pop().free_memory)
@@ -351,7 +311,7 @@ class GatewayRequestHandler:
         earlier: ExchangeHistory | None,
         requests: list[CheckedRequest],
         size: int,
-        request_id: str,
+        call: ClientRequest,
     ) -> tuple[Conversation, bytes, list[str]]:
         """Return the conversation state, the rewritten request, and the lines to show of it; one request at a time."""
 
@@ -365,7 +325,8 @@ class GatewayRequestHandler:
                 exchange = conversation.start_exchange(history)
                 sent = rewrite_request(request, exchange, self._gateway.key)
                 self._gateway.conversations.save_conversation(stored)
-                self._report_system_prompt(request.body, sent, request_id)
+                self._report_system_prompt(request.body, sent, call.request_id)
+                self._gateway.observer.add_request(call.request_id, call.path, request.body, sent)
                 changes = [*iterate_differences(request.body, sent)] if self._gateway.shows_changes else []
                 encoded = _encode_request(sent).encode("utf-8", "replace")
                 free_in_steps(sent)
@@ -403,7 +364,7 @@ class GatewayRequestHandler:
         hash_replies: _HashReplies,
         store_reply_ids: _StoreReplyIds,
     ) -> None:
-        body = await reply.read_body()
+        body, steps = await reply.read_body(), self._gateway.observer.observe_reply(call.request_id, restorer)
 
         def restore() -> tuple[bytes, list[bytes]]:
             try:
@@ -414,7 +375,7 @@ class GatewayRequestHandler:
                 raise make_upstream_refusal("sent a reply that is not a JSON object")
             audit = CallAudit(restorer.exchange)
             audit.observe(parsed)
-            restored = restorer.restore_whole(restorer.claim_reply(parsed))
+            restored = steps.restore_whole(restorer.claim_reply(parsed))
             written = _encode_reply(restored).encode("utf-8", "backslashreplace")
             audit.count_unrecorded(is_end=True)
             restorer.note_unclear(audit.unclear_count)
@@ -439,6 +400,7 @@ class GatewayRequestHandler:
         before the client receives the end, since it may send that request at once.
         """
         events, audit = EventReader(self._gateway.reply_limits.event_bytes), CallAudit(restorer.exchange)
+        steps = self._gateway.observer.observe_reply(call.request_id, restorer)
 
         def restore_part(part: bytes) -> tuple[list[bytes], list[bytes] | None, Refusal | None]:
             done: list[bytes] = []
@@ -446,10 +408,10 @@ class GatewayRequestHandler:
             try:
                 for event in events.feed(part):
                     audit.observe(event.data)
-                    held = restorer.end_stream() if event.data == DONE else ()
-                    passed = [event]
+                    held: Iterable[ServerSentEvent] = steps.end_stream() if event.data == DONE else ()
+                    passed: Iterable[ServerSentEvent] = [event]
                     if isinstance(event.data, dict):
-                        passed = restorer.restore_event(event._replace(data=restorer.claim_reply(event.data)))
+                        passed = steps.restore_event(event._replace(data=restorer.claim_reply(event.data)))
                     done += [after.encode() for after in (*held, *passed)]
             except Refusal as refusal:
                 return done, None, refusal
@@ -460,7 +422,7 @@ class GatewayRequestHandler:
             return done, hash_replies() if len(restorer.restored_messages) > known_count else None, None
 
         def finish() -> tuple[bytes, list[bytes]]:
-            rest = b"".join(event.encode() for event in restorer.end_stream())
+            rest = b"".join(event.encode() for event in steps.end_stream())
             audit.count_unrecorded(is_end=True)
             restorer.note_unclear(audit.unclear_count)
             return rest, hash_replies()

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from textveil import Conversation, Sanitizer
-from textveil.errors import InputError, OptionError, OutputError
+from textveil.errors import BundleError, InputError, OptionError, OutputError
 
 from textveil_cli.console import describe_restore_report, print_unless_quiet
 from textveil_cli.console.own_types import parse_patterns, read_known_persons
@@ -141,6 +141,7 @@ def main() -> None:
     for name, meaning in (("places", "PLACE"), ("hosts", "HOST")):
         parser.add_argument(f"--restore-{name}", action="append", default=[], metavar=meaning, help="repeatable")
     accept_help = "count all present files as the user's own, except those that the model wrote"
+    parser.add_argument("--language", metavar="LANG", help="language of the texts, as for textveil gateway")
     parser.add_argument("--facts", metavar="VALUE", help="facts to keep besides common words, as for textveil gateway")
     pattern_help = "entity type of your own, as for textveil sanitize; repeatable"
     parser.add_argument("--pattern", action="append", default=[], metavar="NAME=REGEX", help=pattern_help)
@@ -151,6 +152,7 @@ def main() -> None:
     try:
         server = make_server(
             arguments.folder,
+            load_sanitizer(None, language=arguments.language),
             restore_places=arguments.restore_places,
             restore_hosts=arguments.restore_hosts,
             accept_files=arguments.accept_files,
@@ -159,7 +161,7 @@ def main() -> None:
             known=() if arguments.known is None else read_known_persons(arguments.known),
             report=report,
         )
-    except (InputError, OptionError) as error:
+    except (BundleError, InputError, OptionError) as error:
         parser.error(str(error).replace("restore_", "--restore-"))
     server.run("stdio")
 

@@ -25,7 +25,7 @@ from textveil.errors import OptionError
 from textveil.text.segmentation import apply_case, find_case_pattern
 
 from textveil_cli.errors import ExtraMissing
-from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer, load_sanitizer
+from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer
 
 try:
     from presidio_anonymizer.operators import Operator, OperatorType
@@ -83,7 +83,7 @@ class TextveilOperator(Operator):
         """Return the replacement of a span."""
         if (conversation := _get_conversation(params)) is not None:
             detected_type = (params or {}).get("entity_type", "")
-            return conversation.outgoing_text(text, _choose_entity_type(text, detected_type, conversation.facts))
+            return conversation.outgoing_text(text, _choose_entity_type(text, detected_type, conversation))
         sanitizer, entity = _make_sanitizer(params), (params or {}).get("entity_type", "")
         listed_words = _LISTED_WORDS.get(entity)
         if sanitizer.terms.protect == "names" and entity != _UNFORCED_ENTITY:
@@ -158,7 +158,7 @@ def _get_conversation(params: dict[str, Any] | None) -> Conversation | None:
     return conversation
 
 
-def _choose_entity_type(text: str, detected_type: str, facts: str) -> str | None:
+def _choose_entity_type(text: str, detected_type: str, conversation: Conversation) -> str | None:
     """Return the entity type to force on a span that Presidio labeled ``detected_type``.
 
     The result is ``None`` if textveil's own reading of the span already finds a type that fits this label.
@@ -166,7 +166,7 @@ def _choose_entity_type(text: str, detected_type: str, facts: str) -> str | None
     if detected_type == _UNFORCED_ENTITY:
         return None
     entity_type, fitting = _ENTITY_TYPES.get(detected_type, ("word", None))
-    pieces = load_sanitizer(None).preview(text, protect="names", facts=facts)
+    pieces = conversation.sanitizer.preview(text, protect="names", facts=conversation.facts)
     own_types = {state for piece, state in pieces if any(map(str.isalnum, piece))}
     fits = own_types and "kept" not in own_types and (fitting is None or own_types <= fitting)
     return None if fits else entity_type

@@ -11,7 +11,7 @@ The vocabulary of the pipeline stores words of every text that it tokenized, inc
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from textveil.bundle import MAX_BUNDLE_BYTES
+from textveil.bundle import MAX_BUNDLE_BYTES, ExpectedBundle
 from textveil.errors import InputError
 from textveil.text import Options
 
@@ -112,6 +112,7 @@ def make_component(
     expect_id: str | None = None,
     signer: str | None = None,
     max_bytes: int = MAX_BUNDLE_BYTES,
+    language: str | None = None,
     mechanism: str | None = None,
     epsilon: Any = None,
     replacement_probability: Any = None,
@@ -142,6 +143,7 @@ def make_component(
         expect_id: Required content hash of the bundle.
         signer: Public key of the required signer of the bundle.
         max_bytes: Maximum total size of its files.
+        language: Language of the texts, whose pack must be installed.
         mechanism: As in ``Sanitizer.sanitize``, like all parameters below; default: that of the bundle.
         epsilon: Epsilon of the privacy level.
         replacement_probability: The parameter ``p`` of SanText+.
@@ -165,6 +167,5 @@ def make_component(
     """
     arguments = locals()
     options: Any = {name: arguments[name] for name in Options.__annotations__ if arguments.get(name) is not None}
-    return SanitizeDoc(
-        nlp, ConfiguredSanitizer(bundle, expect_id=expect_id, signer=signer, max_bytes=max_bytes, **options)
-    )
+    expected = ExpectedBundle(expect_id=expect_id, signer=signer, max_bytes=max_bytes, language=language)
+    return SanitizeDoc(nlp, ConfiguredSanitizer(bundle, **expected, **options))

@@ -373,10 +373,15 @@ class TextOptions:
                 f"textveil: --randomize: {format_count(unknown, 'word')} of the list not in the vocabulary: "
                 "randomized, but never a replacement"
             )
-        entries = options.get("allow")
-        if not entries or quiet:
+        if quiet or not options.keys() & {"allow", "facts"}:
             return
-        entity_types = sanitizer.bundle.get_names_lists().members_by_type
+        lists = sanitizer.bundle.get_names_lists()
+        if options.get("facts", "none") != "none" and not lists.has_fact_words:
+            print_message("textveil: --facts is none: the lists of this language have no words for public facts")
+        entries = options.get("allow")
+        if not entries:
+            return
+        entity_types = lists.members_by_type
         persons = entity_types["given"] | entity_types["family"]
         side_effects = {
             "{} names of persons (kept there too)": sum(entry.lower() in persons for entry in entries),

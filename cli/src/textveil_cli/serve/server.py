@@ -220,6 +220,7 @@ def serve(
     address: ServiceAddress,
     limits: RequestLimits,
     report: Callable[[str], None],
+    own_path: str = "",
 ) -> None:
     """Run the service until a signal to stop.
 
@@ -230,6 +231,7 @@ def serve(
         address: The address to listen on.
         limits: Limits of a request.
         report: Receives the address and errors, in lines without any content of a request.
+        own_path: Path of a page of the service for a browser on this device, which is reported too; empty for none.
 
     Raises:
         ServeError: The service cannot listen there, or not without protection.
@@ -255,7 +257,10 @@ def serve(
     logging.getLogger().addHandler(_ReportHandler(report))
     host, port = bound.getsockname()[:2]
     host_text = f"[{host}]" if ":" in host else host
-    report(f"serving on {'http' if context is None else 'https'}://{host_text}:{port}; Ctrl-C ends")
+    url = f"{'http' if context is None else 'https'}://{host_text}:{port}"
+    report(f"serving on {url}; Ctrl-C ends")
+    if own_path:
+        report(f"a private page for your browser: {url}{own_path}")
     _QuietServer(config).run(sockets=[bound])
 
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,6 +24,9 @@ from textveil_export.text.word_vectors import read_text
 _SOURCES_SECTION = re.compile(
     r"^## Sources(?: of the lists of the mode names)?\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL
 )
+#: Lists of names: a common word on one of them has the mark ``name``.
+_NAME_KINDS = ("given", "family", "city")
+_ENDING = re.compile(r"[a-z]+")
 _LIST_FILE = re.compile(r"(entity|surrogates|facts)\.([a-z]+(?:-[a-z]+)*)\.txt")
 
 
@@ -55,7 +58,9 @@ def read_names_lists(folder: Path) -> NamesListFiles:
     ``names`` are read. The content of the lists is checked when the new bundle is written.
 
     Raises:
-        SourceError: A file is missing or is not UTF-8, there is no pool, or ``README.md`` has no section on sources.
+        SourceError: A file is missing or is not UTF-8, or its name has other letters than a to z; there is no pool;
+            rules name a pool that is missing; a listed name is an unmarked common word; or ``README.md`` has no section
+            on sources.
     """
     texts = {name: read_text(folder / name) for name in (layout.COMMON_WORDS, layout.KEPT_CAPITALS, layout.SYMBOLS)}
     names_of_role: dict[str, list[str]] = {"entity": [], "surrogates": [], "facts": []}
@@ -64,8 +69,11 @@ def read_names_lists(folder: Path) -> NamesListFiles:
         if (match := _LIST_FILE.fullmatch(path.name)) and (of_bundle is None or path.name in of_bundle):
             names_of_role[match[1]].append(match[2])
             texts[path.name] = read_text(path)
+        elif match is None and path.name.partition(".")[0] in names_of_role:
+            raise SourceError(f"{path.name}: name it ROLE.TYPE.txt, with a type of letters a to z and - between words")
     if (folder / layout.RULES).is_file():
         texts[layout.RULES] = read_text(folder / layout.RULES)
+        _check_language(texts, names_of_role["surrogates"])
     if not names_of_role["surrogates"]:
         raise SourceError(f"{folder.name}: a surrogate pool is missing, add files surrogates.TYPE.txt")
     sources = _SOURCES_SECTION.search(read_text(folder / "README.md"))
@@ -79,6 +87,34 @@ def read_names_lists(folder: Path) -> NamesListFiles:
         facts=tuple(names_of_role["facts"]),
         sources=card,
     )
+
+
+def _check_language(texts: Mapping[str, str], pools: Collection[str]) -> None:
+    """Check that the lists of a language fit together and with its rules.
+
+    Raises:
+        SourceError: An ending of the rules has no pool, or a common word is a listed name too and is not marked so.
+    """
+    try:
+        endings = [str(ending) for ending in json.loads(texts[layout.RULES])["endings"]["kept"]]
+    except (ValueError, KeyError, TypeError):
+        return  # the check of the new bundle names the fault
+    for ending in endings:
+        if not _ENDING.fullmatch(ending):
+            raise SourceError(f"{layout.RULES}: endings.kept: {ending!r} must consist of letters a to z")
+        if f"word-{ending}" not in pools:
+            raise SourceError(f"{layout.RULES}: endings.kept: add the pool surrogates.word-{ending}.txt")
+    unmarked = {
+        word
+        for word, _, marks in (line.partition("\t") for line in texts[layout.COMMON_WORDS].splitlines())
+        if "name" not in marks.split(",")
+    }
+    for kind in _NAME_KINDS:
+        entries = (line.partition("\t")[0] for line in texts.get(f"entity.{kind}.txt", "").splitlines())
+        if found := sorted(unmarked.intersection(entries)):
+            raise SourceError(
+                f"{layout.COMMON_WORDS}: {found[0]} is on the list of {kind} too: mark it name, or omit it"
+            )
 
 
 def _list_bundle_files(folder: Path) -> set[str]:

@@ -6,9 +6,9 @@ Opening a bundle hashes these files and counts their entries. They are parsed wh
 import operator
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, repeat
 
 from textveil.bundle.layout import (
     COMMON_WORD_FLAGS,
@@ -43,10 +43,9 @@ _FACT_FORMS = {
     "company": (re.compile(r".*[A-Z].*"), "has no capital of ASCII"),
     "acronym": (re.compile(r"[A-Z]{2,6}"), "is not two to six capitals of ASCII"),
 }
-_TWO_TABS = re.compile(r"\t[^\n\t]*\t")
 _FLAG_BITS = {mark: 1 << bit for bit, mark in enumerate(COMMON_WORD_FLAGS)}
 #: Flags of a member: it is also a common word; the modes ``words`` and ``all`` never write it.
-_MEMBER_FLAGS = frozenset({"capitalized", "member-only"})
+_MEMBER_BITS = {"capitalized": 1, "member-only": 2}
 #: Flag letters (regional indicators) and skin tones: symbols that reveal personal information.
 _FLAGS_AND_TONES = frozenset(map(chr, (*range(0x1F1E6, 0x1F200), *range(0x1F3FB, 0x1F400))))
 
@@ -77,6 +76,14 @@ class NamesLists:
     rules: Rules
 
     @property
+    def has_fact_words(self) -> bool:
+        """Return whether the rules have words before secrets and in addresses.
+
+        Without them a rule for public facts would keep the numbers behind such words, so no facts are kept.
+        """
+        return bool(self.rules.facts.secret_words and self.rules.facts.address_words)
+
+    @property
     def kept_names(self) -> tuple[str, ...]:
         """Return the common words that are also names and are kept nevertheless."""
         return tuple(word for word, marks in self.common_words.items() if marks & NAME)
@@ -98,9 +105,9 @@ def parse_names_lists(
     """
     rules = read_rules(contents[RULES]) if RULES in contents else english_rules()
     common = _parse_common_words(contents)
-    members = {kind: _parse_flagged(contents, ENTITY_LIST.format(kind), _MEMBER_FLAGS) for kind in entity_types}
+    members = {kind: _parse_flagged(contents, ENTITY_LIST.format(kind), _MEMBER_BITS) for kind in entity_types}
     for kind in CLOSED_TYPES:
-        unflagged = {entry for entry, marks in members.get(kind, {}).items() if "capitalized" not in marks}
+        unflagged = {entry for entry, bits in members.get(kind, {}).items() if not bits & _MEMBER_BITS["capitalized"]}
         if conflicts := unflagged.intersection(common):
             raise _make_line_error(
                 COMMON_WORDS, list(common).index(min(conflicts)) + 1, f"is a {kind}, and the mode names never keeps one"
@@ -117,60 +124,75 @@ def parse_names_lists(
 
 
 def _parse_common_words(contents: Mapping[str, bytes]) -> dict[str, int]:
-    flags_by_word = _parse_flagged(contents, COMMON_WORDS, _FLAG_BITS.keys())
-    bits = {marks: sum(_FLAG_BITS[mark] for mark in marks) for marks in set(flags_by_word.values())}
-    return {word: bits[marks] for word, marks in flags_by_word.items()}
+    return _parse_flagged(contents, COMMON_WORDS, _FLAG_BITS)
 
 
-def _parse_flagged(contents: Mapping[str, bytes], name: str, allowed_flags: Set[str]) -> dict[str, tuple[str, ...]]:
-    """Return the entries of a lookup list, in order of code points, with their flags."""
-    lines = _read_lines(contents, name, tabs=1)
-    found = _parse_valid_flagged(lines, allowed_flags) if isinstance(lines, list) else None
+def _parse_flagged(contents: Mapping[str, bytes], name: str, flag_bits: Mapping[str, int]) -> dict[str, int]:
+    """Return the entries of a lookup list, in order of code points, with their flags as bits."""
+    found = _parse_valid_flagged(contents[name], flag_bits)
     if found is not None:
         return found
-    flags_by_entry: dict[str, tuple[str, ...]] = {}
-    flag_cache: dict[str, tuple[str, ...]] = {"": ()}  # cache by the text after an entry: few differ
+    bits_by_entry: dict[str, int] = {}
     previous = ""
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(_iterate_checked_lines(contents[name], name, tabs=1), 1):
         entry, tab, flag_text = line.partition("\t")
         _check_order(name, number, previous, entry)
-        if not entry.isascii() or entry.lower() != entry:
-            _check_folded(name, number, entry)
-        if tab + flag_text not in flag_cache:
-            marks = tuple(flag_text.split(","))
-            if len(set(marks)) < len(marks) or not allowed_flags >= set(marks):
-                raise _make_line_error(name, number, "has an unknown mark")
-            flag_cache[tab + flag_text] = marks
-        flags_by_entry[entry] = flag_cache[tab + flag_text]
+        _check_folded(name, number, entry)
+        bits = _parse_flags(flag_text, flag_bits) if tab else 0
+        if bits is None:
+            raise _make_line_error(name, number, "has an unknown mark")
+        bits_by_entry[entry] = bits
         previous = entry
-    return flags_by_entry
+    return bits_by_entry
 
 
-def _parse_valid_flagged(lines: Sequence[str], allowed_flags: Set[str]) -> dict[str, tuple[str, ...]] | None:
-    """Return the entries of a valid lookup list with their flags; ``None`` for any other list.
+def _parse_flags(flag_text: str, flag_bits: Mapping[str, int]) -> int | None:
+    """Return the bits of flags that commas separate; ``None`` for an unknown or repeated flag."""
+    flags = flag_text.split(",")
+    if len(set(flags)) < len(flags) or not flag_bits.keys() >= set(flags):
+        return None
+    return sum(flag_bits[flag] for flag in flags)
+
+
+def _parse_valid_flagged(content: bytes, flag_bits: Mapping[str, int]) -> dict[str, int] | None:
+    """Return the entries of a valid lookup list with their flags as bits; ``None`` for any other list.
 
     Checks of all lines at once are far faster than those of each line, which find the line for the error.
     """
-    entries, flags = lines, list[tuple[str, ...]]()
-    if "\t" in "\n".join(lines):
-        entries, flags_by_text = list[str](), dict[str, tuple[str, ...]]({"": ()})
-        for line in lines:
-            entry, tab, text = line.partition("\t")
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    lines = text.split("\n")
+    # A character has at most four bytes. A tab before a line feed has no flags behind it.
+    if lines.pop() or not lines or "\t\n" in text or max(map(len, lines)) > MAX_LINE_BYTES // 4:
+        return None
+    entries: list[str] = lines
+    bits: Iterable[int] = repeat(0)
+    if "\t" in text:
+        entries, flag_texts = [], list[str]()
+        for line in lines:  # pairs in a list would make the collector of garbage run, which takes four times as long
+            entry, _, flag_text = line.partition("\t")
             entries.append(entry)
-            marks = flags_by_text.get(tab + text)
-            if marks is None:
-                marks = flags_by_text[tab + text] = tuple(text.split(","))
-                if len(set(marks)) < len(marks) or not allowed_flags >= set(marks):
-                    return None
-            flags.append(marks)
+            flag_texts.append(flag_text)
+        bits_by_text = {item: _parse_flags(item, flag_bits) if item else 0 for item in set(flag_texts)}
+        bits_by_text = {"": 0}
+        for flag_text in set(flag_texts) - {""}:
+            parsed = _parse_flags(flag_text, flag_bits)
+            if parsed is None:
+                return None
+            bits_by_text[flag_text] = parsed
+        bits = map(bits_by_text.__getitem__, flag_texts)
     joined = "\n".join(entries)
-    if not joined.isascii():
-        if not all(fold(entry) == entry for entry in entries if not entry.isascii()):
-            return None
-        joined = "\n".join(filter(str.isascii, entries))
+    if " \n" in joined or "\n " in joined or joined.strip(" ") != joined or not is_printable(joined.replace("\n", "")):
+        return None
     if joined.lower() != joined or not _is_strictly_sorted(entries):
         return None
-    return dict(zip(entries, flags, strict=True)) if flags else dict.fromkeys(entries, ())
+    if not joined.isascii():
+        others = "\n".join(entry for entry in entries if not entry.isascii())
+        if fold(others) != others:
+            return None
+    return dict(zip(entries, bits, strict=False))
 
 
 def _is_strictly_sorted(entries: Sequence[str]) -> bool:
@@ -192,7 +214,7 @@ def _parse_facts(contents: Mapping[str, bytes], kind: str) -> frozenset[str]:
     if name not in contents:
         return frozenset()
     if kind not in _FACT_FORMS:
-        return frozenset(_parse_flagged(contents, name, frozenset()))
+        return frozenset(_parse_flagged(contents, name, {}))
     form, problem = _FACT_FORMS[kind]
     entries = _parse_sorted(contents, name)
     for number, entry in enumerate(entries, 1):
@@ -233,8 +255,8 @@ def _parse_sorted(contents: Mapping[str, bytes], name: str) -> list[str]:
     return entries
 
 
-def _read_lines(contents: Mapping[str, bytes], name: str, tabs: int = 0) -> Iterable[str]:
-    """Return the lines of a file. A line must be printable, except for ``tabs`` tabs.
+def _read_lines(contents: Mapping[str, bytes], name: str) -> Iterable[str]:
+    """Return the lines of a file. A line must be printable.
 
     A line must not begin or end with a space. The lines of a valid file are a list, and were checked all at once. Those
     of any other file are checked one by one by the iteration, which raises the error for the line.
@@ -254,14 +276,14 @@ def _read_lines(contents: Mapping[str, bytes], name: str, tabs: int = 0) -> Iter
         and not text.startswith(("\n", " "))
         and not any(bad in text for bad in ("\n\n", "\n ", " \n"))
         and max(map(len, valid_lines)) <= MAX_LINE_BYTES // 4  # a character has at most four bytes
-        and ("\t" not in text or (tabs == 1 and not _TWO_TABS.search(text)))
-        and is_printable(text.replace("\n", "").replace("\t", ""))
+        and is_printable(text.replace("\n", ""))
     ):
         return valid_lines
-    return _iterate_checked_lines(contents[name], name, tabs)
+    return _iterate_checked_lines(contents[name], name, tabs=0)
 
 
-def _iterate_checked_lines(content: bytes, name: str, tabs: int) -> Iterator[str]:
+def _iterate_checked_lines(content: bytes, name: str, *, tabs: int) -> Iterator[str]:
+    """Yield the lines of a file after a check of each; a line has at most ``tabs`` tabs."""
     lines = content.split(b"\n")
     if lines.pop() != b"" or not lines:
         raise BundleDamaged(f"{name}: the file is empty, or its last line does not end in a line feed")

@@ -170,6 +170,11 @@ class Conversation(SavedConversation, AsyncMethods):
             self._shared.free_memory()
 
     @property
+    def sanitizer(self) -> Sanitizer:
+        """Sanitizer of the conversation, with the bundle and so the language that it was started with."""
+        return self._shared.sanitizer
+
+    @property
     def facts(self) -> str:
         """Value of the option ``facts`` that the conversation was started with."""
         return self._shared.plan.facts_level

@@ -47,6 +47,8 @@ font-weight:600;max-width:none}
 .card h3{font-size:.82rem;margin:0 0 .3rem;color:var(--soft);font-weight:600}
 .card h4{font-size:.78rem;margin:.2rem 0 0;color:var(--soft);font-weight:400;display:none}
 .card h4.always{display:block}
+.card>.pair,.card>details{margin:.5rem 0}
+summary{cursor:pointer}
 code{white-space:nowrap}
 td:last-child{min-width:11rem}
 .scroll{overflow-x:auto}
@@ -56,6 +58,7 @@ th{color:var(--soft);font-weight:600;font-size:.85rem}
 td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}
 .pair{display:grid;grid-template-columns:1fr 1fr;gap:1rem}
 @media(max-width:44rem){body{padding:.8rem}
+th,td{padding-right:.7rem}td:first-child,td:last-child{min-width:8rem}
 .pair{grid-template-columns:1fr;gap:.4rem}.card h4{display:block}h1{font-size:1.3rem}}
 """
 _STYLE = _PAGE_CSS + _MARKS_CSS
@@ -69,7 +72,8 @@ class MarkedPiece(NamedTuple):
 
     Attributes:
         output: Its text in the output.
-        treatment: ``KEPT_TEXT``, ``"randomized"``, or the name of an entity type.
+        treatment: ``KEPT_TEXT``, ``"randomized"``, or the name of an entity type. Empty for a part that is marked
+            without a label.
         original: The original text of a replaced part. Empty if unknown.
         reason: The list or rule that decides the treatment; empty if unknown.
     """
@@ -185,11 +189,11 @@ def _mark_piece(piece: MarkedPiece, *, show_originals: bool) -> str:
     output = escape_html(piece.output)
     if piece.treatment == KEPT_TEXT:
         return output
-    label = escape_html(piece.treatment)
+    label = f"<small>{escape_html(piece.treatment)}</small>" if piece.treatment else ""
     kind = "randomized" if piece.treatment == "randomized" else "replaced"
     original = f"<del>{escape_html(piece.original)}</del>" if show_originals and piece.original else ""
     shown = output or '<span aria-label="removed">∅</span>'
-    return f'<mark data-kind="{kind}">{original}{shown}<small>{label}</small></mark>'
+    return f'<mark data-kind="{kind}">{original}{shown}{label}</mark>'
 
 
 def make_fragment(pieces: Iterable[MarkedPiece], line: str, *, show_originals: bool) -> str:

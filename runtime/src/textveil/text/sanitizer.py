@@ -18,7 +18,7 @@ from textveil.bundle.text_bundle import TextBundle
 from textveil.errors import ContentHashMismatch, InputError, OptionError
 from textveil.sequences import check_documents, wrap_texts
 from textveil.text.options import NAMES_OPTIONS, Options, check_options, make_cache_key
-from textveil.text.statement import PrivacyTerms, Result, SanitizedDocument
+from textveil.text.statement import PrivacyTerms, Result, RewrittenDocument, SanitizedDocument
 
 if TYPE_CHECKING:
     from textveil.mechanisms.distribution import OutputDistribution
@@ -126,10 +126,10 @@ class Sanitizer:
         Without it the outputs are those of ``sanitize_batch``, and the tokens of a document are the sum over its texts.
         Arguments, errors and privacy are those of ``sanitize``.
         """
-        _, rows = self._rewrite(check_documents(documents), options)
+        _, rewritten = self._rewrite(check_documents(documents), options)
         return [
-            SanitizedDocument([*texts], tokens, randomized_words=drawn, replaced_words=replaced)
-            for texts, tokens, _, drawn, replaced, _ in rows
+            SanitizedDocument([*texts], tokens, randomized_words=randomized, replaced_words=replaced)
+            for texts, tokens, _, randomized, replaced, _ in rewritten
         ]
 
     @overload
@@ -263,14 +263,16 @@ class Sanitizer:
 
     def _sanitize_texts(self, documents: Sequence[tuple[str]], options: Options) -> list[Result]:
         """Return the results of documents of one text each."""
-        terms, rows = self._rewrite(documents, options)
+        terms, rewritten = self._rewrite(documents, options)
         results = list[Result]()
-        for (text,), tokens, mapping, randomized, replaced, (outline,) in rows:
+        for (text,), tokens, mapping, randomized, replaced, (outline,) in rewritten:
             counts = {"randomized_words": randomized, "replaced_words": replaced}
             results.append(Result(text=text, tokens=tokens, terms=terms, mapping=mapping, **counts, outline=outline))
         return results
 
-    def _rewrite(self, documents: Sequence[Sequence[str]], options: Options) -> tuple[PrivacyTerms, Iterable[Any]]:
+    def _rewrite(
+        self, documents: Sequence[Sequence[str]], options: Options
+    ) -> tuple[PrivacyTerms, Iterable[RewrittenDocument]]:
         """Return the terms, and the rewritten documents.
 
         Texts are read by the bundle's character classes (see ``unicode_compat``).
@@ -279,7 +281,7 @@ class Sanitizer:
         if swap is None:
             return plan.terms, plan.make_rewriter().rewrite(documents)
         rewriter = self._get_plan(swap.replace_in_options(options)).make_rewriter()
-        return plan.terms, swap.restore_rows(
+        return plan.terms, swap.restore_documents(
             rewriter.rewrite([[*map(swap.replace_characters, texts)] for texts in documents])
         )
 

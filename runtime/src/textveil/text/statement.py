@@ -6,7 +6,7 @@ Privacy:
     (docs/privacy.md).
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from decimal import Decimal
 from functools import partial
@@ -426,3 +426,23 @@ class SanitizedDocument:
     _: KW_ONLY
     randomized_words: int = 0
     replaced_words: int = 0
+
+
+class RewrittenDocument(NamedTuple):
+    """A sanitized document, as the rewriter of each mode yields it.
+
+    Attributes:
+        texts: Its sanitized texts.
+        tokens: ``Result.tokens``.
+        mapping: Restores replies; ``None`` if outputs are not consistent. Private: it undoes the protection.
+        randomized_words: ``Result.randomized_words``.
+        replaced_words: ``Result.replaced_words``.
+        outlines: Outline of each text; ``None`` for a text without one.
+    """
+
+    texts: Sequence[str]
+    tokens: int
+    mapping: "Restorer | None"
+    randomized_words: int
+    replaced_words: int
+    outlines: "Sequence[SpanOutline | None]"

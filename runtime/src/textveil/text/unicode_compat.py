@@ -11,7 +11,7 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import regex
 
@@ -19,6 +19,9 @@ from textveil.bundle.character_classes import parse_character_classes
 from textveil.bundle.layout import CHARACTER_CLASSES
 from textveil.errors import EngineFailed
 from textveil.lazy import LazyPattern
+
+if TYPE_CHECKING:
+    from textveil.text.statement import RewrittenDocument
 
 #: Characters whose classes may differ. All others have the same classes in every Unicode version and every bundle
 #: (docs/format.md), and most texts consist of these.
@@ -58,18 +61,16 @@ class CharacterSwap:
         }
         return {**options, **lists}
 
-    def restore_rows(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    def restore_documents(self, documents: "Iterable[RewrittenDocument]") -> "Iterator[RewrittenDocument]":
         """Yield the results of a rewriter, with the original characters in texts, mappings and replaced spans.
 
         Each character takes the place of one character, so positions stay the same.
         """
-        for texts, tokens, mapping, *counts, outlines in rows:
-            yield (
-                [*map(self.restore_characters, texts)],
-                tokens,
-                mapping and mapping.map_originals(self.restore_characters),
-                *counts,
-                [outline and outline.map_originals(self.restore_characters) for outline in outlines],
+        for document in documents:
+            yield document._replace(
+                texts=[*map(self.restore_characters, document.texts)],
+                mapping=document.mapping and document.mapping.map_originals(self.restore_characters),
+                outlines=[one and one.map_originals(self.restore_characters) for one in document.outlines],
             )
 
 

@@ -265,7 +265,7 @@ class InputGuesser:
     """Guess which of the inputs an output came from, by a rule that no draw changes.
 
     Texts: the input that equals the output, or else the nearest input by its words, rare words
-    counting more. Vectors: the nearest input.
+    counting more, without regard to case: many rewriters write lowercase. Vectors: the nearest input.
 
     Args:
         inputs: The inputs: texts, or vectors of shape ``(inputs, dimension)``.
@@ -282,7 +282,7 @@ class InputGuesser:
         self._places = {text: place for place, text in enumerate(inputs)}
         self._words: dict[str, int] = {}
         for text in inputs:
-            for word in text.split():
+            for word in text.casefold().split():
                 self._words.setdefault(word, len(self._words))
         of_inputs = self._count_words(inputs)
         shares = np.log(len(inputs) / np.maximum(of_inputs.sum(axis=0), 1.0)) + 1e-3
@@ -305,7 +305,9 @@ class InputGuesser:
 
     def _count_words(self, texts: Sequence[str]) -> csr_array:
         """Return which words of the inputs each text has, shape ``(texts, words)``."""
-        columns = [[self._words[word] for word in set(text.split()) if word in self._words] for text in texts]
+        columns = [
+            [self._words[word] for word in set(text.casefold().split()) if word in self._words] for text in texts
+        ]
         ends = np.cumsum([0, *map(len, columns)])
         flat = np.array([one for row in columns for one in row], np.intp)
         return csr_array((np.ones(len(flat)), flat, ends), shape=(len(texts), len(self._words)))

@@ -58,6 +58,7 @@ def compute_outputs(
     device: torch.device,
     precision: str,
     report: ProgressCallback = ignore_progress,
+    stage: str = "vectors",
 ) -> Tensor:
     """Compute logits ``(rows, classes)`` or scores ``(rows, 1)``, on the CPU.
 
@@ -69,9 +70,10 @@ def compute_outputs(
         device: Device that the network is on.
         precision: ``float32`` or ``bfloat16``.
         report: Called with progress.
+        stage: Name of the stage in progress reports.
     """
     read = pool_texts if joined else compute_features
-    vectors = read(network, tokenizer, texts, device, precision, report)  # (rows, width or 4 width)
+    vectors = read(network, tokenizer, texts, device, precision, report, stage)  # (rows, width or 4 width)
     with torch.inference_mode():
         return network(vectors.to(device)).cpu()
 

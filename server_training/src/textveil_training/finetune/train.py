@@ -98,7 +98,9 @@ def finetune(
 
     def measure_split(network: FinetunedNetwork, split: str) -> dict[str, float]:
         rows = task.splits[split]
-        found = compute_outputs(network, description.joined, tokenizer, rows.texts, run.device, precision)
+        found = compute_outputs(
+            network, description.joined, tokenizer, rows.texts, run.device, precision, report, f"measure {split}"
+        )
         if task.has_scores:
             return measure_scores(found[:, 0], rows.targets)
         return measure_classes(found, rows.targets, majority=int(train.targets.bincount().argmax()))

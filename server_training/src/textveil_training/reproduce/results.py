@@ -9,7 +9,7 @@ from typing import Any
 from textveil.storage import open_atomic_text
 
 from textveil_training.errors import DataOptionError, InvalidJson
-from textveil_training.reproduce.published import PublishedStudy
+from textveil_training.reproduce.published import SECOND_HAND, SECOND_HAND_NOTE, PublishedStudy
 from textveil_training.terminal_tables import format_table
 
 FORMAT, VERSION = "textveil-reproduction", 1
@@ -156,10 +156,12 @@ def collect_notes(study: PublishedStudy, found: Reproduction, paper: Mapping[str
     if paper is None:
         return [SAMPLE_NOTE, *found.notes]
     empty = sum(row.name not in paper for row in found.rows)
-    missing = "The paper's figures of this table are not stored: take them from the paper, and pass them with --paper."
+    missing = "No figure of the paper is stored for this table and these data: pass those of your copy with --paper."
     some = "An empty cell: the paper has no such row, or its figure is not stored; --paper fills it in."
-    note = [] if not empty else [missing if empty == len(found.rows) else some]
-    return [*note, *found.notes, *study.differences]
+    notes = [] if not empty else [missing if empty == len(found.rows) else some]
+    if any(SECOND_HAND in text for text in (*paper.values(), *study.differences)):
+        notes.append(SECOND_HAND_NOTE)
+    return [*notes, *found.notes, *study.differences]
 
 
 def _format_figure(figure: float | None) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from textveil_training.engine.run import list_software
 from textveil_training.errors import CheckpointError
 from textveil_training.reproduce import noise_studies, vector_studies, word_studies
-from textveil_training.reproduce.inputs import ReproductionInputs, describe_inputs
+from textveil_training.reproduce.inputs import ReproductionInputs, describe_inputs, get_format_name
 from textveil_training.reproduce.page import write_page
 from textveil_training.reproduce.published import PublishedStudy
 from textveil_training.reproduce.results import (
@@ -58,7 +58,8 @@ def reproduce_study(
     found = RUNS[study.name](study, inputs)
     check_paper_figures(given, found)
     needs_no_texts = not study.formats and (inputs.vectors is not None or study.name == "adept-figure1")
-    paper = {**study.figures, **given} if needs_no_texts or not inputs.uses_sample else None
+    known = study.get_figures(None if inputs.data is None else get_format_name(study, inputs))
+    paper = {**known, **given} if needs_no_texts or not inputs.uses_sample else None
     record = make_record(study, found, paper, list_software()) | {"inputs": describe_inputs(study, inputs)}
     if output is not None:
         write_record(output / f"{study.name}.json", record)

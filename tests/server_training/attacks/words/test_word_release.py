@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from textveil.text import split_text
 from textveil.text.rewrite import cut
-from textveil.text.rewrite.read import TokenArrays
+from textveil.text.rewrite.draws import TokenArrays
 from textveil_training.attacks.words import (
     KEPT,
     MARK,

@@ -4,7 +4,7 @@
  */
 
 import { includesWord } from "../../bundle/rules.js";
-import { characters } from "../../data.js";
+import { characters, type DateWords } from "../../data.js";
 import {
   CLOSING_BRACKETS,
   DIGIT_GROUP,
@@ -26,7 +26,7 @@ const YEAR_JOINS: ReadonlySet<string> = new Set([" - ", " \u2013 "]);
 
 /** Words of some lines, the gap before each and the gap at the end, and the range of words of the present line. */
 export interface TokenLine {
-  readonly words: readonly NamesToken[];
+  readonly words: NamesToken[];
   readonly gaps: readonly string[];
   readonly start: number;
   readonly end: number;
@@ -41,6 +41,29 @@ export interface NumberRange {
 
 const getWord = (line: TokenLine, index: number): NamesToken => line.words[index] as NamesToken;
 const getGap = (line: TokenLine, index: number): string => line.gaps[index] ?? "";
+
+/** Mark digits that a full stop or a word joins to a month, as in `3. Mai` and `5 de marzo de 2024`. */
+export function markDigitsBesideMonths(
+  line: TokenLine,
+  { links, day_stop }: DateWords,
+  hasReadableKey: (index: number) => boolean,
+): void {
+  for (let month = line.start; month < line.end; month++) {
+    if (getWord(line, month).entityType !== "month") continue;
+    const places = day_stop && getGap(line, month) === ". " ? [month - 1] : [];
+    for (const step of [-1, 1]) {
+      const [link, digits] = [month + step, month + 2 * step];
+      const isSpaced = [link, link + 1].every((index) => getGap(line, index) === " ");
+      if (digits < line.start || digits >= line.end || !isSpaced || !hasReadableKey(link)) continue;
+      if (includesWord(links, getWord(line, link).key)) places.push(digits);
+    }
+    for (const place of places) {
+      const word = line.words[place];
+      if (place >= line.start && word?.tokenClass === DIGITS)
+        line.words[place] = { ...word, flags: word.flags | BESIDE_MONTH };
+    }
+  }
+}
 
 /** Return whether a number may be an age or an area code. */
 export const isShortNumber = ({ entityType, layout }: NamesToken): boolean =>

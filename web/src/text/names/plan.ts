@@ -121,7 +121,7 @@ export class NamesPlan {
         `kinds that are kept are told by a list or a shape, and ${unlisted.join(", ")} is not: use allow`,
       );
     }
-    const facts = options.facts ?? DEFAULT_FACTS;
+    const facts = lists.hasFactWords ? (options.facts ?? DEFAULT_FACTS) : NO_FACTS;
     this.style = {
       usesTags: options.style === "tag",
       consistent: options.consistent ?? true,

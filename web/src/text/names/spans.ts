@@ -20,6 +20,7 @@ import {
   findNumber,
   getGapBeforeDigits,
   isShortNumber,
+  markDigitsBesideMonths,
   mayHaveSign,
   type TokenLine,
 } from "./numbers.js";
@@ -29,7 +30,6 @@ import {
   BEGINS_DOTTED_NAME,
   BEGINS_PLACE,
   BEGINS_UNIT,
-  BESIDE_MONTH,
   CAPITALIZED,
   CLITIC,
   DIGITS,
@@ -101,29 +101,10 @@ export class SpanFinder implements TokenLine {
     return this.gaps[index] ?? "";
   }
 
-  /** Mark digits that a full stop or a word joins to a month, as in `3. Mai` and `5 de marzo de 2024`. */
-  #markDigitsBesideMonths(): void {
-    const { links, day_stop } = this.rules.dates;
-    for (let month = this.start; month < this.end; month++) {
-      if (this.#getWord(month).entityType !== "month") continue;
-      const places = day_stop && this.#getGap(month) === ". " ? [month - 1] : [];
-      for (const step of [-1, 1]) {
-        const [link, digits] = [month + step, month + 2 * step];
-        const isSpaced = [link, link + 1].every((index) => this.#getGap(index) === " ");
-        if (digits < this.start || digits >= this.end || !isSpaced || !this.#hasReadableKey(link)) continue;
-        if (includesWord(links, this.#getWord(link).key)) places.push(digits);
-      }
-      for (const place of places) {
-        const word = this.words[place];
-        if (place >= this.start && word?.tokenClass === DIGITS)
-          this.words[place] = { ...word, flags: word.flags | BESIDE_MONTH };
-      }
-    }
-  }
-
   #appendLineElements(elements: TextElement[]): void {
     const { gaps } = this;
-    if (this.rules.dates.links.length > 0 || this.rules.dates.day_stop) this.#markDigitsBesideMonths();
+    if (this.rules.dates.links.length > 0 || this.rules.dates.day_stop)
+      markDigitsBesideMonths(this, this.rules.dates, (index) => this.#hasReadableKey(index));
     const capitalized = this.#findCapitalized();
     this.#hasLowerWord = false;
     for (let index = this.start; index < this.end && !this.#hasLowerWord; index++) {

@@ -37,6 +37,7 @@ interface SpelledSpan {
   readonly elements: readonly SpelledElement[];
 }
 
+const CLOSES_BRACKET = /^\) ?$/;
 const isSingle = (text: string): boolean => text.length === ((text.codePointAt(0) ?? 0) > 0xffff ? 2 : 1);
 
 /** Merge the spelled tokens of a text in place; `gaps` are the gaps before each word and at the end. */
@@ -153,12 +154,18 @@ class SpelledSpanFinder {
     );
   }
 
+  #opensBracket(index: number): boolean {
+    return this.#isDigits(index) && (this.gaps[index] ?? "").endsWith("(");
+  }
+
   #findNumber(start: number): [SpelledSpan | undefined, number] {
     const elements: [number, string][] = [[start, this.#classifyElement(start)]];
-    let index = start + 1;
+    let [index, isOpen] = [start + 1, this.#opensBracket(start)];
     for (; index < this.words.length; index++) {
-      // Whether a gap joins must not depend on digits or words around it, so a bracket that closes ends a number.
-      if (!this.#isJoined(index, data.joins_spelled)) break;
+      // Whether a gap joins must not depend on digits or words around it: a bracket that closes ends a number, but where
+      // it may be inside of one group of digits, `(555) 123`.
+      const closes = isOpen && this.#isDigits(index) && CLOSES_BRACKET.test(this.gaps[index] ?? "");
+      if (!closes && !this.#isJoined(index, data.joins_spelled)) break;
       const elementClass = this.#classifyElement(index);
       if (elementClass !== "") {
         const last = elements[elements.length - 1]?.[1] ?? "";
@@ -170,7 +177,9 @@ class SpelledSpanFinder {
         elements.push([index, this.rules.numberConnectors.get(this.#getWord(index).key) as string]);
         elements.push([index + 1, this.#classifyElement(index + 1)]);
         index++;
+        isOpen = false;
       } else break;
+      isOpen = this.#opensBracket(index) || (isOpen && this.#isDigits(index) && !closes);
     }
     while (elements[elements.length - 1]?.[1] === MULTIPLIER) elements.pop();
     const count = elements.filter(

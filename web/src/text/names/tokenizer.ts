@@ -52,6 +52,8 @@ const BRACKETS = /[()[\]{}=<>"`]/;
 /** A method and what it belongs to, as letters with dots. */
 const METHOD = /^([A-Za-z]+(?:\.[A-Za-z]+)*)\.([a-z]+)$/;
 const WHOLE_CHUNK_MARKS = /[@\uff20\\/]/;
+/** Marks of an address with more than a host, and the beginning of a host that does not affect where a chunk is cut. */
+const [ADDRESS_MARKS, WWW] = [/[:?#]/, /^(?:www\.)+/i];
 const MAX_FORMATS_LENGTH = 40;
 /** Width of a conversion: no width and letter are the code of a letter in an address, as in `%4A`. */
 const WIDTH = "(?:0[1-9]|1[0-9]|[1-9](?=\\.[0-9]|[G-Zg-z])|[1235](?=d))?(?:\\.[0-9])?";
@@ -312,7 +314,9 @@ export class ChunkTokenizer {
     const parts = core.split(CODE_MARKS);
     if (parts.some((part, index) => index % 2 === 0 && WHOLE_CHUNK_MARKS.test(part) && !isFormat(part)))
       return undefined;
-    const entityType = classifyString(core, this.characters, this.#rules)[0];
+    // Hosts with and without `www.` are alike here, or the cut would reveal which of both stands before the marks.
+    const whole = ADDRESS_MARKS.test(parts[0] ?? "") ? core : core.replace(WWW, "");
+    const entityType = classifyString(whole, this.characters, this.#rules)[0];
     const last = parts[parts.length - 1] ?? "";
     const isFile =
       entityType === "file" && (last.length < 2 || classifyString(last, this.characters, this.#rules)[0] !== "file");

@@ -8,7 +8,7 @@ replaced.
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, repeat
 from typing import NamedTuple
 
 from textveil.bundle.rules import Rules
@@ -203,7 +203,9 @@ class EntityClassifier:
         )
         self._name_lists, self._foreign_given = name_lists, name_lists[_FOREIGN_GIVEN_LIST]
         self._given = name_lists["given"] | name_lists[_FOREIGN_GIVEN_LIST]
-        self._type_by_name = {entry: name for name in reversed(_NAME_LISTS) for entry in name_lists[name]}
+        self._type_by_name: dict[str, str] = {}
+        for name in reversed(_NAME_LISTS):
+            self._type_by_name.update(zip(name_lists[name], repeat(name), strict=False))
         self._type_by_end_word = {
             entry: kind for name, kind in reversed(_NAME_ENDING_LISTS) for entry in name_lists[name]
         }

@@ -22,8 +22,17 @@ from textveil.text.names.fact_numbers import NumberFacts
 from textveil.text.names.fact_places import LINE_BREAKS, LinePlaces
 from textveil.text.names.fact_strings import FactStrings
 from textveil.text.names.fact_typos import TypingErrors
-from textveil.text.names.spans import SpanFinder, find_run_case
-from textveil.text.names.tokens import AFTER_TITLE, CAPITALIZED_RUN, HOLDS_OWN, KEPT, RANDOMIZED, EntitySpan, NamesToken
+from textveil.text.names.spans import SpanFinder
+from textveil.text.names.tokens import (
+    AFTER_TITLE,
+    CAPITALIZED_RUN,
+    HOLDS_OWN,
+    KEPT,
+    RANDOMIZED,
+    EntitySpan,
+    NamesToken,
+    find_run_case,
+)
 from textveil.text.segmentation import LOWER, TITLE
 
 #: Number of elements that are read together at most. Nothing is kept on account of what may follow a cut.
@@ -156,7 +165,7 @@ class FactRules:
         finder: SpanFinder,
         classify_span: Callable[[EntitySpan], EntityMention],
         may_correct: bool,
-    ) -> Iterator[str | EntityMention]:
+    ) -> Sequence[str | EntityMention]:
         hidden = [
             (index, mention)
             for index, mention in enumerate(place.mentions)
@@ -180,7 +189,7 @@ class FactRules:
                 continue
             if not place.follows(index, self._secret) and (pieces := self._identifiers.cut(mention.span.text)):
                 place.pieces[index] = pieces
-        return place.iterate_elements()
+        return [*place.iterate_elements()]
 
     def _may_keep(self, mention: EntityMention) -> bool:
         if mention.parts[0].layout == RANDOMIZED or not mention.span.tokens or mention.span.escaped_text:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from textveil.errors import OptionError
+from textveil.lazy import LazyPattern
 from textveil.text.names.entity_types import EntityMention, MentionPart
 from textveil.text.names.own_patterns import is_part_of_word
 from textveil.text.names.reply_pairs import RewrittenElement
@@ -30,16 +31,24 @@ _PART_TYPES = {_ADDRESS: "email", _ACCOUNT: "handle", _INITIALS: "acronym", _GIV
 _NAME_JOINS = frozenset(("-", "'"))
 _SEPARATORS = re.compile(r"[,|]")
 _COMMENT = "#"
-_LETTERS = "".join(
-    f"\\U{first:08x}-\\U{after - 1:08x}" for first, after in zip(BOUNDARIES[::2], BOUNDARIES[1::2], strict=True)
-)
-#: A word, by the tables of characters that are the same in every language.
-_WORD = re.compile(f"[{_LETTERS}]+")
+
+
+def _make_letter_class() -> str:
+    """Return the ranges of letters and digits for a pattern, by the tables that are the same in every language."""
+    return "".join(
+        f"\\U{first:08x}-\\U{after - 1:08x}" for first, after in zip(BOUNDARIES[::2], BOUNDARIES[1::2], strict=True)
+    )
+
+
+#: A word.
+_WORD = LazyPattern(re.compile, lambda: f"[{_make_letter_class()}]+")
 #: White space between the words of a name: blanks, and at most one line break.
 _BLANKS = re.compile(r"[ \t\u00a0]+|[ \t\u00a0]*(?:\r\n|[\n\r])[ \t\u00a0]*")
 _DOTTED = re.compile(r"\.(?:[ \t\u00a0]*|[ \t\u00a0]*(?:\r\n|[\n\r])[ \t\u00a0]*)")
 #: Digits and marks of accounts and addresses, and two words with a full stop between.
-_NOT_IN_NAMES = re.compile(rf"[0-9@_/\\:+#]|[{_LETTERS}]{{2}}\.[{_LETTERS}]")
+_NOT_IN_NAMES = LazyPattern(
+    re.compile, lambda: r"[0-9@_/\\:+#]|[{letters}]{{2}}\.[{letters}]".format(letters=_make_letter_class())
+)
 #: An apostrophe that is a letter by its category.
 _LETTER_APOSTROPHE = "\u02bc"
 _MARKS = str.maketrans({**dict.fromkeys("\u2019\u2018\u00b4", "'"), **dict.fromkeys("\u2010\u2011", "-")})

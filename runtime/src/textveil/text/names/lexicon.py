@@ -374,6 +374,11 @@ def is_plainly_kept(token: NamesToken) -> bool:
     return token.token_class == KEPT and not token.flags and token.case == LOWER
 
 
+def may_join_name(token: NamesToken) -> bool:
+    """Return whether a kept word may be a part of the name before it, as in ``martin short``."""
+    return token.entity_type != "" and is_plainly_kept(token._replace(flags=token.flags & ~NUMBER_WORD))
+
+
 def may_follow_initials(token: NamesToken) -> bool:
     """Return whether initials may precede a word: it has a capital and is not a function word."""
     return token.token_class == CAPITALIZED and token.flags & (KEPT_AT_START | NAME_AFTER_TITLE) != KEPT_AT_START

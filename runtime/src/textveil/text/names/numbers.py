@@ -6,10 +6,10 @@ the item before it, and then it is kept.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from textveil.bundle.rules import Patterns, english_rules
+from textveil.bundle.rules import DateWords, Patterns, english_rules
 from textveil.lazy import CHARACTERS, load_data
 from textveil.text.names.tokens import BESIDE_MONTH, DIGIT_GROUP, DIGITS, NamesToken
 
@@ -25,7 +25,7 @@ _LINE_BREAKS = frozenset(_GAPS["line_breaks"])
 #: Layouts (here: the number of digits) of ages and of area codes.
 SHORT_NUMBER_LAYOUTS = frozenset(("1", "2", "3"))
 #: Gaps between digits that open or close a bracket.
-_OPENS_BRACKET, _CLOSES_BRACKET = " (", frozenset((")", ") "))
+_OPENS_BRACKET, CLOSES_BRACKET = " (", frozenset((")", ") "))
 #: For the number of a list item: characters that may precede it on its line, blanks that may follow its mark, and the
 #: largest number of digits.
 _LIST_NUMBER_PREFIX, _BLANKS, _MAX_LIST_DIGITS = _GAPS["before_listed"], frozenset(_GAPS["blanks_listed"]), 2
@@ -153,6 +153,37 @@ def _follows_in_list(number: Sequence[int], last: Sequence[int]) -> bool:
     return number[:level] == last[:level] and number[level] == 1 + (last[level] if len(last) > level else 0)
 
 
+def mark_digits_beside_months(
+    words: list[NamesToken],
+    gaps: Sequence[str],
+    months: Sequence[int],
+    start: int,
+    end: int,
+    dates: DateWords,
+    has_readable_key: Callable[[int, int], bool],
+) -> None:
+    """Mark digits that a full stop or a word joins to a month, as in ``3. Mai`` and ``5 de marzo de 2024``.
+
+    Args:
+        words: Words of some lines. The marked digits are replaced in this list.
+        gaps: The gap before each word, and the gap at the end.
+        months: Indices of the months of the line.
+        start: Index of the first word of the line.
+        end: Index after the last word of the line.
+        dates: Words of dates of the language.
+        has_readable_key: Returns for the index of a word, and ``end``, whether a decision may depend on its key.
+    """
+    for month in months:
+        places = [month - 1] if dates.day_stop and gaps[month] == ". " else []
+        for link, digits in ((month - 1, month - 2), (month + 1, month + 2)):
+            between = start <= min(link, digits) and max(link, digits) < end and {gaps[link], gaps[link + 1]} == {" "}
+            if between and has_readable_key(link, end) and words[link].key in dates.links:
+                places.append(digits)
+        for place in places:
+            if start <= place < end and words[place].token_class == DIGITS:
+                words[place] = words[place]._replace(flags=words[place].flags | BESIDE_MONTH)
+
+
 def get_gap_before_digits(gaps: Sequence[str], index: int) -> str:
     """Return the gap before digits, without a sign or bracket that may belong to the number."""
     return gaps[index].rstrip("+(")
@@ -205,7 +236,7 @@ def _find_digits_end(words: Sequence[NamesToken], gaps: Sequence[str], index: in
             if is_open or last > index + 1 or not _opens_area_code(words, gaps, index, start, end):
                 break
             is_open = True
-        elif gap in _CLOSES_BRACKET:
+        elif gap in CLOSES_BRACKET:
             if not is_open:
                 break
             is_open = False
@@ -222,7 +253,7 @@ def _opens_area_code(words: Sequence[NamesToken], gaps: Sequence[str], index: in
     if token.entity_type != "number" or token.layout not in SHORT_NUMBER_LAYOUTS:
         return False
     last = index + 2
-    while _joins_digits(words, gaps, last, start, end) and gaps[last] not in _CLOSES_BRACKET:
+    while _joins_digits(words, gaps, last, start, end) and gaps[last] not in CLOSES_BRACKET:
         if gaps[last] == _OPENS_BRACKET:
             return False
         last += 1

@@ -42,9 +42,8 @@ from textveil.text.names.tokenizer import ChunkTokenizer
 from textveil.text.names.tokens import RANDOMIZED, NamesToken
 from textveil.text.names.word_list import WordListRandomizer
 from textveil.text.options import CONSISTENT_CAP, DEFAULT_FACTS, DEFAULT_STYLE, FACTS, NO_FACTS
-from textveil.text.replaced_spans import SpanOutline
 from textveil.text.restore import Restorer
-from textveil.text.statement import PrivacyTerms
+from textveil.text.statement import PrivacyTerms, RewrittenDocument
 from textveil.work_limits import check_work
 
 if TYPE_CHECKING:
@@ -65,9 +64,6 @@ _UNSUPPORTED_OPTIONS = ("replacement_probability", "sanitize_punctuation", "mech
 
 #: A document, its number of kept words, and its number of replaced unlisted words.
 _CountedDocument = tuple[DocumentDraws, int, int]
-#: The texts of a document, its number of kept words, the restorer of its surrogates (or ``None``), its number of
-#: randomized words, its number of replaced unlisted words, and the outline of each text (or ``None``).
-_RewrittenDocument = tuple[list[str], int, Restorer | None, int, int, Sequence[SpanOutline | None]]
 
 
 class NamesRewriter:
@@ -104,7 +100,7 @@ class NamesRewriter:
         )
         self._word_list = word_list
 
-    def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[_RewrittenDocument]:
+    def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[RewrittenDocument]:
         """Yield each rewritten document with its counts.
 
         Privacy:
@@ -128,7 +124,7 @@ class NamesRewriter:
                 check_work()
         yield from self._rewrite_batch(batch)
 
-    def _rewrite_batch(self, batch: Sequence[_CountedDocument]) -> Iterator[_RewrittenDocument]:
+    def _rewrite_batch(self, batch: Sequence[_CountedDocument]) -> Iterator[RewrittenDocument]:
         bounds = np.array([total for document, *_ in batch for total in document.bounds], dtype=np.int64)
         samples = draw_uniform_below(bounds, entropy.random_uint64).tolist() if len(bounds) else []
         originals = [word for document, *_ in batch for word in document.randomized_words]
@@ -143,13 +139,9 @@ class NamesRewriter:
             if self._detector is not None:
                 texts = [hide_detected_spans(text, self._detector) for text in texts]
                 outlines = [None] * len(texts)
-            yield (
-                texts,
-                kept_count,
-                Restorer(find_pairs=find_pairs) if document.is_restorable else None,
-                len(document.randomized_words),
-                replaced_words,
-                outlines,
+            mapping = Restorer(find_pairs=find_pairs) if document.is_restorable else None
+            yield RewrittenDocument(
+                texts, kept_count, mapping, len(document.randomized_words), replaced_words, outlines
             )
 
 
@@ -333,7 +325,7 @@ class NamesPlanFactory:
         own_types, surrogates = self._make_own_types(options)
         style = self._make_style(options, frozenset() if own_types is None else own_types.names)
         allowed, denied = _collect_keys(options.get("allow", ())), _collect_keys(options.get("deny", ()))
-        facts_level = options.get("facts", DEFAULT_FACTS)
+        facts_level = self._choose_facts(options)
         level, randomizer, list_figures = None, None, None
         if "randomize" in options:
             from textveil.text.staircase_plans import find_staircase_level  # lazy: surrogates need no staircase
@@ -392,9 +384,7 @@ class NamesPlanFactory:
         style, cap = options.get("style", DEFAULT_STYLE), options.get("consistent_cap", CONSISTENT_CAP)
         if style not in STYLES:
             raise OptionError(f"style must be one of {', '.join(STYLES)}")
-        facts_level = options.get("facts", DEFAULT_FACTS)
-        if facts_level not in FACTS:
-            raise OptionError(f"facts must be one of {', '.join(FACTS)}")
+        facts_level = self._choose_facts(options)
         types_by_option = {
             name: self._check_types(options.get(name, ()), own_names) for name in ("keep", "tag", "drop")
         }
@@ -421,6 +411,13 @@ class NamesPlanFactory:
             value_tags=frozenset() if facts_level == NO_FACTS else list_value_types(facts_level),
             **types_by_option,
         )
+
+    def _choose_facts(self, options: Mapping[str, Any]) -> str:
+        """Return the value of ``facts``: ``none`` if the rules of the language have no words for facts."""
+        facts_level = options.get("facts", DEFAULT_FACTS)
+        if facts_level not in FACTS:
+            raise OptionError(f"facts must be one of {', '.join(FACTS)}")
+        return facts_level if self._lists.has_fact_words else NO_FACTS
 
     def _check_types(self, entity_types: Collection[str], own_names: frozenset[str]) -> frozenset[str]:
         known = {PUBLIC_TYPE_NAMES.get(kind, kind) for kind in self._surrogates.entity_types} | own_names

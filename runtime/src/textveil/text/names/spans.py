@@ -15,14 +15,13 @@ from itertools import dropwhile, islice
 from textveil.bundle.rules import Rules
 from textveil.lazy import CHARACTERS, ENTITY_TYPES, load_data
 from textveil.text.names import numbers
-from textveil.text.names.lexicon import is_plainly_kept, may_follow_initials
+from textveil.text.names.lexicon import may_follow_initials, may_join_name
 from textveil.text.names.spelled_tokens import APOSTROPHES, SPELLED_LETTERS
 from textveil.text.names.tokens import (
     AFTER_TITLE,
     BEGINS_DOTTED_NAME,
     BEGINS_PLACE,
     BEGINS_UNIT,
-    BESIDE_MONTH,
     CAPITALIZED,
     CAPITALIZED_RUN,
     CLITIC,
@@ -35,7 +34,6 @@ from textveil.text.names.tokens import (
     KEPT,
     KEPT_AT_SENTENCE,
     KEPT_AT_START,
-    KEPT_FOR_EMPHASIS,
     KEPT_NOUN,
     KEPT_WITH_CAPITALS,
     LEGAL_FORM,
@@ -43,7 +41,6 @@ from textveil.text.names.tokens import (
     LONE_INITIAL,
     NAME_AFTER_TITLE,
     NAME_ROLE,
-    NUMBER_WORD,
     OUTWARD,
     REPLACED,
     EntitySpan,
@@ -51,8 +48,10 @@ from textveil.text.names.tokens import (
     TextElement,
     TokenWindow,
     create_tuple,
+    find_run_case,
+    is_emphasized,
 )
-from textveil.text.segmentation import LOWER, TITLE, UPPER
+from textveil.text.segmentation import LOWER, TITLE
 from textveil.work_limits import STEPS_PER_CHECK, check_work
 
 _GAPS = load_data(CHARACTERS)["gaps"]
@@ -139,7 +138,10 @@ class SpanFinder:
         if self._has_breaks:
             special = special[bisect_left(special, start) : bisect_left(special, end)]
         if self._rules.dates.links or self._rules.dates.day_stop:
-            self._mark_digits_beside_months(special, start, end)
+            months = [index for index in special if words[index].entity_type == "month"]
+            numbers.mark_digits_beside_months(
+                words, gaps, months, start, end, self._rules.dates, self._has_readable_key
+            )
         capitalized = self._find_capitalized(special, end)
         has_lower = not capitalized or any(self._is_lower(words[at]) for at in range(start, end) if gaps[at] != "-")
         if capitalized:
@@ -178,30 +180,13 @@ class SpanFinder:
                 elements.append(self._make_span(token.entity_type, token.case, token.layout, index, stop))
                 takes_noun = token.entity_type == "word" and token.flags & LISTED_PERSON and not self._has_capitals
                 # A noun after a listed lower-case name is treated as a part of it (``martin short``).
-                while takes_noun and stop < end and gaps[stop] == " " and _may_join_name(words[stop]):
+                while takes_noun and stop < end and gaps[stop] == " " and may_join_name(words[stop]):
                     elements += (" ", self._make_span("word", LOWER, "", stop, stop + 1))
                     self._hidden[stop], takes_noun = True, words[stop].entity_type == NAME_ROLE
                     stop += 1
             self.kept_count -= stop - index
             self._after_last_span = stop
             yield from elements
-
-    def _mark_digits_beside_months(self, special: Sequence[int], start: int, end: int) -> None:
-        """Mark digits that a full stop or a word joins to a month, as in ``3. Mai`` and ``5 de marzo de 2024``."""
-        words, gaps, dates = self._words, self._gaps, self._rules.dates
-        for month in special:
-            if words[month].entity_type != "month":
-                continue
-            places = [month - 1] if dates.day_stop and gaps[month] == ". " else []
-            for link, digits in ((month - 1, month - 2), (month + 1, month + 2)):
-                between = (
-                    start <= min(link, digits) and max(link, digits) < end and {gaps[link], gaps[link + 1]} == {" "}
-                )
-                if between and self._has_readable_key(link, end) and words[link].key in dates.links:
-                    places.append(digits)
-            for place in places:
-                if start <= place < end and words[place].token_class == DIGITS:
-                    words[place] = words[place]._replace(flags=words[place].flags | BESIDE_MONTH)
 
     def _take_kept(self, index: int) -> str:
         """Return the kept text between the last span and the span at ``index``."""
@@ -377,11 +362,11 @@ class SpanFinder:
         if words[first].flags & KEPT_AT_START and self._follows_break(first):
             indices = indices[1:]
         elif words[first].flags & KEPT_AT_SENTENCE and words[first].case == TITLE and self._starts_sentence(first):
-            is_kept = all(_is_emphasized(words[at]) or words[at].flags & KEPT_NOUN for at in indices[1:])
+            is_kept = all(is_emphasized(words[at]) or words[at].flags & KEPT_NOUN for at in indices[1:])
             indices = () if is_kept else indices
         if not self._follows_title(first):
             indices = [*dropwhile(lambda at: words[at].flags & KEPT_NOUN, indices)]
-        if not all(_is_emphasized(words[at]) for at in indices):
+        if not all(is_emphasized(words[at]) for at in indices):
             for index in indices:
                 self._hide_member(index, end)
 
@@ -509,20 +494,5 @@ class SpanFinder:
         return create_tuple(EntitySpan, (entity_type, case, layout, tuple(self._words[start:end]), text, "", 0, ""))
 
 
-def find_run_case(tokens: Iterable[NamesToken]) -> int:
-    """Return the case pattern of a run. Initials have none of their own: how a sentence ends is public."""
-    words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
-    return TITLE if any(token.case != UPPER for token in words) else UPPER
-
-
-def _may_join_name(token: NamesToken) -> bool:
-    """Return whether a kept word may be a part of the name before it, as in ``martin short``."""
-    return token.entity_type != "" and is_plainly_kept(token._replace(flags=token.flags & ~NUMBER_WORD))
-
-
 def _is_title_case(token: NamesToken) -> bool:
     return token.token_class == CAPITALIZED and token.case == TITLE
-
-
-def _is_emphasized(token: NamesToken) -> bool:
-    return token.case == UPPER and bool(token.flags & KEPT_FOR_EMPHASIS)

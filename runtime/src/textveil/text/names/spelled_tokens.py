@@ -16,6 +16,7 @@ from itertools import chain
 from textveil.bundle.rules import Rules
 from textveil.lazy import CHARACTERS, load_data
 from textveil.text.names.lexicon import is_letter, may_follow_initials
+from textveil.text.names.numbers import CLOSES_BRACKET
 from textveil.text.names.tokens import (
     CAPITALIZED,
     CLITIC,
@@ -183,14 +184,19 @@ class _SpelledSpanFinder:
             after == len(self._words) or self._spellings[2 * after] != ""
         )
 
+    def _opens_bracket(self, index: int) -> bool:
+        return self._is_digits(index) and self._spellings[2 * index][-1:] == "("
+
     def _find_number(self, start: int) -> tuple[_SpelledSpan | None, int]:
         """Return the number that begins at ``start``, or ``None``; and the index after its elements."""
         words, index = self._words, start + 1
         indices, classes = array("I", (start,)), [self._classify_element(start)]
+        is_open = self._opens_bracket(start)
         while index < len(words):
             # Whether a gap joins must not depend on digits or words around it: surrogates of either kind follow. So a
-            # bracket that closes ends a number, although it joins digits elsewhere.
-            if not self.is_joined(index, NUMBER_JOINS):
+            # bracket that closes ends a number, but where it may be inside of one group of digits: ``(555) 123``.
+            closes = is_open and self._is_digits(index) and self._spellings[2 * index] in CLOSES_BRACKET
+            if not closes and not self.is_joined(index, NUMBER_JOINS):
                 break
             if element_class := self._classify_element(index):
                 classes.append(
@@ -199,9 +205,10 @@ class _SpelledSpanFinder:
             elif self._is_connector(index):
                 indices.append(index)
                 classes += self._rules.number_connectors[words[index].key], self._classify_element(index + 1)
-                index += 1
+                index, is_open = index + 1, False
             else:
                 break
+            is_open = self._opens_bracket(index) or (is_open and self._is_digits(index) and not closes)
             indices.append(index)
             index += 1
         stop = index

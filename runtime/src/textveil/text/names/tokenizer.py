@@ -68,6 +68,8 @@ _CODE_MARKS = re.compile(r"((?:</|/>|[()\[\]{}=<>;,|&*!\"`])+)")
 _METHOD = re.compile(r"([A-Za-z]+(?:\.[A-Za-z]+)*)\.([a-z]+)")
 #: A chunk with one of these marks is not cut at code marks, since it is an address or a path.
 _WHOLE_CHUNK_MARKS = frozenset("@\uff20\\/")
+#: Marks of an address with more than a host, and the beginning of a host that does not affect where a chunk is cut.
+_ADDRESS_MARKS, _WWW = frozenset(":?#"), re.compile(r"(?:www\.)+", re.IGNORECASE)
 #: Width of a conversion: ``%02d``, ``%5.2f``. No width and letter are the code of a letter in an address (``%4A``).
 _WIDTH = r"(?:0[1-9]|1[0-9]|[1-9](?=\.[0-9]|[G-Zg-z])|[1235](?=d))"
 #: Conversions of format strings, with marks and blanks as escapes only: ``%s,``, ``{:.2f}``, ``%d\\n``. The letter of a
@@ -350,7 +352,9 @@ def _split_at_code_marks(core: str, patterns: Patterns) -> list[str] | None:
     pieces = _CODE_MARKS.split(core)
     if any(not (_WHOLE_CHUNK_MARKS.isdisjoint(piece) or _is_format(piece)) for piece in pieces[::2]):
         return None
-    entity_type = classify_string(core, patterns)[0]
+    # Hosts with and without ``www.`` are alike here, or the cut would reveal which of both stands before the marks.
+    www = _WWW.match(core) if _ADDRESS_MARKS.isdisjoint(pieces[0]) else None
+    entity_type = classify_string(core[www.end() :] if www else core, patterns)[0]
     is_file = entity_type == "file" and (len(pieces[-1]) < 2 or classify_string(pieces[-1], patterns)[0] != "file")
     return None if is_file or entity_type in ("url", "email") else [piece for piece in pieces if piece]
 

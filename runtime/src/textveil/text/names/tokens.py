@@ -6,10 +6,10 @@ entity types.
 """
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, final
 
-from textveil.text.segmentation import LOWER
+from textveil.text.segmentation import LOWER, TITLE, UPPER
 
 #: Classes of tokens: a gap; a kept word; a lower-case word that is kept unless the whole document is in lower case; a
 #: string, word or number that is replaced; digits, which may form one number with others; a capitalized word; a single
@@ -135,3 +135,14 @@ class EntitySpan(NamedTuple):
 
 
 TextElement = str | EntitySpan
+
+
+def find_run_case(tokens: Iterable[NamesToken]) -> int:
+    """Return the case pattern of a run. Initials have none of their own: how a sentence ends is public."""
+    words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
+    return TITLE if any(token.case != UPPER for token in words) else UPPER
+
+
+def is_emphasized(token: NamesToken) -> bool:
+    """Return whether a token is a common word in capitals that may be kept for emphasis."""
+    return token.case == UPPER and bool(token.flags & KEPT_FOR_EMPHASIS)

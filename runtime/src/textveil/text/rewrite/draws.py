@@ -1,22 +1,31 @@
-"""Tokens of texts as arrays: their classes, and which tokens share a draw.
+"""Draws of the outputs of texts: tokens as arrays, which of them share a draw, sampling, and writing.
 
 A *draw* is one random choice of an output. Where outputs are consistent, equal tokens of a document share a draw, so
 that they get the same output.
+
+The mechanism samples the outputs of randomized tokens. A replaced token becomes a surrogate of its entity type,
+sampled uniformly and independently of the token. The outputs are written between the original gaps. The output of a
+token is a function of its symbol or entity type, its case and fresh randomness. So the user's spelling is never
+printed, not even where a word is randomized to itself.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import count
+from itertools import count, pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textveil.errors import DocumentTooLong
+from textveil.mechanisms import entropy
 from textveil.mechanisms.arrays import Integers
+from textveil.mechanisms.integer_sampling import draw_uniform_below
+from textveil.text import segmentation
 from textveil.text.rewrite.cut import (
+    KEPT,
     KEPT_ENTRY,
     RANDOMIZED,
     REPLACED,
@@ -28,6 +37,8 @@ from textveil.text.rewrite.cut import (
 )
 from textveil.text.rewrite.plan import SanitizingPlan
 from textveil.text.segmentation import LOWER
+
+Strings = NDArray[np.object_]
 
 
 @dataclass(frozen=True)
@@ -249,3 +260,157 @@ def read_segments(
     """
     reader = SegmentReader(plan)
     return TokenArrays(plan, reader.read_segments([segments]), reader.segments, carried)
+
+
+class DrawSlots(NamedTuple):
+    """The new draws that the mechanism makes, in the form of ``mechanisms.protocol.Slots``.
+
+    Attributes:
+        tokens: The tokens of the texts.
+        randomized: Indices of these draws among all new draws.
+        is_lower: Whether the output of each draw is written in lower case at every place. It depends only on letter
+            case, and on which tokens are equal.
+    """
+
+    tokens: TokenArrays
+    randomized: NDArray[np.intp]
+    is_lower: NDArray[np.bool_]
+
+    @property
+    def is_whole(self) -> NDArray[np.bool_]:
+        """Whether each draw is for a whole word, not for a part of one (``Slots.is_whole``)."""
+        return self.tokens.whole[self.tokens.draws.first[self.randomized]]
+
+
+def sample_outputs(tokens: TokenArrays, lower: NDArray[np.bool_] | None = None) -> Integers:
+    """Return the output of every token, sampled with the operating system's entropy.
+
+    Args:
+        tokens: The tokens.
+        lower: For each new draw, whether its output is written in lower case at every place. Computed if omitted;
+            required if ``tokens`` lacks some of these places, as in a chunk of a document.
+
+    Returns:
+        Indices of the plan's words, shape ``(tokens,)``.
+
+    Raises:
+        DocumentTooLong: Outputs are consistent, and a document has more words, names and numbers than the cap.
+
+    Privacy:
+        This is the release.
+    """
+    plan, draws = tokens.plan, tokens.draws
+    if lower is None:
+        lower = find_lower_case_draws(tokens.cases[draws.tokens], draws.copies)
+    role, index = tokens.roles[draws.first], tokens.indices[draws.first]
+    randomized, replaced = np.flatnonzero(role == RANDOMIZED), np.flatnonzero(role == REPLACED)
+    samples = np.zeros(len(role), dtype=np.int64)
+    samples[randomized] = plan.mechanism.draw_symbols(
+        index[randomized], DrawSlots(tokens, randomized, lower[randomized]), entropy.random_uint64
+    )
+    type_indices = index[replaced]
+    samples[replaced] = plan.words.starts[type_indices] + draw_uniform_below(
+        plan.words.counts[type_indices], entropy.random_uint64
+    )
+    outputs = np.zeros(len(tokens.roles), dtype=np.int64)
+    outputs[draws.tokens] = np.concatenate([draws.earlier_values, samples])[draws.copies]
+    return outputs
+
+
+def find_lower_case_draws(cases: Integers, copies: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return for each draw whether its output is written in lower case at every place.
+
+    The result depends only on letter case and on which tokens are equal, never on a word.
+
+    Args:
+        cases: Case of the output of each token, shape ``(n,)``.
+        copies: Draw of each token, numbered from 0 without gaps, shape ``(n,)``.
+
+    Returns:
+        Booleans, shape ``(draws,)``.
+    """
+    capitals = np.bincount(copies, weights=cases != LOWER)
+    return capitals == 0
+
+
+class RewrittenTexts(NamedTuple):
+    """Sanitized documents, or chunks of one.
+
+    ``tokens`` and ``pairs`` have one entry per document.
+
+    Attributes:
+        texts: The output texts; a document of several texts has an entry for each of them.
+        tokens: Number of tokens that count toward the spend: all randomized tokens, or the distinct ones where outputs
+            are consistent.
+        pairs: Pair of every distinct replaced or randomized token: the look-up key of its output, and the original
+            spelling. Empty unless outputs are consistent. Private.
+    """
+
+    texts: list[str]
+    tokens: list[int]
+    pairs: list[list[tuple[str, str]]]
+
+
+def write_texts(tokens: TokenArrays, outputs: Integers) -> RewrittenTexts:
+    """Return the texts, with the sampled outputs between the original gaps.
+
+    Args:
+        tokens: The tokens.
+        outputs: Output of each token, an index of the plan's ``words``; ignored for ``KEPT`` tokens.
+    """
+    words = tokens.plan.words.print_words(outputs, tokens.cases)
+    shown = np.flatnonzero(tokens.roles == KEPT)
+    words[shown] = _make_string_array(tokens.segment_table.kept_texts)[tokens.indices[shown]]
+    parts = fill_segments(tokens, words).tolist()
+    bounds = pairwise([0, *tokens.ends.tolist()])
+    if tokens.plan.terms.sanitize_punctuation:
+        texts = [" ".join(filter(None, parts[start:end])) for start, end in bounds]
+    else:
+        texts = ["".join(parts[start:end]) for start, end in bounds]
+    pairs = _list_pairs(tokens, words) if tokens.plan.terms.consistent else []
+    return RewrittenTexts(texts, _count_charged(tokens), pairs)
+
+
+def fill_segments(tokens: TokenArrays, words: Strings) -> Strings:
+    """Return all segments of the texts, with outputs in place of the tokens."""
+    splits_marks, part_of = tokens.plan.terms.sanitize_punctuation, tokens.part_of
+    parts = _make_string_array([""] * len(tokens.segments)) if splits_marks else list_spellings(tokens)
+    first = np.ones(len(part_of), dtype=bool)
+    first[1:] = part_of[1:] != part_of[:-1]
+    parts[part_of[first]] = words[first]
+    bounds = tokens.singles + np.flatnonzero(np.append(first[tokens.singles :], True))
+    several = np.flatnonzero(np.diff(bounds) > 1)
+    shown, joined = tokens.roles == KEPT, tokens.plan.rule.join_outputs
+    for start, end in zip(bounds[several].tolist(), bounds[several + 1].tolist(), strict=True):
+        parts[part_of[start]] = joined(words[start:end].tolist(), shown[start:end].tolist(), apart=splits_marks)
+    return parts
+
+
+def list_spellings(tokens: TokenArrays) -> Strings:
+    """Return the segments in their original spelling. Private."""
+    return _make_string_array(tokens.segment_table.numbers)[tokens.segments]
+
+
+def _count_charged(tokens: TokenArrays) -> list[int]:
+    """Return the number of tokens of each document that count toward the spend."""
+    first = tokens.draws.first
+    return np.bincount(tokens.document[first[tokens.roles[first] == RANDOMIZED]], minlength=tokens.documents).tolist()
+
+
+def _list_pairs(read: TokenArrays, words: Strings) -> list[list[tuple[str, str]]]:
+    """Return pairs (output, original) of the distinct tokens of each document, for new draws.
+
+    An output is given as its look-up key, an original in the spelling of its first occurrence.
+    """
+    pairs: list[dict[tuple[str, str], None]] = [{} for _ in range(read.documents)]
+    tokens = read.draws.tokens[read.draws.copies >= len(read.draws.earlier_values)]
+    pair_tokens: list[int] = tokens[read.identities[tokens] >= 0].tolist()
+    for token in pair_tokens:
+        pair = segmentation.fold_word(words[token]), read.segment_table.spellings[read.identities[token]]
+        pairs[read.document[token]][pair] = None
+    return list(map(list, pairs))
+
+
+def _make_string_array(strings: Collection[str]) -> Strings:
+    """Return an array of strings."""
+    return np.fromiter(strings, dtype=object, count=len(strings))

@@ -1,0 +1,57 @@
+"""Comparison of two texts word by word, in time that grows with their length alone.
+
+A rewriting changes single words and keeps their order. So the comparison follows both texts at once, and after a
+difference it takes the nearest place where they agree again. The common diff algorithms search the best of all
+alignments instead, and take minutes for long texts whose words repeat.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+_WORD = re.compile(r"\w+|[^\w\s]|\s+")
+
+
+def iterate_word_changes(original: str, rewritten: str) -> Iterator[tuple[str, str, bool]]:
+    """Yield the parts of two texts in order, each with whether it is the same in both.
+
+    Equal and changed parts alternate.
+
+    >>> [*iterate_word_changes("ask Anna Novak now", "ask [person 1] now")]
+    [('ask ', 'ask ', True), ('Anna Novak', '[person 1]', False), (' now', ' now', True)]
+
+    Args:
+        original: The first text.
+        rewritten: The second text.
+    """
+    words, others = _WORD.findall(original), _WORD.findall(rewritten)
+    begun, place, other = 0, 0, 0
+    while place < len(words) or other < len(others):
+        if words[place : place + 1] == others[other : other + 1]:
+            place, other = place + 1, other + 1
+            continue
+        if place > begun:
+            yield (equal := "".join(words[begun:place])), equal, True
+        end, other_end = _find_agreement(words, others, place, other)
+        yield "".join(words[place:end]), "".join(others[other:other_end]), False
+        begun, place, other = end, end, other_end
+    if place > begun:
+        yield (equal := "".join(words[begun:place])), equal, True
+
+
+def _find_agreement(words: Sequence[str], others: Sequence[str], place: int, other: int) -> tuple[int, int]:
+    """Return the nearest two places after a difference from which two words or marks agree, or all that is left.
+
+    One agreeing part is too little: it may be the blank inside a name.
+    """
+    seen: dict[tuple[str, ...], int] = {}
+    other_seen: dict[tuple[str, ...], int] = {}
+    for distance in range(max(len(words) - place, len(others) - other) + 1):
+        at, other_at = min(place + distance, len(words)), min(other + distance, len(others))
+        pair, other_pair = tuple(words[at : at + 2]), tuple(others[other_at : other_at + 2])
+        seen.setdefault(pair, at)
+        other_seen.setdefault(other_pair, other_at)
+        if pair in other_seen:
+            return at, other_seen[pair]
+        if other_pair in seen:
+            return seen[other_pair], other_at
+    raise AssertionError  # at the latest, both ends agree

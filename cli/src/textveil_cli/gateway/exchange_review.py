@@ -1,0 +1,286 @@
+"""The last exchanges of a gateway with their originals, in memory alone, for the page of ``--review-page``.
+
+Of each exchange it stores the texts before and after the rewriting, and those of the reply before and after the
+restoring, in bounded number and length. Nothing of it goes to a file or a log.
+"""
+
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import Any, Protocol
+
+from textveil_cli.gateway.differences import iterate_values
+from textveil_cli.gateway.sse import ServerSentEvent
+
+#: Number of exchanges, of texts of a request or reply, and of characters of one text and of all of a request or reply.
+MAX_EXCHANGES, _MAX_TEXTS, _MAX_CHARACTERS, _MAX_ALL_CHARACTERS = 20, 200, 20_000, 100_000
+_MAX_PLACE = 200
+#: Fields whose strings are texts of a user or a model, also where nothing in them changed.
+_TEXT_FIELDS = frozenset(
+    ("content", "text", "input", "output", "system", "instructions", "arguments", "refusal", "thinking", "reasoning")
+)
+_MESSAGE_LISTS = ("messages", "input")
+
+
+@dataclass(kw_only=True)
+class ReviewedText:
+    """One text of a request or a reply.
+
+    Attributes:
+        place: Path of its field, such as ``messages.0.content``.
+        role: Role of its message; empty if it is in none.
+        before: The text before the gateway changed it.
+        after: The text after it.
+        is_earlier: Whether an earlier request had it too.
+    """
+
+    place: str
+    role: str = ""
+    before: str = ""
+    after: str = ""
+    is_earlier: bool = False
+
+
+@dataclass(kw_only=True)
+class ReviewedExchange:
+    """A request and its reply.
+
+    Attributes:
+        request_id: Identifier of the request in the log.
+        path: Path of its route.
+        seconds: Time of its rewriting, in seconds since the epoch.
+        sent: Texts of the request, before and after the rewriting.
+        received: Texts of the reply by place, before and after the restoring.
+        status: Status of the response; ``None`` until it has ended, 0 if the client disconnected before it.
+        left_out: Number of characters of the request that are not stored.
+        left_out_of_reply: Number of characters of the reply that are not stored.
+    """
+
+    request_id: str
+    path: str
+    seconds: float
+    sent: list[ReviewedText]
+    received: dict[str, ReviewedText] = field(default_factory=dict)
+    status: int | None = None
+    left_out: int = 0
+    left_out_of_reply: int = 0
+
+
+class ReplySteps(Protocol):
+    """The steps of a restorer that a review can observe."""
+
+    def restore_whole(self, reply: dict[str, Any]) -> dict[str, Any]:
+        """Restore a whole reply."""
+        ...
+
+    def restore_event(self, event: ServerSentEvent) -> Iterable[ServerSentEvent]:
+        """Restore an event of a stream."""
+        ...
+
+    def end_stream(self) -> Iterable[ServerSentEvent]:
+        """End a stream."""
+        ...
+
+
+class RequestObserver:
+    """Observer of the requests of a gateway that stores nothing."""
+
+    def add_request(self, request_id: str, path: str, original: Mapping[str, Any], sent: Mapping[str, Any]) -> None:
+        """Add a request and its rewritten form."""
+
+    def observe_reply(self, request_id: str, restorer: ReplySteps) -> ReplySteps:
+        """Return the steps of a restorer, with or without observation."""
+        return restorer
+
+    def end_request(self, request_id: str, status: int) -> None:
+        """Note the end of a request."""
+
+
+class ExchangeReview(RequestObserver):
+    """The last exchanges of a gateway, with their originals.
+
+    Privacy:
+        It contains original texts. It is in memory, has a bounded size, and forgets the oldest exchange first.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._exchanges: OrderedDict[str, ReviewedExchange] = OrderedDict()
+
+    def add_request(self, request_id: str, path: str, original: Mapping[str, Any], sent: Mapping[str, Any]) -> None:
+        """Add a request and its rewritten form, and forget the oldest one above the limit.
+
+        Args:
+            request_id: Identifier of the request.
+            path: Path of its route.
+            original: Its body.
+            sent: The body that is sent.
+        """
+        texts, left_out = _limit_texts(_list_in_depth(_iterate_request_texts(original, sent)))
+        exchange = ReviewedExchange(
+            request_id=request_id, path=path, seconds=time.time(), sent=texts, left_out=left_out
+        )
+        with self._lock:
+            self._exchanges[request_id] = exchange
+            while len(self._exchanges) > MAX_EXCHANGES:
+                self._exchanges.popitem(last=False)
+
+    def observe_reply(self, request_id: str, restorer: ReplySteps) -> ReplySteps:
+        """Return the steps of a restorer, which add the texts of the reply."""
+        exchange = self._exchanges.get(request_id)
+        return restorer if exchange is None else _ObservedReply(self._lock, exchange, restorer)
+
+    def end_request(self, request_id: str, status: int) -> None:
+        """Note the status of the response; 0 if the client disconnected before it."""
+        with self._lock:
+            if request_id in self._exchanges:
+                self._exchanges[request_id].status = status
+
+    def list_exchanges(self) -> list[ReviewedExchange]:
+        """Return copies of the exchanges, the newest first."""
+        with self._lock:
+            return [
+                replace(exchange, received={place: replace(text) for place, text in exchange.received.items()})
+                for exchange in reversed(self._exchanges.values())
+            ]
+
+
+class _ObservedReply:
+    """Steps of a restorer that add the texts of a reply to an exchange."""
+
+    def __init__(self, lock: Lock, exchange: ReviewedExchange, restorer: ReplySteps) -> None:
+        self._lock, self._exchange, self._restorer = lock, exchange, restorer
+        self._characters = 0
+
+    def restore_whole(self, reply: dict[str, Any]) -> dict[str, Any]:
+        received = _list_in_depth(_iterate_reply_texts(reply))  # before the restorer changes the reply
+        restored = self._restorer.restore_whole(reply)
+        self._add_texts(received, _list_in_depth(_iterate_reply_texts(restored)))
+        return restored
+
+    def restore_event(self, event: ServerSentEvent) -> Iterator[ServerSentEvent]:
+        received = [*_iterate_deltas(event.data)]
+        events = [*self._restorer.restore_event(event)]
+        self._add_texts(received, (delta for after in events for delta in _iterate_deltas(after.data)))
+        return iter(events)
+
+    def end_stream(self) -> Iterator[ServerSentEvent]:
+        events = [*self._restorer.end_stream()]
+        self._add_texts((), (delta for after in events for delta in _iterate_deltas(after.data)))
+        return iter(events)
+
+    def _add_texts(self, received: Iterable[tuple[str, str]], restored: Iterable[tuple[str, str]]) -> None:
+        with self._lock:
+            for place, text in received:
+                found = self._get_text(place)
+                added = "" if found is None else self._limit_addition(found.before, text)
+                if found is not None:
+                    found.before += added
+                self._exchange.left_out_of_reply += len(text) - len(added)
+            for place, text in restored:
+                if (found := self._get_text(place)) is not None:
+                    found.after += self._limit_addition(found.after, text)
+
+    def _get_text(self, place: str) -> ReviewedText | None:
+        place = place[:_MAX_PLACE]
+        texts = self._exchange.received
+        if place not in texts and len(texts) < _MAX_TEXTS:
+            texts[place] = ReviewedText(place=place)
+        return texts.get(place)
+
+    def _limit_addition(self, text: str, addition: str) -> str:
+        added = addition[: max(0, min(_MAX_CHARACTERS - len(text), 2 * _MAX_ALL_CHARACTERS - self._characters))]
+        self._characters += len(added)
+        return added
+
+
+def _limit_texts(texts: list[ReviewedText]) -> tuple[list[ReviewedText], int]:
+    """Return the last texts of a request within the limits, and the number of characters without a place."""
+    limited, size, left_out = list[ReviewedText](), 0, 0
+    for text in reversed(texts):
+        most = max(0, min(_MAX_CHARACTERS, _MAX_ALL_CHARACTERS - size))
+        before = text.before[:most] if len(limited) < _MAX_TEXTS else ""
+        left_out += len(text.before) - len(before)
+        if before or (not text.before and len(limited) < _MAX_TEXTS):
+            size += len(before)
+            text.before, text.after = before, text.after[:most]
+            limited.append(text)
+    return limited[::-1], left_out
+
+
+def _iterate_request_texts(original: Mapping[str, Any], sent: Mapping[str, Any]) -> Iterator[ReviewedText]:
+    """Yield the texts of a request, and all other values that changed."""
+    earlier_counts = {name: _count_earlier(original.get(name)) for name in _MESSAGE_LISTS}
+    for place, value, other in iterate_values(original, sent):
+        if value == other and not (isinstance(value, str) and _is_text_place(place)):
+            continue
+        name, _, rest = place.partition(".")
+        number, _, _ = rest.partition(".")
+        message = original[name][int(number)] if name in _MESSAGE_LISTS and number.isdecimal() else None
+        role = message.get("role") if isinstance(message, Mapping) else None
+        yield ReviewedText(
+            place=place,
+            role=role if isinstance(role, str) else "",
+            before=value if isinstance(value, str) else repr(value),
+            after=other if isinstance(other, str) else repr(other),
+            is_earlier=message is not None and int(number) < earlier_counts[name],
+        )
+
+
+def _count_earlier(messages: Any) -> int:
+    """Return the number of messages up to the last one of the model: an earlier request had them too."""
+    roles = [message.get("role") if isinstance(message, Mapping) else "" for message in messages or ()]
+    return len(roles) - roles[::-1].index("assistant") if "assistant" in roles else 0
+
+
+def _is_text_place(place: str) -> bool:
+    """Return whether the last name of a path is that of a text."""
+    names = [name for name in place.split(".") if not name.isdecimal()]
+    return bool(names) and names[-1] in _TEXT_FIELDS
+
+
+def _list_in_depth(values: Iterator[Any]) -> list[Any]:
+    """Return the values of an iterator up to one that is nested too deeply: an observation never ends a request."""
+    found = []
+    with suppress(RecursionError):
+        found.extend(values)
+    return found
+
+
+def _iterate_reply_texts(reply: Any) -> Iterator[tuple[str, str]]:
+    """Yield the path of each text of a reply, and the text."""
+    for place, value, _ in iterate_values(reply, reply):
+        if isinstance(value, str) and _is_text_place(place):
+            yield place, value
+
+
+def _iterate_deltas(data: Any) -> Iterator[tuple[str, str]]:
+    """Yield the place of each part of a text in an event of a stream, and the part."""
+    if not isinstance(data, Mapping):
+        return
+    delta = data.get("delta")
+    if isinstance(delta, str):  # OpenAI's responses
+        kind = str(data.get("type", "")).removeprefix("response.").removesuffix(".delta")
+        yield f"output.{data.get('output_index', 0)}.{kind}.{data.get('content_index', 0)}", delta
+    elif isinstance(delta, Mapping):  # Anthropic's messages
+        for name, value in delta.items():
+            if isinstance(value, str) and name in ("text", "thinking", "partial_json"):
+                yield f"content.{data.get('index', 0)}.{name}", value
+    for choice in _list_mappings(data.get("choices")):
+        chosen = choice.get("delta")
+        if isinstance(chosen, Mapping):
+            index = choice.get("index", 0)
+            for name in ("content", "refusal", "reasoning", "reasoning_content"):
+                if isinstance(chosen.get(name), str):
+                    yield f"choices.{index}.{name}", chosen[name]
+            for call in _list_mappings(chosen.get("tool_calls")):
+                function = call.get("function")
+                if isinstance(function, Mapping) and isinstance(function.get("arguments"), str):
+                    yield f"choices.{index}.tool_calls.{call.get('index', 0)}.arguments", function["arguments"]
+
+
+def _list_mappings(value: Any) -> list[Mapping[str, Any]]:
+    return [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list) else []

@@ -1,0 +1,49 @@
+"""State and options of the gateway that all requests share."""
+
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from textveil_cli.gateway.conversation_store import ConversationStore
+from textveil_cli.gateway.exchange_review import RequestObserver
+from textveil_cli.gateway.upstream import ReplyLimits, UpstreamClient
+from textveil_cli.serve.limits import RequestLimits
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gateway:
+    """State and options that all requests share.
+
+    Attributes:
+        upstream: Client of the upstream API.
+        conversations: Store of the conversations.
+        limits: Limits of a request.
+        reply_limits: Limits of a reply.
+        pass_through: Types, roles and fields that the gateway sends unchanged.
+        restore_tools: Names of tools whose arguments are restored.
+        work_bytes: Maximum memory for rewriting a request, estimated from its shape.
+        key: Key of the hashes that replace the ids of users.
+        report: Function that receives one line per request, without content.
+        is_field_name: Function that returns whether an error may contain the name of a field of a request.
+        show_request: Function that receives each rewritten request in a dry run, which sends nothing; else ``None``.
+        shows_changes: Whether a dry run also shows each change with the original words.
+        count_replaced: Function that returns how many parts of a text are replaced or randomized.
+        count_request: Function that receives the path, the status and the counts of each request.
+        observer: Observer of requests and replies.
+    """
+
+    upstream: UpstreamClient
+    conversations: ConversationStore
+    limits: RequestLimits = field(default_factory=RequestLimits)
+    reply_limits: ReplyLimits = field(default_factory=ReplyLimits)
+    pass_through: frozenset[str] = frozenset()
+    restore_tools: frozenset[str] = frozenset()
+    work_bytes: int = 1 << 29
+    key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+    report: Callable[[str], None] = lambda line: None
+    is_field_name: Callable[[str], bool] = lambda name: False
+    show_request: Callable[[str], None] | None = None
+    shows_changes: bool = False
+    count_replaced: Callable[[str], int] = lambda text: 0
+    count_request: Callable[[str, int, Mapping[str, int]], None] = lambda path, status, counts: None
+    observer: RequestObserver = field(default_factory=RequestObserver)

@@ -1,0 +1,168 @@
+"""The page of ``--review-page``: the last exchanges as sent, received and restored, for a browser on this device.
+
+It has the style and the policy of reports: escaped text alone, and no script. Its address contains a token, and it
+answers only requests to a name of this device from this device.
+"""
+
+import asyncio
+import hmac
+import secrets
+import time
+from collections.abc import Callable, Iterable, Iterator
+from http import HTTPStatus
+from ipaddress import ip_address
+from typing import Any
+
+from starlette.responses import Response
+from textveil.text.marked_html import (
+    KEPT_TEXT,
+    MarkedPiece,
+    escape_html,
+    get_content_policy,
+    iterate_page,
+    mark_originals,
+    mark_pieces,
+)
+
+from textveil_cli.changes.word_changes import iterate_word_changes
+from textveil_cli.gateway.exchange_review import MAX_EXCHANGES, ExchangeReview, ReviewedExchange, ReviewedText
+from textveil_cli.serve.access import AccessRule, Refusal
+from textveil_cli.serve.app import RESPONSE_HEADERS, make_error_response
+
+#: Path of the page, before its token.
+_PATH = "/review"
+_LOOPBACK_NAMES = frozenset(("localhost", "127.0.0.1", "[::1]"))
+#: Seconds after which a page with an incomplete exchange loads again.
+_RELOAD_SECONDS = 2
+
+Aligner = Callable[[str, str], list[MarkedPiece]]
+"""Function that returns the parts of an output, each with its original: ``TextExplainer.align``."""
+
+
+class ReviewPage:
+    """The page of the last exchanges.
+
+    Args:
+        review: The exchanges.
+        align: Function that aligns a text with its rewritten form.
+
+    Attributes:
+        path: Its path with a token, which is random for each run of the gateway.
+    """
+
+    def __init__(self, review: ExchangeReview, align: Aligner) -> None:
+        self._review, self._align = review, align
+        self._token = secrets.token_urlsafe(32)
+        self._cards: dict[str, str] = {}
+        self._rendering = asyncio.Lock()
+        self.path = f"{_PATH}/{self._token}"
+
+    def has_path(self, path: str) -> bool:
+        """Return whether a path belongs to the page, with a right, wrong or missing token."""
+        return path == _PATH or path.startswith(_PATH + "/")
+
+    async def answer(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request for the page.
+
+        Raises:
+            Refusal: The request is from elsewhere, names another host, has no right token or another method.
+        """
+        client = scope.get("client")
+        if client is None or not ip_address(client[0]).is_loopback:
+            raise Refusal(HTTPStatus.FORBIDDEN, "client", "the review page is for this device alone")
+        own_address = scope.get("server") or ("localhost", None)
+        AccessRule(_LOOPBACK_NAMES | {own_address[0]}).check_request(scope)
+        token = scope["path"].removeprefix(_PATH).removeprefix("/")
+        if not hmac.compare_digest(token.encode("utf-8", "replace"), self._token.encode()):
+            raise Refusal(HTTPStatus.UNAUTHORIZED, "token", "the token of the review page is missing or wrong")
+        if scope["method"] != "GET":
+            raise Refusal(HTTPStatus.METHOD_NOT_ALLOWED, "path", "the review page supports GET alone")
+        async with self._rendering:
+            content, is_complete = await asyncio.to_thread(self.render_page)
+        headers = {
+            **RESPONSE_HEADERS,
+            "content-security-policy": f"{get_content_policy()}; frame-ancestors 'none'",
+            "cross-origin-opener-policy": "same-origin",
+            "cross-origin-resource-policy": "same-origin",
+            "referrer-policy": "no-referrer",
+        }
+        if not is_complete:
+            headers["refresh"] = str(_RELOAD_SECONDS)
+        await Response(content, media_type="text/html", headers=headers)(scope, receive, send)
+
+    def render_page(self) -> tuple[bytes, bool]:
+        """Return the page, and whether all of its exchanges are complete. Cards of these are rendered once."""
+        exchanges = self._review.list_exchanges()
+        cards = {}
+        for exchange in exchanges:
+            card = self._cards.get(exchange.request_id)
+            cards[exchange.request_id] = "".join(_iterate_card(exchange, self._align)) if card is None else card
+        self._cards = {one.request_id: cards[one.request_id] for one in exchanges if one.status is not None}
+        content = "".join(iterate_page("What the gateway sent and received", _iterate_sections(cards.values())))
+        return content.encode("utf-8", "replace"), all(exchange.status is not None for exchange in exchanges)
+
+
+class ReviewPageMiddleware:
+    """ASGI middleware that answers requests for the page, and passes on any other."""
+
+    def __init__(self, app: Any, page: ReviewPage, report: Callable[[str], None]) -> None:
+        self.app, self.page, self.report = app, page, report
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request; a log line of a refusal contains neither its path nor its token."""
+        if scope["type"] != "http" or not self.page.has_path(scope["path"]):
+            await self.app(scope, receive, send)
+            return
+        try:
+            await self.page.answer(scope, receive, send)
+        except Refusal as refusal:
+            self.report(f"refused: the review page {refusal.code} {refusal.status.value}")
+            await make_error_response(refusal)(scope, receive, send)
+
+
+def _iterate_sections(cards: Iterable[str]) -> Iterator[str]:
+    yield (
+        f'<p class="soft">The last {MAX_EXCHANGES} requests, the newest first, in the memory of the gateway until it '
+        "ends. Reload the page for newer ones; while a reply arrives, it reloads itself.</p>\n"
+    )
+    written = "".join(cards)
+    yield written or "<p>No request yet: send one through the gateway, and reload this page.</p>\n"
+
+
+def _iterate_card(exchange: ReviewedExchange, align: Aligner) -> Iterator[str]:
+    at = time.strftime("%H:%M:%S", time.localtime(exchange.seconds))
+    yield f'<section class="card"><h3>{at} {escape_html(exchange.path)}: {_describe_status(exchange)}</h3>\n'
+    earlier = [text for text in exchange.sent if text.is_earlier]
+    if earlier or exchange.left_out:
+        more = f", and {exchange.left_out:,} characters more" if exchange.left_out else ""
+        yield f'<details><summary class="soft">{len(earlier):,} texts of earlier requests{more}</summary>\n'
+        for text in earlier:
+            yield from _iterate_pair(text, align(text.before, text.after), ("your text", "sent"))
+        yield "</details>\n"
+    for text in exchange.sent:
+        if not text.is_earlier:
+            yield from _iterate_pair(text, align(text.before, text.after), ("your text", "sent"))
+    for text in exchange.received.values():
+        parts = iterate_word_changes(text.before, text.after)
+        pieces = [MarkedPiece(new, KEPT_TEXT if equal else "", old) for old, new, equal in parts]
+        yield from _iterate_pair(text, pieces, ("received", "restored"))
+    if exchange.left_out_of_reply:
+        yield f'<p class="soft">{exchange.left_out_of_reply:,} more characters of the reply</p>'
+    yield f'<p class="soft">request {escape_html(exchange.request_id)}</p></section>\n'
+
+
+def _describe_status(exchange: ReviewedExchange) -> str:
+    if exchange.status is None:
+        return "the reply arrives"
+    return "the client disconnected" if exchange.status == 0 else f"status {exchange.status}"
+
+
+def _iterate_pair(text: ReviewedText, pieces: list[MarkedPiece], titles: tuple[str, str]) -> Iterator[str]:
+    place = f"{text.role}, {text.place}" if text.role else text.place
+    heads = [f'<h4 class="always">{title}, {escape_html(place)}</h4>' for title in titles]
+    if all(piece.treatment == KEPT_TEXT for piece in pieces):
+        yield f'<div><h4 class="always">{" and ".join(titles)} (unchanged), {escape_html(place)}</h4>'
+        yield f"{mark_originals(pieces)}</div>\n"
+    else:
+        yield f'<div class="pair"><div>{heads[0]}{mark_originals(pieces)}</div>'
+        yield f"<div>{heads[1]}{mark_pieces(pieces)}</div></div>\n"

@@ -1,0 +1,56 @@
+/** Bundles of other languages: checked, joined for mixed texts, and without public facts where a pack has no words for them. */
+
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { test } from "node:test";
+import { Sanitizer } from "../dist/index.js";
+import { english, golden } from "./files.mjs";
+
+const invented = `${golden}names-qaa`;
+const refused = (code, message) => (error) => {
+  assert.equal(error.code, code, error.stack);
+  assert.match(error.message, message);
+  return true;
+};
+
+test("a bundle of another language is refused by its name", async () => {
+  assert.deepEqual((await Sanitizer.load(invented, { language: "qaa" })).modes, ["names"]);
+  assert.ok((await Sanitizer.load(english, { language: "en" })).modes.includes("words"));
+  await assert.rejects(
+    Sanitizer.load(invented, { language: "es" }),
+    refused("option", /is for the language qaa, not es/),
+  );
+  await assert.rejects(Sanitizer.load(english, { language: "qaa" }), refused("option", /for the language en, not qaa/));
+  for (const language of ["", "EN", "../x", "en+", "en+en", "a.b", "es+fr+nl+de+pt", 7, null, "qaa+en"]) {
+    await assert.rejects(Sanitizer.load(invented, { language }), refused("option", /^language/), String(language));
+  }
+});
+
+test("joined packs keep words of both, and have one content hash", async () => {
+  const both = [invented, english];
+  const sanitizer = await Sanitizer.load(both, { language: "qaa+en" });
+  const text = "the meeting qalq was l'qapfu and they can't stay";
+  const packs = await Promise.all(both.map(async (source) => (await Sanitizer.load(source)).bundleHash));
+  const joined = createHash("sha256").update(packs.join("+")).digest("hex");
+  assert.equal(sanitizer.bundleHash, joined);
+  assert.equal(sanitizer.sanitize(text).text, text);
+  assert.deepEqual(sanitizer.modes, ["names"]);
+  assert.throws(() => sanitizer.sanitize("a", { protect: "words" }), refused("unknown-mechanism", /use protect names/));
+  await Sanitizer.load(both, { language: "qaa+en", expectId: joined });
+  await assert.rejects(
+    Sanitizer.load(both, { language: "qaa+en", expectId: packs[0] }),
+    refused("bundle-content-hash", /./),
+  );
+  for (const language of ["en+qaa", "qaa", undefined, "qaa+en+es"]) {
+    await assert.rejects(Sanitizer.load(both, { language }), refused("option", /language/), String(language));
+  }
+});
+
+test("a language without words for public facts keeps none, and states it", async () => {
+  const sanitizer = await Sanitizer.load(invented);
+  for (const facts of [undefined, "plain", "public"]) {
+    const { text, statement } = sanitizer.sanitize("qalq 34 qapfu 1998", { facts, style: "tag" });
+    assert.equal(text, "qalq [number 1] qapfu [year 1]");
+    assert.equal(statement.toJSON().facts, "none");
+  }
+});
