@@ -1,14 +1,13 @@
-"""Work in steps gives what the standard library gives, and other threads run between the steps."""
+"""Work in steps gives what the standard library gives, and its steps are short."""
 
 import json
+import json.scanner
 import random
-import threading
-import time
 from typing import Any
 
 import pytest
 from textveil import work_steps
-from textveil.work_steps import SteppedJSONEncoder, decode_json, join_words, sort_strings
+from textveil.work_steps import SteppedJSONEncoder, decode_json, free_in_steps, join_words, sort_strings
 
 _TEXT = 'ab \t\n"\\\u00e9\U0001f600\ud800\u2003'
 _OPTIONS: tuple[dict[str, Any], ...] = ({}, {"sort_keys": True, "allow_nan": False}, {"ensure_ascii": False})
@@ -91,36 +90,63 @@ def test_words_and_order_are_those_of_the_standard_library() -> None:
         assert sort_strings(strings) == sorted(strings)
 
 
-def count_turns(work: Any) -> int:
-    """Return how often another thread ran during some work."""
-    turns, is_done = 0, threading.Event()
+def test_json_is_encoded_and_decoded_in_short_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted fault: with one step for all, one call of the standard library has the whole value."""
+    value = [{"number": number, "text": "a b"} for number in range(50_000)]
+    written, kept_encode, kept_make = json.dumps(value), json.JSONEncoder.encode, json.scanner.py_make_scanner  # type: ignore[attr-defined]
+    steps, scanners = list[int](), list[Any]()
 
-    def take_turns() -> None:
-        nonlocal turns
-        while not is_done.is_set():
-            turns += 1
-            time.sleep(0)
+    def encode(encoder: json.JSONEncoder, o: Any) -> str:
+        encoded = kept_encode(encoder, o)
+        steps.append(len(encoded))
+        return encoded
 
-    thread = threading.Thread(target=take_turns)
-    thread.start()
-    before = turns
-    work()
-    found = turns - before
-    is_done.set()
-    thread.join()
-    return found
+    def make_scanner(decoder: Any) -> Any:
+        scanners.append(decoder)
+        return kept_make(decoder)
 
-
-def test_another_thread_runs_while_json_is_encoded_and_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Planted fault: with one step for all, the other thread runs hardly at all."""
-    value = [{"number": number, "text": "a b"} for number in range(150_000)]
-    written = json.dumps(value)
-
-    def work() -> None:
-        assert SteppedJSONEncoder().encode(value) == written
-        assert decode_json(written) == value
-
-    in_steps = count_turns(work)
+    monkeypatch.setattr(json.JSONEncoder, "encode", encode)
+    monkeypatch.setattr(work_steps, "_make_stepped_scanner", make_scanner)
+    assert SteppedJSONEncoder().encode(value) == written
+    assert decode_json(written) == value
+    assert max(steps) < 100_000
+    assert len(scanners) == 1  # the scanner in Python
     monkeypatch.setattr(work_steps, "_STEP_VALUES", 1 << 40)
     monkeypatch.setattr(work_steps, "_STEP_CHARACTERS", 1 << 40)
-    assert count_turns(work) < in_steps
+    assert SteppedJSONEncoder().encode(value) == written
+    assert decode_json(written) == value
+    assert (max(steps), len(scanners)) == (len(written), 1)
+
+
+class _Entry:
+    """An object that counts while it is alive."""
+
+    alive = 0
+
+    def __init__(self) -> None:
+        _Entry.alive += 1
+
+    def __del__(self) -> None:
+        _Entry.alive -= 1
+
+
+def test_containers_are_freed_entry_by_entry() -> None:
+    alive: list[int] = []
+
+    class Watched(_Entry):
+        def __del__(self) -> None:
+            super().__del__()
+            alive.append(len(entries))  # the container is still there and shrinks
+
+    entries = [Watched() for _ in range(100)]
+    free_in_steps(entries)
+    assert alive == [*range(98, -1, -1), 0]  # a name refers to the last entry
+
+
+def test_nested_containers_are_emptied_and_others_stay() -> None:
+    inner: list[Any] = [_Entry(), {"a": _Entry()}, {1, 2}, "text", (1, 2)]
+    shared = _Entry()
+    outer = {"one": inner, "two": shared, "three": [[_Entry()]]}
+    free_in_steps(outer, None, {3})
+    assert (outer, inner, _Entry.alive) == ({}, [], 1)
+    assert isinstance(shared, _Entry)

@@ -52,7 +52,7 @@ test("no cut of a stream changes what is restored", () => {
 });
 
 const PIECES =
-  '``` ~~~ ` $ $$ \\( \\href{ } {" " [ ]( ) ]: [x]: <b> </b> <img| <https://ok.example/ https://ok.example/ > ~ ~~ >| -| | | | | \\n a Gomez Gomez Gomez| [person|1] . : ( \' 5 * @ & ; # / **Gomez** 5, \\def < \\'
+  '``` ~~~ ` $ $$ \\( \\href{ } {" " [ ]( ) ]: [x]: <b> </b> <img| <% %> <https://ok.example/ https://ok.example/ > ~ ~~ >| -| | | | | \\n a Gomez Gomez Gomez| [person|1] . : ( \' 5 * @ & ; # / **Gomez** 5, \\def < \\'
     .split(" ")
     .map((piece) => piece.replaceAll("|", " "))
     .concat(

@@ -184,6 +184,35 @@ def sort_strings(strings: Iterable[str]) -> Sequence[str]:
     return [*merge(*runs)]
 
 
+def free_in_steps(*containers: Any) -> None:
+    """Empty containers, and the lists, dictionaries and sets in them, so that their memory is freed in steps.
+
+    Python frees a container with all its entries in one step. Nobody else may use the containers.
+
+    >>> from textveil.work_steps import free_in_steps
+    >>> value = {"a": [1, 2]}
+    >>> free_in_steps(value)
+    >>> value
+    {}
+    """
+    waiting = [*containers]
+    while waiting:
+        container = waiting.pop()
+        if isinstance(container, dict):
+            while container:
+                _, entry = container.popitem()
+                if isinstance(entry, list | dict | set):
+                    waiting.append(entry)
+        elif isinstance(container, list):
+            while container:
+                entry = container.pop()
+                if isinstance(entry, list | dict | set):
+                    waiting.append(entry)
+        elif isinstance(container, set):
+            while container:
+                container.pop()
+
+
 def _count_values(value: Any, limit: int) -> int:
     """Return about how many values a value has, or ``limit`` if they are more; long strings count as several."""
     if isinstance(value, str):

@@ -10,11 +10,15 @@ from typing import Any
 import pytest
 from gateways import ANTHROPIC, CHAT, RESPONSES, asked
 from textveil import Conversation, Sanitizer
+from textveil.conversation import exchange_state
+from textveil.text import form_index
 from textveil.text.form_index import FormIndex
+from textveil.text.names import conversation_state
 from textveil.text.names.conversation_state import ConversationDraws
 from textveil.text.names.read import NamesReader
 from textveil.text.reply_matcher import StreamRestorer
-from textveil_cli.gateway import ConversationStore, Gateway, RetentionSettings, make_app
+from textveil.work_steps import free_in_steps
+from textveil_cli.gateway import ConversationStore, Gateway, RetentionSettings, make_app, request_fields
 from textveil_cli.gateway.memory_estimates import refuse_heavy_body
 from textveil_cli.gateway.proxy import GatewayRequestHandler
 from textveil_cli.gateway.workers import WorkerPool
@@ -283,7 +287,8 @@ def test_a_full_garbage_collection_waits_for_large_requests_but_not_forever(
 ) -> None:
     collected: list[int] = []
     monkeypatch.setattr("textveil_cli.gateway.proxy.gc.collect", lambda: collected.append(1))
-    handler = GatewayRequestHandler(Gateway(upstream=EchoUpstream(), conversations=None), WorkerPool(1))  # type: ignore[arg-type]
+    workers = WorkerPool(1)
+    handler = GatewayRequestHandler(Gateway(upstream=EchoUpstream(), conversations=None), workers)  # type: ignore[arg-type]
     handler.collect_garbage()
     assert len(collected) == 1
     handler._admission.admit_request(1 << 20)
@@ -295,3 +300,37 @@ def test_a_full_garbage_collection_waits_for_large_requests_but_not_forever(
     handler._admission.release_request(1 << 20)
     handler.collect_garbage()
     assert len(collected) == 3
+    workers._queues[-1].put(None)  # something large waits to be packed or freed
+    assert workers.is_processing_long
+    handler.collect_garbage()
+    assert len(collected) == 3
+
+
+def test_what_a_large_request_left_is_freed_in_steps_in_a_thread(
+    sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python frees a mapping, a parsed body or a packed conversation in one step, while all else waits."""
+    freed: set[tuple[str, str]] = set()
+    done, owners = threading.Event(), (form_index, conversation_state, exchange_state, request_fields)
+    for owner in owners:
+
+        def free(*containers: Any, name: str = owner.__name__) -> None:
+            freed.update((name, threading.current_thread().name) for container in containers if container)
+            free_in_steps(*containers)
+            if len(freed) == len(owners):
+                done.set()
+
+        monkeypatch.setattr(owner, "free_in_steps", free)
+    monkeypatch.setattr("textveil_cli.gateway.conversation_store._MAX_IDLE_BYTES", 1)
+    app, conversations = made(sanitizer)
+    body = asked(CHAT, f"{TEXT} " * 7_000, model="echo")
+
+    async def main() -> int:
+        async with app.router.lifespan_context(app):
+            status, _ = await asyncio.wait_for(ask(app, CHAT, body), 120)
+            await asyncio.to_thread(done.wait, 30)
+            return status
+
+    assert asyncio.run(main()) == 200
+    assert freed == {(owner.__name__, "textveil-long") for owner in owners}
+    assert [stored.conversation for stored in conversations._stored.values()] == [None]

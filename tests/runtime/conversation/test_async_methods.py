@@ -78,10 +78,10 @@ def test_errors_are_those_of_the_namesake(sanitizer: Sanitizer) -> None:
 
 
 def test_every_public_method_that_rewrites_or_restores_has_a_method_for_asyncio() -> None:
-    """Methods without one take no time: they return a counter, a view or an object, or note a name."""
+    """Methods without one take no time, or belong into a thread of the caller: they pack or free a conversation."""
     quick = {
         "are_equal_arguments", "claim_reply", "count_call", "count_call_name", "declare_tools", "exclude_tool_results",
-        "is_field_name", "make_reply_view", "pack", "start_exchange", "unpack",
+        "free_memory", "is_field_name", "make_reply_view", "pack", "start_exchange", "unpack",
     }  # fmt: skip
     public = {name for name, _ in inspect.getmembers(Conversation, callable) if not name.startswith("_")}
     methods = {name for name in public if inspect.iscoroutinefunction(getattr(Conversation, name))} | {"astream"}

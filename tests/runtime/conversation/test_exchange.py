@@ -149,3 +149,22 @@ def test_threads_that_share_a_conversation_get_their_own_replies(sanitizer: Sani
     finally:
         sys.setswitchinterval(before)
     assert wrong == []
+
+
+def test_an_exchange_is_freed_alone_and_a_conversation_with_its_mapping(sanitizer: Sanitizer) -> None:
+    conversation = Conversation(sanitizer)
+    first, second = conversation.start_exchange(), conversation.start_exchange()
+    messages = [user("Anna Novak called.")]
+    sent = first.outgoing(messages)[0]["content"]
+    assert second.outgoing(messages)[0]["content"] == sent
+    assert first.incoming(sent).reply == "Anna Novak called."
+    index, history, packed = first._exchange.get_restorer(first._shared).index, first.history, conversation.pack()
+    first.free_memory()
+    assert not index.forms
+    assert not first._exchange.tags
+    assert second.incoming(sent).reply == "Anna Novak called."
+    assert conversation.start_exchange(history).incoming(sent).reply == "Anna Novak called."
+    conversation.free_memory()
+    assert not conversation._shared.sent_messages
+    assert not conversation._shared.surrogate_state._tags
+    assert Conversation.unpack(packed, sanitizer).incoming(sent).reply == "Anna Novak called."

@@ -54,6 +54,8 @@ def regions(text: str) -> str:
         ("<img src=x> g\n\nh", ".XXXXXXXXXXXXXXX"),
         ("$a <img$ b", ".MMMMXXXXX"),
         ("a `b\n~~~\nc` d\n~~~\ne", "..CCCCCCCCCCCCCCCC."),
+        ("a <%= b %> c", "...XXXXXX..."),
+        ("`<% a` b %> c", "CCCCCCXXXX..."),
     ],
 )
 def test_each_character_has_a_region(text: str, expected: str) -> None:
@@ -64,7 +66,7 @@ PIECES = [
     '```', '~~~', '`', '``', '$', '$$', '\\(', '\\)', '\\[', '\\]', '\\href{', '\\text{', '}', '{', '{"', '"', '[',
     ']', '](', ')', ']:', '[x]:', '<', '<b>', '</b>', '<img ', '<https://a.b/', '>', '\n', '\n\n', '> ', '- ',
     '    ', ' ', '1. ', '\\', '\\n', '\\u0060', 'a', 'Don', '[person 1]', ':', '(', "'", '5', '\\begin{x}',
-    '\\end{x}', '%', '*', '@', 'é', '\r', '\r\n', '\ufeff', '//', '{', ': ',
+    '\\end{x}', '%', '*', '@', 'é', '\r', '\r\n', '\ufeff', '//', '{', ': ', '<%', '%>',
 ]  # fmt: skip
 
 

@@ -274,7 +274,7 @@ def test_the_option_json_opens_nothing_between_the_strings_of_broken_json(reply:
 
 
 PIECES = ["```", "`", "$", "$$", "\\(", "\\)",
-    "\\href{", "}", '{"', '"', "[", "](", ")", "]:", "[x]:", "<b>", "</b>", "<img ",
+    "\\href{", "}", '{"', '"', "[", "](", ")", "]:", "[x]:", "<b>", "</b>", "<img ", "<%", "%>",
     "<https://ok.example/", "https://ok.example/", ">", "\n", "\n\n", "> ", "- ", " ", " ", "\\n",
     "a", "Gomez", "Gomez", "[person 1]", "] (", "!!!", ":::",
     "\x02", "    >\n", "\n>\n", "\n> ", "![", '(u "', "<b ", "style='",

@@ -164,6 +164,9 @@ export class RegionState {
   classMarks = 0;
   /** Number of `<` since one with a backslash, up to the next `>`; at most 2. */
   escapedAngles = 0;
+  /** In a template tag, from `<%` to `%>`: 1, and 1 more for each `%` right before, at most 3. Elsewhere 0. */
+  template = 0;
+  templateInCode = false;
 
   constructor(protected readonly isInsideString = false) {}
 
@@ -205,6 +208,30 @@ export class RegionState {
     if (this.lastCharacter === ">") this.escapedAngles = 0;
     if (character === "<" && (this.escapedAngles > 0 || this.lastCharacter === "\\")) {
       this.escapedAngles = Math.min(this.escapedAngles + 1, 2);
+    }
+  }
+
+  /**
+   * Read a character of a template tag. To a program that fills in templates `<%` to `%>` is never text. Markdown
+   * readers disagree on it. So outside code the tag opens no other region and is within none, else no later text is
+   * prose.
+   */
+  readTemplate(character: string): void {
+    let unlike: boolean;
+    if (this.template > 0) {
+      if (character === ">" && this.template === 2)
+        this.template = 0; // ERB does not end a tag at `%%>`
+      else this.template = character === "%" ? Math.min(this.template + 1, 3) : 1;
+      unlike = "<`$\\[]{}~".includes(character);
+    } else if (this.lastCharacter === "<" && character === "%") {
+      const kind = this.topRegion?.kind;
+      this.template = 1;
+      this.templateInCode = kind === "fence" || kind === "inline";
+      unlike = kind !== undefined;
+    } else return;
+    if (unlike && !this.templateInCode) {
+      this.template = 0;
+      this.giveUp(this.topRegion?.region ?? "markup");
     }
   }
 

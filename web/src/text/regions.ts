@@ -181,7 +181,7 @@ export class RegionScanner extends RegionState {
   #findSkippable(): RegExp | undefined {
     const openRegion = this.topRegion;
     const last = this.lastCharacter;
-    if (last === "\r" || this.escapedAngles > 0) return undefined;
+    if (last === "\r" || this.escapedAngles > 0 || this.template > 0) return undefined;
     if (openRegion === undefined) {
       const busy = this.commandState || this.opener || this.dollar || this.tildes || this.tagColon;
       const line = this.bracketClosed || this.classMark;
@@ -223,13 +223,16 @@ export class RegionScanner extends RegionState {
     this.#countMarks(character);
     this.countClassMarks(character, atStart);
     this.countEscapedAngles(character);
+    this.readTemplate(character);
     this.region = this.#readInRegion(character, atStart);
     const closed = character === "]" && !this.afterOddBackslashes;
     this.bracketClosed = closed || (this.bracketClosed && (character === " " || character === "\t"));
     if (character === "\n") this.#endLine();
     // A reader who pairs that backtick sees other code behind.
     if (this.hasStrayBacktick && this.openRegions.length === 0) this.giveUp("markup");
-    if (this.isTainted && this.openRegions.length === 0) this.region = "markup";
+    if ((this.isTainted && this.openRegions.length === 0) || (this.template > 0 && this.region !== "code")) {
+      this.region = "markup";
+    }
     this.lastCharacter = character;
     this.afterOddBackslashes = character === "\\" && !this.afterOddBackslashes;
     return this.region;

@@ -61,11 +61,11 @@ class ClientRequest:
             self.is_complete = not more
             await self.send({"type": "http.response.body", "body": body, "more_body": more})
 
-    def release_state(self) -> list[Any]:
-        """Return the objects that may have millions of parts, and drop them here."""
-        owned = [self.exchange, self.restorer]
-        self.exchange = self.restorer = None
-        return owned
+    def free_memory(self) -> None:
+        """Free the objects that may have millions of parts, in steps."""
+        exchange, self.exchange, self.restorer = self.exchange, None, None
+        if exchange is not None:
+            exchange.free_memory()
 
     @property
     def formatted_reasons(self) -> str:

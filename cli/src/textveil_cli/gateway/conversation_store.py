@@ -431,4 +431,6 @@ class ConversationStore:
 
 def _pack_conversation(stored: StoredConversation) -> None:
     if not stored.active_requests and stored.conversation is not None:
-        stored.packed, stored.conversation = stored.conversation.pack(), None
+        conversation = stored.conversation
+        stored.packed, stored.conversation = conversation.pack(), None
+        conversation.free_memory()

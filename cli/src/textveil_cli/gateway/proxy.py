@@ -17,7 +17,7 @@ from textveil import Conversation
 from textveil.conversation import ExchangeHistory
 from textveil.errors import ConversationChanged, InputError, KeyFileError, TextveilError
 from textveil.formatting import format_count
-from textveil.work_steps import SteppedJSONEncoder
+from textveil.work_steps import SteppedJSONEncoder, free_in_steps
 
 from textveil_cli.gateway.anthropic_replies import AnthropicReplyRestorer
 from textveil_cli.gateway.api_replies import ApiReplyRestorer
@@ -104,18 +104,17 @@ class GatewayRequestHandler:
         self._gateway.count_request(call.path, call.status, call.counts)
         self._gateway.observer.end_request(call.request_id, call.status)
         if call.work_size > MAX_SHORT_CHARACTERS:  # freeing a large mapping takes long
-            self._workers.clear_in_thread(call.release_state())
+            self._workers.free_in_thread(call.free_memory)
 
     def collect_garbage(self) -> None:
         """Free unreachable reference cycles.
 
-        This takes long while a large request is active, so that the collection waits for its end, but not forever.
+        This takes long while the objects of a large request exist, so that the collection waits for their end, but not
+        forever.
         """
         self._delayed_collections += 1
-        if (
-            self._admission.active_bytes <= MAX_MEDIUM_CHARACTERS
-            or self._delayed_collections > _MAX_DELAYED_COLLECTIONS
-        ):
+        has_large = self._admission.active_bytes > MAX_MEDIUM_CHARACTERS or self._workers.is_processing_long
+        if not has_large or self._delayed_collections > _MAX_DELAYED_COLLECTIONS:
             self._delayed_collections = 0
             gc.collect()
 
@@ -191,7 +190,7 @@ class GatewayRequestHandler:
                     exchange, content, changes = await self._rewrite_request(stored, earlier, requests, len(body), call)
                 finally:
                     if requests:  # the request was not rewritten
-                        self._workers.clear_in_thread(requests)
+                        self._workers.free_in_thread(requests.pop().free_memory)
                 call.exchange, call.kept_words = exchange, exchange.kept_words
                 call.work_size = _estimate_work(len(body), stored)
             del body  # a reply may take minutes
@@ -317,19 +316,21 @@ class GatewayRequestHandler:
         """Return the conversation state, the rewritten request, and the lines to show of it; one request at a time."""
 
         def rewrite() -> tuple[Conversation, bytes, list[str]]:
-            request, conversation = requests.pop(), self._gateway.conversations.open_conversation(stored)
-            history = earlier
-            if request.reply_ids and (earlier is None or not conversation.history.tags):  # deleted by another gateway
-                history = conversation.history
-            if request.reply_ids and (history is None or not (history.tags or history.previous)):
-                raise InputError(_UNKNOWN_REPLY_MESSAGE)
-            exchange = conversation.start_exchange(history)
-            sent = rewrite_request(request, exchange, self._gateway.key)
-            self._gateway.conversations.save_conversation(stored)
-            self._report_system_prompt(request.body, sent, call.request_id)
-            self._gateway.observer.add_request(call.request_id, call.path, request.body, sent)
-            changes = [*iterate_differences(request.body, sent)] if self._gateway.shows_changes else []
-            return exchange, _encode_request(sent).encode("utf-8", "replace"), changes
+            with requests.pop().free_afterward() as request:
+                conversation, history = self._gateway.conversations.open_conversation(stored), earlier
+                if request.reply_ids and (earlier is None or not conversation.history.tags):  # deleted by another
+                    history = conversation.history
+                if request.reply_ids and (history is None or not (history.tags or history.previous)):
+                    raise InputError(_UNKNOWN_REPLY_MESSAGE)
+                exchange = conversation.start_exchange(history)
+                sent = rewrite_request(request, exchange, self._gateway.key)
+                self._gateway.conversations.save_conversation(stored)
+                self._report_system_prompt(request.body, sent, call.request_id)
+                self._gateway.observer.add_request(call.request_id, call.path, request.body, sent)
+                changes = [*iterate_differences(request.body, sent)] if self._gateway.shows_changes else []
+                encoded = _encode_request(sent).encode("utf-8", "replace")
+                free_in_steps(sent)
+                return exchange, encoded, changes
 
         try:
             async with asyncio.timeout(self._gateway.limits.seconds):
@@ -350,10 +351,7 @@ class GatewayRequestHandler:
             stored.lock.release()
 
     async def _pass_reply(self, call: ClientRequest, reply: UpstreamReply) -> None:
-        """Pass on a reply without restoring: a list of models, vectors, or an error.
-
-        Surrogates in an error stay.
-        """
+        """Pass on a reply without restoring: a list of models, vectors, or an error, whose surrogates stay."""
         body = await reply.read_body()
         await call.begin_response(reply)
         await call.send_part(body, more=False)

@@ -7,13 +7,15 @@ changed (``tool_definitions``).
 import hmac
 import math
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from textveil import Conversation
 from textveil.conversation import SETTINGS_TYPE, list_tool_names, rewrite_stop_sequences
 from textveil.errors import InputError
+from textveil.work_steps import free_in_steps
 
 from textveil_cli.gateway.setting_values import is_known_setting
 from textveil_cli.gateway.tool_definitions import check_tools, list_examples, rewrite_examples
@@ -102,6 +104,18 @@ class CheckedRequest:
     messages: list[Any]
     reply_ids: list[str]
     pass_through: Collection[str] = ()
+
+    def free_memory(self) -> None:
+        """Empty the body in steps. Nobody may use the request afterward."""
+        free_in_steps(self.messages, self.body)
+
+    @contextmanager
+    def free_afterward(self) -> Iterator["CheckedRequest"]:
+        """Return the request for the context, and empty its body at the end."""
+        try:
+            yield self
+        finally:
+            self.free_memory()
 
 
 def check_request(

@@ -94,7 +94,12 @@ class WorkerPool:
         self._done: deque[_Job] = deque()
         self._threads: list[Thread] = []
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._is_waking = self._is_stopped = False
+        self._is_waking = self._is_stopped = self._has_long_job = False
+
+    @property
+    def is_processing_long(self) -> bool:
+        """Whether a long text is rewritten, restored, packed or freed, or waits for that."""
+        return self._has_long_job or not self._queues[-1].empty()
 
     def start(self) -> None:
         """Start the threads, for the running event loop."""
@@ -149,10 +154,10 @@ class WorkerPool:
                 await self._wait_for_end(job)
             raise
 
-    def clear_in_thread(self, owned: list[Any]) -> None:
-        """Clear a list in a thread: freeing its entries may take long."""
+    def free_in_thread(self, free: Callable[[], None]) -> None:
+        """Call a function in the thread for long texts that frees large objects."""
         assert self._loop is not None
-        self._queues[-1].put(_Job(owned.clear, self._seconds, self._loop.create_future()))
+        self._queues[-1].put(_Job(free, self._seconds, self._loop.create_future()))
 
     async def _wait_for_end(self, job: _Job) -> None:
         assert self._loop is not None
@@ -165,7 +170,9 @@ class WorkerPool:
                 continue
 
     def _run_jobs(self, queue: "SimpleQueue[_Job | None]") -> None:
+        is_long = queue is self._queues[-1]
         while (job := queue.get()) is not None:
+            self._has_long_job |= is_long
             if job.claim():
                 job.execute()
                 self._done.append(job)
@@ -174,6 +181,8 @@ class WorkerPool:
                     assert self._loop is not None
                     self._loop.call_soon_threadsafe(self._deliver_results)
             del job  # the job refers to a text
+            if is_long:
+                self._has_long_job = False
 
     def _deliver_results(self) -> None:
         self._is_waking = False  # before the loop below: a job that ends from here on wakes the event loop again

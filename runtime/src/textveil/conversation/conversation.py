@@ -151,6 +151,24 @@ class Conversation(SavedConversation, AsyncMethods):
             exchange._set_state(self._shared, ExchangeState.continue_history(after, self._exchange.tool_names))
             return exchange
 
+    def free_memory(self) -> None:
+        """Free the memory of this exchange, or of the whole conversation, in steps.
+
+        Python frees a large conversation in one step, during which no other thread runs. A server may call this method
+        in a thread when it has no more use for the object; nobody may use it afterward.
+
+        >>> from textveil import Conversation
+        >>> conversation = Conversation()
+        >>> exchange = conversation.start_exchange()
+        >>> sent = exchange.outgoing_text("Anna Novak called.")
+        >>> exchange.free_memory()
+        >>> conversation.incoming(sent).reply  # an exchange frees no state of its conversation
+        'Anna Novak called.'
+        """
+        self._exchange.free_memory()  # without the lock, for which other exchanges may wait
+        if self._exchange.tags is None:
+            self._shared.free_memory()
+
     @property
     def sanitizer(self) -> Sanitizer:
         """Sanitizer of the conversation, with the bundle and so the language that it was started with."""

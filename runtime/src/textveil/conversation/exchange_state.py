@@ -35,6 +35,7 @@ from textveil.text.restore import Restorer
 from textveil.text.restore_policy import RestorePolicy
 from textveil.text.sanitizer import Sanitizer
 from textveil.text.statement import KeptWords
+from textveil.work_steps import free_in_steps
 
 #: Maximum number of stored messages of which nothing is restored, such as edited replies. They stay equal on resending;
 #: messages beyond the maximum, the oldest first, get new surrogates.
@@ -169,6 +170,16 @@ class ConversationState:
             + _PAIR_CHARACTERS * (len(self.begin_hashes) + self.tool_guesses.stored_count)
         )
 
+    def free_memory(self) -> None:
+        """Empty the mapping and the sent messages in steps. Nobody may use the conversation afterward."""
+        self.surrogate_state.free_memory()
+        free_in_steps(
+            *(pairs for _, pairs in self.sent_messages.values()),
+            self.sent_messages,
+            self.unlinked_messages,
+            self.shared_results,
+        )
+
     def export_state(self) -> dict[str, Any]:
         """Return the state as plain values for JSON.
 
@@ -273,6 +284,11 @@ class ExchangeState:
             tags = [*self._get_tags(shared)]
             sent = [shared.sent_messages[tag][0] for tag in tags if tag in shared.sent_messages]
         return set().union(*map(find_numbers, sent))
+
+    def free_memory(self) -> None:
+        """Empty the tags and the restorer in steps. Nobody may use the exchange afterward."""
+        self._restorer.free_memory()
+        free_in_steps(self.tags)
 
     def export_state(self) -> dict[str, Any]:
         """Return the places of the last reply as plain values for JSON. Other state is not saved."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from textveil.text.inflections import LOOKBEHIND_CHARACTERS, SurrogateForm, SurrogatePair, fold_text
 from textveil.text.quotations import LOOKAHEAD_CHARACTERS, QuotationIndex, cut_before, is_separate_word
-from textveil.work_steps import sort_strings
+from textveil.work_steps import free_in_steps, sort_strings
 
 #: Largest number of blanks between two words of a form. Line ends and quotation marks (``>``) of Markdown count as
 #: blanks.
@@ -65,6 +65,10 @@ class FormIndex:
         index = copy(self)
         index.quotations = QuotationIndex(())
         return index
+
+    def free_memory(self) -> None:
+        """Empty the index in steps. Nobody may use it afterward."""
+        free_in_steps(self.forms, self._forms_by_prefix, self._prefixes)
 
     def may_begin(self, text: str, index: int) -> bool:
         """Return whether a form may begin at position ``index`` of ``text``."""

@@ -41,6 +41,8 @@ ENDS_TAG = LETTERS | frozenset("0123456789?!/'\"-")
 MAX_ESCAPE_DIGITS, MAX_DEPTH = 4, 64
 #: Marks at the start of a line whose rest some readers treat as a class name.
 _CLASS_MARKS = frozenset("!?:")
+#: Characters that open a region, or may open one, inside a template tag.
+_OPENS_REGION = frozenset("<`$\\[]{}~")
 FENCE_LENGTH, NESTED_INDENT, CODE_INDENT, TAB = 3, 2, 4, 4
 #: Position in the marks at the start of a line: in quotation marks and blanks, in digits, at a list mark, in the text.
 START, DIGITS, MARK, BODY = range(4)
@@ -136,6 +138,8 @@ class RegionState:
         self.class_mark, self.class_marks = "", 0
         #: Number of ``<`` since one with a backslash, up to the next ``>``; at most 2.
         self.escaped_angles = 0
+        #: In a template tag, from ``<%`` to ``%>``: 1, and 1 more for each ``%`` right before, at most 3. Elsewhere 0.
+        self.template, self.template_in_code = 0, False
         #: Whether the open braces contain a line end, and whether they contain a sign of attributes.
         self.braces_went_on, self.in_attributes = False, False
 
@@ -169,6 +173,25 @@ class RegionState:
             self.escaped_angles = 0
         if character == "<" and (self.escaped_angles or self.last == "\\"):
             self.escaped_angles = min(self.escaped_angles + 1, 2)
+
+    def read_template(self, character: str) -> None:
+        """Read a character of a template tag. To a program that fills in templates ``<%`` to ``%>`` is never text.
+
+        Markdown readers disagree on it. So outside code the tag opens no other region and is within none, else no later
+        text is prose.
+        """
+        if self.template:
+            is_end = character == ">" and self.template == len("<%")  # ERB does not end a tag at ``%%>``
+            self.template = 0 if is_end else min(self.template + 1, 3) if character == "%" else 1
+            unlike = character in _OPENS_REGION
+        elif self.last == "<" and character == "%":
+            self.template_in_code = bool(self.frames) and self.frames[-1].kind in (FENCE, INLINE)
+            self.template, unlike = 1, bool(self.frames)
+        else:
+            return
+        if unlike and not self.template_in_code:
+            self.template = 0
+            self.give_up(self.frames[-1].region if self.frames else Region.MARKUP)
 
     def count_class_marks(self, character: str, at_start: bool) -> None:
         """Count equal marks at the start of a line: three, as in ``!!! note``, open a Markdown admonition."""

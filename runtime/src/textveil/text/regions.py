@@ -210,7 +210,7 @@ class RegionScanner(RegionState):
 
     def _find_skippable(self) -> re.Pattern[str] | None:
         """Return the pattern of characters that change nothing in this state; ``None`` if none."""
-        if self.last == "\r" or self.escaped_angles:
+        if self.last == "\r" or self.escaped_angles or self.template:
             return None
         if not self.frames:
             busy = self.slash or self.opener or self.dollar or self.tildes or self.tag_colon
@@ -253,14 +253,14 @@ class RegionScanner(RegionState):
         self._count_marks(character)
         self.count_class_marks(character, at_start)
         self.count_escaped_angles(character)
+        self.read_template(character)
         self.region = self._read(character, at_start)
-        closed = character == "]" and not self.odd
-        self.bracket_closed = closed or (self.bracket_closed and character in " \t")
+        self.bracket_closed = (character == "]" and not self.odd) or (self.bracket_closed and character in " \t")
         if character == "\n":
             self._end_line()
         if self.stray and not self.frames:  # for a reader that pairs that backtick, other text is code
             self.give_up(Region.MARKUP)
-        if self.tainted and not self.frames:
+        if (self.tainted and not self.frames) or (self.template and self.region is not Region.CODE):
             self.region = Region.MARKUP
         self.last, self.odd = character, character == "\\" and not self.odd
         return self.region

@@ -23,6 +23,7 @@ from textveil.text.inflections import SurrogateForm, SurrogatePair, fold_text, i
 from textveil.text.restore_policy import PROSE_POLICY, RestorePolicy
 from textveil.text.segmentation import fold_word
 from textveil.work_limits import STEPS_PER_CHECK, check_work
+from textveil.work_steps import free_in_steps
 
 if TYPE_CHECKING:
     from textveil.text.form_index import FormIndex
@@ -95,6 +96,13 @@ class Restorer:
                 ambiguous[output] = pairs.pop(output)._replace(original="")
             elif first.original.isupper() and not parsed.original.isupper():  # a heading in capitals, then the name
                 pairs[output] = parsed
+
+    def free_memory(self) -> None:
+        """Empty the mapping in steps. Nobody may use it or its index afterward."""
+        index: FormIndex | None = self.__dict__.pop("index", None)
+        if index is not None:
+            index.free_memory()
+        free_in_steps(*self.__dict__.pop("_sorted_pairs", ()))
 
     @property
     def ambiguous_count(self) -> int:

@@ -22,7 +22,7 @@ from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.restore import escape_tags
 from textveil.text.segmentation import LOWER, fold_word
 from textveil.work_limits import check_work
-from textveil.work_steps import sort_strings
+from textveil.work_steps import free_in_steps, sort_strings
 
 #: Types whose surrogates are never common words, although equal strings of these types do not get equal surrogates. The
 #: pools of other types without consistent surrogates have common words anyway.
@@ -239,6 +239,10 @@ class ConversationDraws(DocumentDraws):
             "counts": self._counts,
             "used_spellings": sort_strings(self._used_spellings),
         }
+
+    def free_memory(self) -> None:
+        """Empty the mapping in steps. Nobody may use it afterward."""
+        free_in_steps(self._draw_numbers, self._tags, self._used_spellings)
 
     def _iterate_tags(self) -> Iterator[list[Any]]:
         """Yield each tag with its public type and its equality key."""
