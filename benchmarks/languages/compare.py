@@ -17,7 +17,7 @@ from pathlib import Path
 
 from textveil import Sanitizer
 
-from measure import CASES, OTHER, MarkedSpans, count_words, mark_kept, read_marked_texts  # isort: skip; beside this file
+from measure_pack import CASES, OTHER, MarkedSpans, count_words, mark_kept, read_marked_texts  # isort: skip; beside this file
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "fixtures"))

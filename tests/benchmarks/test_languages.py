@@ -20,7 +20,7 @@ def compare(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     yield module
-    sys.modules.pop("measure", None)
+    sys.modules.pop("measure_pack", None)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from textveil import Result, Sanitizer, TextLabelEncoder
 from textveil.bundle import TextBundle, open_bundle
 from textveil.bundle.languages import join_bundles, read_language
-from textveil.errors import TextveilError
+from textveil.errors import DocumentTooLong, TextveilError
 from textveil.mechanisms import entropy
 from textveil.text.options import FACTS
 from textveil.text.restore_policy import RestorePolicy
@@ -40,6 +40,8 @@ BUNDLE, ENCODER = ROOT / "artifacts" / "english-v4", ROOT / "artifacts" / "ag-st
 DIST = ROOT / "web" / "dist"
 #: Texts of a record, and every so many records one whose documents have several texts.
 TEXTS, SEVERAL = 150, 4
+#: Characters of a text in a call that has a document with more words than consistent outputs may have.
+LONGEST = 2000
 CASES = "lower", "Title", "UPPER", "JSON"
 #: Options that are refused: as `NAME=VALUE`, where JSON has the value.
 REFUSED = """protect=null epsilon="10"|protect=null sanitize_punctuation=true
@@ -213,6 +215,16 @@ def record(
     return made
 
 
+def record_cut(
+    number: int, options: dict[str, Any], documents: list[list[str]], sanitizer: Sanitizer
+) -> dict[str, Any]:
+    """Return one call with its results; of documents beyond the cap of consistent outputs only beginnings are read."""
+    try:
+        return record(number, options, documents, sanitizer)
+    except DocumentTooLong:
+        return record(number, options, [[text[:LONGEST] for text in document] for document in documents], sanitizer)
+
+
 def refused(sanitizer: Sanitizer) -> Iterator[tuple[dict[str, Any], str]]:
     """Yield each set of invalid options, with the class and the code of the error."""
     for said in REFUSED.split("|"):
@@ -325,7 +337,7 @@ def main() -> None:
         if done >= asked.texts and number >= len(every):
             break
         options = spread_facts(options, facts)
-        print(json.dumps(record(number, options, together(source, each, several=number % SEVERAL == 0), sanitizer)))
+        print(json.dumps(record_cut(number, options, together(source, each, several=number % SEVERAL == 0), sanitizer)))
         done += each
     folder = write_moved_bundle()
     print(json.dumps({"bundle": str(folder), "encoder": str(ENCODER)}))

@@ -1,6 +1,7 @@
 """Two texts are compared word by word, completely and in one pass."""
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -35,14 +36,14 @@ def test_changes_are_as_small_as_words(original: str, rewritten: str, changes: l
     assert [(old, new) for old, new, same in iterate_word_changes(original, rewritten) if not same] == changes
 
 
-class CountedWords(list):
+class CountedWords(list[str]):
     """Words that count how often a part of them is read."""
 
     reads = 0
 
-    def __getitem__(self, key: object) -> object:
+    def __getitem__(self, key: Any) -> Any:
         CountedWords.reads += 1
-        return super().__getitem__(key)  # type: ignore[call-overload]
+        return super().__getitem__(key)
 
 
 @pytest.mark.parametrize(

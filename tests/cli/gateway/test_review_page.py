@@ -171,7 +171,7 @@ def test_the_number_and_the_size_of_exchanges_are_bounded() -> None:
         review.add_request(f"r{number}", CHAT, {"messages": messages}, {"messages": messages})
         steps = review.observe_reply(f"r{number}", EchoSteps())
         for _ in range(20):
-            [*steps.restore_event(ServerSentEvent("", {"choices": [{"delta": {"content": "y" * 30_000}}]}))]
+            list(steps.restore_event(ServerSentEvent("", {"choices": [{"delta": {"content": "y" * 30_000}}]})))
     exchanges = review.list_exchanges()
     assert [one.request_id for one in exchanges] == [f"r{number}" for number in range(59, 39, -1)]
     for one in exchanges:

@@ -20,7 +20,7 @@ export function splitLanguages(language: unknown, count: number): string[] {
     throw new OptionError("language must be a tag of two or three letters such as de, or several such as de+en");
   }
   const languages = language.split("+");
-  if (new Set(languages).size < languages.length) throw new OptionError("language: a language is there twice");
+  if (new Set(languages).size < languages.length) throw new OptionError("language: name each language once");
   if (languages.length !== count) throw new OptionError("language: name one language for each bundle, in their order");
   return languages;
 }

@@ -62,12 +62,12 @@ def build_key_tree(paths: list[tuple[str | None, ...]]) -> KeyTree:
 
 
 def name_leaves(tree: KeyTree, paths: Sequence[tuple[str | None, ...]], keys: Sequence[str]) -> dict[int, str]:
-    """Return the key of each leaf of a tree, by the ``id`` of the leaf.
+    """Return for each leaf of a tree of keys, by Python's ``id()`` of the leaf, the key as the user typed it.
 
     Args:
         tree: The tree of the keys.
-        paths: Steps of each key.
-        keys: The keys as typed.
+        paths: For each key its steps from the root to a leaf.
+        keys: The keys as typed, in the same order.
     """
     names = dict[int, str]()
     for path, key in zip(paths, keys, strict=True):

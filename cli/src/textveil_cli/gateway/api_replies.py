@@ -58,12 +58,12 @@ class ApiReplyRestorer:
         Results of tools that the upstream wrote into the reply get unlinked surrogates later.
 
         Raises:
-            Refusal: The reply has an item of a type that no API has, or is nested too deeply.
+            Refusal: The reply has an item of an unknown type, or is nested too deeply.
         """
         try:
             return self._exchange.claim_reply(reply)
         except (InputError, RecursionError):
-            raise make_upstream_refusal("sent an item of a type that no API has") from None
+            raise make_upstream_refusal("sent an item of an unknown type, or one nested too deeply") from None
 
     def note_unclear(self, count: int) -> None:
         """Store the number of calls with ambiguous arguments for the log line."""

@@ -267,8 +267,8 @@ class ConversationStore:
     async def track_request(self, stored: StoredConversation, run: RunJob) -> AsyncIterator[None]:
         """Mark a request as active within the context; at the end pack idle conversations.
 
-        Some idle conversations stay unpacked, so that an immediate next request does not wait. Meanwhile no other
-        gateway handles a request of the conversation: its counts of guesses would be lost.
+        While the request is active, no other gateway handles a request of this conversation: its counts of guesses
+        would be lost. Some idle conversations stay unpacked, so that an immediate next request does not wait.
 
         Args:
             stored: The conversation.

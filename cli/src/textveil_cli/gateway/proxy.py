@@ -250,7 +250,7 @@ class GatewayRequestHandler:
     async def _read_request(
         self, path: str, body: bytes, client: bytes
     ) -> tuple[list[CheckedRequest], list[str], list[bytes]]:
-        """Return the parsed request (in a list), its reply ids, and the hashes of its last messages.
+        """Return the parsed request (in a list), ids of earlier replies in it, and the hashes of its last messages.
 
         Short bodies are parsed on the event loop. The rewriting function removes the request from the list in a thread,
         since freeing a large one may take long.

@@ -71,7 +71,7 @@ class SanitizeColumns:
         """
         if more or not isinstance(rows, Mapping):
             raise InputError(
-                "rows must be dictionaries: map without input_columns and with_indices, and with_format(None)"
+                "rows must be dictionaries: call with_format(None), then map without input_columns and with_indices"
             )
         for number, name in enumerate(self.columns, 1):
             if name not in rows:

@@ -192,7 +192,10 @@ def compute_base_weights(frequencies: Sequence[int], mu: Fraction) -> NDArray[np
 
 
 def compute_favors(base: NDArray[np.uint32], worth: Fraction) -> NDArray[np.int64]:
-    """Compute the bonus ``worth log2(b(y))`` in steps of the cosine, equal on all machines."""
+    """Compute the bonus ``worth log2(b(y))`` of each candidate neighbor ``y`` with the base weight ``b(y)``.
+
+    The unit is ``1 / COSINE_STEPS`` of a cosine. Decimal arithmetic gives equal results on all machines.
+    """
     with localcontext(prec=30):
         step = COSINE_STEPS * Decimal(worth.numerator) / worth.denominator / Decimal(2).ln()
         return np.array([round(Decimal(weight).ln() * step) for weight in base.tolist()], dtype=np.int64)

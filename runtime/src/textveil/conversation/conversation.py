@@ -393,7 +393,7 @@ class Conversation(SavedConversation, AsyncMethods):
         this call are unlinked.
 
         Raises:
-            InputError: The reply has an item of a type that no API has.
+            InputError: The reply has an item of an unknown type.
         """
         with self._shared.lock:
             shared = self._shared

@@ -115,11 +115,10 @@ class MessagePreparer:
         return tags
 
     def _accept_restored_arguments(self, field_class: str, value: Any) -> Any:
-        """Return arguments under the model's name unchecked if some call was restored to them.
+        """Return arguments of a tool call without a check if restoring a reply produced exactly these arguments.
 
-        The result is ``None`` for any other arguments.
-
-        How they are sent is decided later, by the place of the call alone.
+        The result is ``None`` for any other arguments. A client sends restored arguments back under the model's name.
+        The place of the call alone decides later how they are sent.
         """
         return value if field_class == "call" and self._shared.reply_records.has_call(value) else None
 

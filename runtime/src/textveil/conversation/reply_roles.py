@@ -48,7 +48,7 @@ def claim_reply(
         is_call: Whether ``value`` is a call, or a list of calls.
 
     Raises:
-        InputError: The reply has an item of a type that no API has.
+        InputError: The reply has an item of an unknown type.
     """
     if isinstance(value, list):
         return [claim_reply(entry, refuse_result, replace_id, is_call=is_call) for entry in value]

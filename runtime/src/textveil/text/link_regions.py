@@ -226,7 +226,10 @@ def _read_plain_link(state: RegionState, frame: OpenRegion, character: str) -> N
 
 
 def ends_definition(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> bool:
-    """Read destination and title of a definition. Return whether the character is after its end."""
+    """Read a character of the definition of a link (``[name]: address "title"``).
+
+    Return whether the definition ended before this character.
+    """
     if not frame.started or frame.angle:
         return False
     if frame.quote:

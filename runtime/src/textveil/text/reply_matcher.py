@@ -115,7 +115,7 @@ class StreamRestorer(ReportProperties):
 
     @property
     def is_neutral(self) -> bool:
-        """Whether no region is open at the end, for this text alone and after the earlier texts."""
+        """Whether no region is open at the end, neither in this text alone nor in it behind the earlier texts."""
         return self._scanner.is_neutral and (self._joined_scanner is None or self._joined_scanner.is_neutral)
 
     @property

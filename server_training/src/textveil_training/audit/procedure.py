@@ -307,7 +307,10 @@ class _Audit:
         )
 
     def _test_identification(self, chosen: InputSet, alpha: float) -> tuple[TestResult, float | None]:
-        """Count the right guesses of the fixed rule in all draws: nothing is learned."""
+        """Test the claim by guesses of the input of each draw.
+
+        The rule of the guesses depends on no draw. So all draws count, and none is needed for learning.
+        """
         draws, count, delta = 2 * self._settings.draws, len(chosen.inputs), self._claim.delta
         inputs = _prepare_inputs(chosen)
         assert inputs is not None  # checked when the set was chosen

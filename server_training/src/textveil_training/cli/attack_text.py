@@ -142,8 +142,8 @@ def text(
     """Sanitize raw text and try to recover it; the attacker has the bundle, the mechanism and its options.
 
     In the modes words and all (--protect) the attacks are words (the strongest), frequent and mask; in the mode names
-    frequent and mask. The others attack token by token the mechanisms without a mode. Without --attacks all defined
-    ones run, and a message lists the others.
+    frequent and mask; for a mechanism without a mode all except frequent. Without --attacks all of these run that can,
+    and a message gives the reason for each other one.
 
     \b
     frequent    guess the most frequent word of the type for every hidden word: the baseline

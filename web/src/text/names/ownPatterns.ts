@@ -93,7 +93,7 @@ class PatternParser {
     if (character === "(") {
       if (this.#next === "?") {
         if (!this.#text.startsWith("?:", this.#at))
-          throw new PatternProblem("has a group with ?: look-around, names and flags are not supported");
+          throw new PatternProblem("has a group that begins with (? and not with (?: (no look-around, names or flags)");
         this.#at += 2;
       }
       const node = this.#parseAlternatives(depth + 1);

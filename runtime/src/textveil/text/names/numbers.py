@@ -82,12 +82,12 @@ def _classify_plain_number(whole: str, mark: str | None, decimals: str) -> tuple
 
 
 class NumberRange(NamedTuple):
-    """Digits of a text that form one number.
+    """A number of a text: consecutive tokens.
 
     Attributes:
         entity_type: Entity type; ``DIGIT_GROUP`` for several groups.
         layout: Public layout of the number.
-        stop: Index after the last word of the number.
+        stop: Index after the last token of the number.
     """
 
     entity_type: str

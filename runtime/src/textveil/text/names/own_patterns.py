@@ -99,7 +99,9 @@ class _PatternParser:
         if character == "(":
             if self._text.startswith("?", self._at):
                 if not self._text.startswith("?:", self._at):
-                    raise _PatternError("has a group with ?: look-around, names and flags are not supported")
+                    raise _PatternError(
+                        "has a group that begins with (? and not with (?: (no look-around, names or flags)"
+                    )
                 self._at += 2
             node = self._parse_alternatives(depth + 1)
             if not self._text.startswith(")", self._at):

@@ -236,7 +236,11 @@ class OwnEntityClassifier(EntityClassifier):
         return super().classify_span(span, has_capitals)
 
     def _is_kept(self, mention: EntityMention) -> bool:
-        """Return whether the option ``keep`` covers a mention: never a listed person, nor a string with a match."""
+        """Return whether the option ``keep`` covers a mention.
+
+        It covers no listed person, no longer string that contains a match of an own pattern, and no match with a denied
+        word.
+        """
         tokens = mention.span.tokens
         is_own = len(tokens) == 1 and tokens[0].entity_type == mention.entity_type and bool(tokens[0].layout)
         if any(token.flags & HOLDS_OWN for token in tokens) and not is_own:

@@ -1,6 +1,6 @@
 """Measure the mode ``names`` with a language pack on texts with marked names: what stays, what changes.
 
-    python benchmarks/languages/measure.py BUNDLE TEXTS [-o RECORD]
+    python benchmarks/languages/measure_pack.py BUNDLE TEXTS [-o RECORD]
 
 BUNDLE is a bundle of the language; TEXTS has a JSON object a line with ``text`` and ``spans`` of start, end and type. A
 word counts by its position, never by its spelling in the output. Each text is read as written, in lower case and in
