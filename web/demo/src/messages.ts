@@ -28,8 +28,8 @@ export type Ask =
   | { id: number; ask: "keep" }
   | { id: number; ask: "restore"; reply: string };
 
-/** A piece of the text and what becomes of it. */
-export type Piece = [text: string, what: string];
+/** A piece of the text, what becomes of it, and why: the list or rule that decides; empty in a long text. */
+export type Piece = [text: string, what: string, reason: string];
 
 /** What a mode does to the words of a text; pieces are those of its beginning. */
 export interface Look {

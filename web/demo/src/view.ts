@@ -103,16 +103,24 @@ export class Card {
   }
 }
 
+/** Reasons of the options `facts`, `keep` and `allow`: what they keep is underlined. */
+const OPTION_REASON = /^(?:facts: |keep: |allow$)/;
+
 /** A piece of the text: plain if it stays, else marked, with what becomes of it for those who hear the page. */
-function mark([piece, what]: Piece): Node {
-  if (what === "gap" || what === "kept") return document.createTextNode(piece);
+function mark([piece, what, reason]: Piece): Node {
+  if (what === "gap" || (what === "kept" && reason === "")) return document.createTextNode(piece);
+  if (what === "kept") {
+    const kept = made("span", OPTION_REASON.test(reason) ? "fact" : "", piece);
+    kept.title = `is kept: ${reason}`;
+    return kept;
+  }
   const drawn = what === "randomized" || what === "unknown";
   const span = made("span", drawn ? (what === "randomized" ? "drawn" : "drawn unknown") : "replaced", piece);
   span.title = drawn
     ? what === "randomized"
       ? "is randomized"
       : "is randomized: it is on no list"
-    : `is replaced: ${what}`;
+    : `is replaced: ${what}${reason ? ` (${reason})` : ""}`;
   if (what !== "randomized") span.append(made("span", "heard", ` (${what})`));
   return span;
 }

@@ -28,11 +28,15 @@ function options(mode: ModeName, { style, facts, epsilon, deny, known, patterns 
 function look(text: string, chosen: Options, opened: Sanitizer): Look {
   const found: Look = { pieces: [], stay: 0, replaced: 0, drawn: 0 };
   let length = 0;
-  for (const [piece, what] of opened.preview(text, chosen)) {
+  const pieces: Piece[] =
+    text.length > SHOWN // reasons need a second reading, and only the beginning is displayed
+      ? opened.preview(text, chosen).map(([piece, what]) => [piece, what, ""])
+      : opened.preview(text, { ...chosen, explain: true }).map((piece) => [piece.text, piece.state, piece.reason]);
+  for (const [piece, what, reason] of pieces) {
     if (what === "kept") found.stay++;
     else if (what === "randomized" || what === "unknown") found.drawn++;
     else if (what !== "gap") found.replaced++;
-    if (length < SHOWN) found.pieces.push([piece, what] satisfies Piece);
+    if (length < SHOWN) found.pieces.push([piece, what, reason]);
     length += piece.length;
   }
   return found;

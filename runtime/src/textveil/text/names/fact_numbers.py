@@ -34,6 +34,10 @@ _RATING = re.compile(r"[0-9]{1,2}(?:\.5)?/(?:5|10|100)")
 _CURRENCIES = frozenset("$\u20ac\u00a3\u00a5\u20b9")
 
 
+#: Types of the spans that the rules for numbers can keep.
+KEPT_NUMERIC_TYPES = NUMERIC_TYPES | {"month", "key"}
+
+
 class NumberFacts:
     """Rules that keep numbers.
 

@@ -5,6 +5,7 @@ The context never contains the string of a mention. So no rule depends on a stri
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import repeat
 
 from textveil.bundle.fact_words import FactWords
 from textveil.lazy import CHARACTERS, load_data
@@ -13,7 +14,7 @@ from textveil.text.names.tokens import CAPITALIZED_RUN, DIGIT_GROUP, LONE_INITIA
 
 LINE_BREAKS = frozenset(load_data(CHARACTERS)["gaps"]["line_breaks"])
 #: A word of kept text, in the letters of Latin scripts.
-_WORD = re.compile("[0-9A-Za-z\u00c0-\u024f]+(?:['\u2019][0-9A-Za-z\u00c0-\u024f]+)*")
+_WORD = re.compile("([0-9A-Za-z\u00c0-\u024f]+(?:['\u2019][0-9A-Za-z\u00c0-\u024f]+)*)")
 #: Number of items of a sentence that are read in each direction.
 _MAX_SENTENCE = 64
 #: A word after which a full stop ends a sentence.
@@ -77,24 +78,31 @@ class LinePlaces:
         self._words: list[str] = []
         #: Mentions that are cut: the index of each with its pieces.
         self.pieces: dict[int, Sequence[str | EntityMention]] = {}
+        self._elements = elements
+        #: The index of each mention, in order.
+        self._mention_indices: list[int] = []
         gaps, texts, mentions = self.gaps, self._words, self.mentions  # local names, since a text has many words
         gap = ""
         for element in elements:
             if not isinstance(element, str):
                 gaps.append(gap)
+                self._mention_indices.append(len(texts))
                 texts.append("")
                 mentions.append(element)
                 gap = ""
                 continue
-            position = 0
-            for match in _WORD.finditer(element):
-                start, end = match.span()
-                gaps.append(gap + element[position:start])
-                texts.append(element[start:end])
-                mentions.append(None)
-                gap, position = "", end
-            gap += element[position:]
+            parts = _WORD.split(element)  # gaps and words in turn
+            parts[0] = gap + parts[0]
+            gap = parts.pop()
+            gaps += parts[::2]
+            texts += parts[1::2]
+            mentions += repeat(None, len(parts) // 2)
         self.gaps.append(gap)
+
+    def list_mentions(self) -> list[tuple[int, EntityMention]]:
+        """Return the index of each mention, and the mention, before any of them is kept."""
+        mentions = [element for element in self._elements if not isinstance(element, str)]
+        return [*zip(self._mention_indices, mentions, strict=True)]
 
     def keep(self, text_by_index: Mapping[int, str]) -> int:
         """Turn mentions into kept words with the given texts, and return how many tokens these have."""
@@ -108,13 +116,16 @@ class LinePlaces:
 
     def iterate_elements(self) -> Iterator[str | EntityMention]:
         """Yield kept texts and mentions, in order. Several kept texts may follow each other."""
-        for index, (gap, word, mention) in enumerate(zip(self.gaps, self._words, self.mentions, strict=False)):
-            yield gap
-            if mention is None:
-                yield word
+        indices = iter(self._mention_indices)
+        for element in self._elements:
+            if isinstance(element, str):
+                yield element
+                continue
+            index = next(indices)
+            if self.mentions[index] is None:
+                yield self._words[index]
             else:
-                yield from self.pieces.get(index, (mention,))
-        yield self.gaps[-1]
+                yield from self.pieces.get(index, (element,))
 
     def get_word(self, index: int) -> str:
         """Return the kept word at an index; an empty string for a mention, and outside of the lines."""
@@ -126,7 +137,8 @@ class LinePlaces:
         return "" if mention is None else mention.span.entity_type
 
     def _has_break(self, index: int) -> bool:
-        return not LINE_BREAKS.isdisjoint(self.gaps[index])
+        gap = self.gaps[index]
+        return gap != " " and not LINE_BREAKS.isdisjoint(gap)
 
     def follows(self, index: int, words: Collection[str], most: int = 3) -> bool:
         """Return whether one of the words is among the items before an index, three or ``most``.
@@ -136,9 +148,10 @@ class LinePlaces:
         for at in range(index, index - most, -1):
             if at == 0:
                 return self._cut_before or self._word_before.lower() in words
-            if self._words[at - 1].lower() in words:
+            word, gap = self._words[at - 1], self.gaps[at]
+            if word and word.lower() in words:
                 return True
-            if self._has_break(at):
+            if gap != " " and not LINE_BREAKS.isdisjoint(gap):
                 return False
         return False
 
@@ -336,17 +349,19 @@ class LinePlaces:
 
     def has_in_sentence(self, index: int, types: Collection[str]) -> bool:
         """Return whether another mention of the types stands near a mention in its sentence."""
+        gaps, mentions = self.gaps, self.mentions
         for step in (-1, 1):
             at = index
             while abs(at - index) < _MAX_SENTENCE:
-                gap = self.gaps[at if step < 0 else at + 1]
+                gap = gaps[at if step < 0 else at + 1]
                 at += step
-                if _SENTENCE_END.search(gap) or not LINE_BREAKS.isdisjoint(gap):
+                if gap != " " and (_SENTENCE_END.search(gap) or not LINE_BREAKS.isdisjoint(gap)):
                     break
-                if not 0 <= at < len(self._words):
+                if not 0 <= at < len(mentions):
                     if self._cut_before if step < 0 else self._cut_after:
                         return True
                     break
-                if self.get_class(at) in types:
+                mention = mentions[at]
+                if mention is not None and mention.span.entity_type in types:
                     return True
         return False

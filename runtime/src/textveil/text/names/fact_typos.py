@@ -41,7 +41,7 @@ class TypingErrors:
             return ""
         if word in strings.surrogates or strings.is_term(word):
             return ""
-        found = {target for target in _list_neighbors(word) if self._is_target(target)}
+        found = {*filter(self._is_target, strings.common.keys() & _list_neighbors(word))}
         return found.pop() if len(found) == 1 else ""
 
     def _is_target(self, word: str) -> bool:

@@ -18,7 +18,7 @@ from textveil.bundle.names_files import NamesLists
 from textveil.text.identifiers import split_identifier
 from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, EntityMention
 from textveil.text.names.fact_identifiers import IdentifierRules
-from textveil.text.names.fact_numbers import NumberFacts
+from textveil.text.names.fact_numbers import KEPT_NUMERIC_TYPES, NumberFacts
 from textveil.text.names.fact_places import LINE_BREAKS, LinePlaces
 from textveil.text.names.fact_strings import FactStrings
 from textveil.text.names.fact_typos import TypingErrors
@@ -39,6 +39,7 @@ from textveil.text.segmentation import LOWER, TITLE
 _MAX_BATCH = 1 << 10
 _STRINGS = frozenset(("file", "path", "key", "id"))
 _COUNTRIES = frozenset(("country", "the-country"))
+_CORRECTED, _CAPITALS = frozenset(("word",)), frozenset((CAPITALIZED_RUN,))
 _SIZE = re.compile("[0-9]{1,4}[x\u00d7][0-9]{1,4}")
 
 
@@ -75,6 +76,13 @@ class FactRules:
         self._secret = self._facts.secret_words
         self._before_values = self._secret | self._facts.address_words
         self._before_names = self._secret | self._facts.name_leads | self._facts.kin
+        #: The rules of each round, and the types of the spans that it can keep; ``None`` for several.
+        self._rules = (
+            (self._is_kept_word, None),
+            (self._is_corrected, _CORRECTED),
+            (self._is_kept_capital, _CAPITALS),
+            (self._numbers.is_kept, KEPT_NUMERIC_TYPES),
+        )
 
     def split_roles(self, mention: EntityMention) -> tuple[str, EntitySpan] | None:
         """Return the roles at the beginning of a run with the blank after them, and the span of the rest.
@@ -166,16 +174,16 @@ class FactRules:
         classify_span: Callable[[EntitySpan], EntityMention],
         may_correct: bool,
     ) -> Sequence[str | EntityMention]:
-        hidden = [
-            (index, mention)
-            for index, mention in enumerate(place.mentions)
-            if mention is not None and self._may_keep(mention)
-        ]
-        for rule in (self._is_kept_word, self._is_corrected, self._is_kept_capital, self._numbers.is_kept):
-            is_correction = rule == self._is_corrected
+        hidden = [(index, mention) for index, mention in place.list_mentions() if self._may_keep(mention)]
+        for rule, types in self._rules:
+            is_correction = types is _CORRECTED
             if is_correction and not (may_correct and self.strings.is_useful):
                 continue
-            found = {index: mention.span.text for index, mention in hidden if rule(place, index, mention)}
+            found = {
+                index: mention.span.text
+                for index, mention in hidden
+                if (types is None or mention.span.entity_type in types) and rule(place, index, mention)
+            }
             if not found:
                 continue
             hidden = [entry for entry in hidden if entry[0] not in found]
@@ -197,7 +205,7 @@ class FactRules:
         public = PUBLIC_TYPE_NAMES.get(mention.entity_type, mention.entity_type)
         if public in self._hidden_types:
             return False
-        return not any(token.key in self._denied or token.flags & HOLDS_OWN for token in mention.span.tokens)
+        return not any(token.flags & HOLDS_OWN or token.key in self._denied for token in mention.span.tokens)
 
     def _is_kept_word(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
         """Return whether a rule keeps a word in lower case, a string or a letter."""
@@ -226,7 +234,7 @@ class FactRules:
     def _is_corrected(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
         """Return whether a word is a typing error that is corrected."""
         span = mention.span
-        if span.entity_type != "word" or not self._errors.has_form(span.text) or not place.is_error_place(index):
+        if not self._errors.has_form(span.text) or not place.is_error_place(index):
             return False
         return not place.follows(index, self._before_names) and self._errors.correct(span.text) != ""
 
@@ -245,32 +253,38 @@ class FactRules:
     def _is_kept_capital(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
         """Return whether a rule keeps a run of capitals."""
         span, strings, facts = mention.span, self.strings, self._facts
-        if span.entity_type != CAPITALIZED_RUN:
-            return False
         tokens = [token for token in span.tokens if token.token_class != KEPT]
         is_start = span.text.istitle() and span.text.lower() in facts.starts
         if is_start and place.begins_sentence(index, facts.start_followers):
             return True
+        begins, is_code = strings.is_start(tokens), self._is_code(tokens)
+        is_fact = self._is_fact(tokens, mention)
+        is_heading = strings.is_useful and tokens != [] and strings.is_heading(tokens)
+        if not (begins or is_code or is_fact or is_heading):
+            return False
         if place.is_name_place(index, facts.roles, facts.kin) or place.follows(index, self._before_names):
             return False
         if place.follows_role(index, facts.roles):
             return False
         if len(tokens) > 1 and tokens[0].key in facts.roles:  # in Patient Summer the rest may be a name
             return False
-        if strings.is_start(tokens):
+        if begins:
             followers = facts.start_followers if strings.is_rare(tokens[0].key) else None
             if place.begins_clause(index, followers):
                 return True
-        if self._is_code(tokens):
+        if is_code:
             is_kept = strings.is_useful and (span.text[0].islower() or strings.is_public)
             if is_kept or place.is_code_place(index):
                 return True
-        if not strings.is_useful or not tokens:
-            return False
-        if strings.is_public_run(tokens):
+        if is_fact:
             return True
-        if strings.is_public and mention.entity_type in _COUNTRIES and span.preceding_word != AFTER_TITLE:
-            return True
-        if not strings.is_heading(tokens):
+        return is_heading and (len(span.tokens) > 1 or place.is_heading_place(index, facts.heading_leads))
+
+    def _is_fact(self, tokens: Sequence[NamesToken], mention: EntityMention) -> bool:
+        """Return whether a run is a listed capital, or a country that this value keeps."""
+        if not self.strings.is_useful or not tokens:
             return False
-        return len(span.tokens) > 1 or place.is_heading_place(index, facts.heading_leads)
+        if self.strings.is_public_run(tokens):
+            return True
+        is_country = self.strings.is_public and mention.entity_type in _COUNTRIES
+        return is_country and mention.span.preceding_word != AFTER_TITLE
