@@ -201,6 +201,11 @@ READ_FAULTS: dict[str, Fault] = {
         "is_letter",
         ("return token.token_class in", 'return token.key < "n" and token.token_class in'),
     ),
+    "an ampersand ends letters that are spelled": (
+        spelled_tokens._SpelledSpanFinder,
+        "is_joined",
+        (" or gap in marks", ""),
+    ),
     "initials that lead to a name are letters before it": (
         spelled_tokens._SpelledSpanFinder,
         "_find_letters",

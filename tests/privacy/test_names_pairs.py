@@ -42,6 +42,18 @@ def test_the_same_of_many_pairs(plan: NamesPlan) -> None:
     assert unexplained(plan, 2, 300_000)[0] == []
 
 
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("met S & X A today", "met F. J. B today"),
+        ("met S & X & A today", "met F J B today"),
+        ("met S & X & A & Novak today", "met F J B Kralls today"),
+    ],
+)
+def test_an_ampersand_joins_letters_as_a_blank_does(plan: NamesPlan, text: str, other: str) -> None:
+    assert not has_other_skeleton(plan, text, other)
+
+
 def test_a_fault_of_a_rare_string_is_found(names: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted fault: a name ends before its last letters."""
     change = ("start, end = len(chunk)", 'chunk = chunk.replace("lax", "la.")\n        start, end = len(chunk)')

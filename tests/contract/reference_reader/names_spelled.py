@@ -11,7 +11,7 @@ WEAK = {"oh", "o", "double", "triple", "treble"}
 NO_APOSTROPHE = ("'", "’", "‘", "´")
 BLANKS = " \xa0\t\r\n"
 MARKS = set("-‐‑–—,/")
-BEFORE_NAMES = {" ", "\xa0", "-", ".", ". "}
+BEFORE_NAMES = {" ", "\xa0", "-", ".", ". ", " & "}
 JOINS = {" ", "\xa0", "-", "‐", "‑", " & "}
 
 
@@ -69,7 +69,8 @@ class Spelled:
         mark = gap.strip(BLANKS)
         if gap == ".":
             return True
-        return gap != "" and (mark == "" or mark in MARKS or mark == more != "") and gap.count("\n") <= 1
+        fits = mark == "" or mark in MARKS or (mark in more and (mark == "." or gap == " & "))
+        return gap != "" and fits and gap.count("\n") <= 1
 
     # --- numbers
 
@@ -133,7 +134,7 @@ class Spelled:
     def letters(self, start: int) -> Iterator[tuple[str, list[Element], int]]:
         """Return the letters that begin at a place, and their end."""
         end = start
-        while end < len(self.words) and self.is_element(end) and (end == start or self.joins(end, ".")):
+        while end < len(self.words) and self.is_element(end) and (end == start or self.joins(end, ".&")):
             end += 1
         # A number that begins among them ends them, if one of them that is not plain is before it.
         plain = [w.cls == "shown" and not w.bits and w.case == "lower" for w in self.words[start:end]]

@@ -259,7 +259,7 @@ class SpelledSpanFinder {
   /** Return whether the gap before a token has blanks, at most one mark and at most one line end. */
   #isJoined(index: number, marks: readonly string[]): boolean {
     let gap = this.gaps[index] ?? "";
-    if (gap === " " || gap === "-") return true;
+    if (gap === " " || gap === "-" || marks.includes(gap)) return true;
     if (this.#getWord(index).tokenClass === DIGITS) gap = gap.replace(/[+(]+$/, "");
     if (gap === ".") return true;
     const rest = gap.replace(BLANKS, "");

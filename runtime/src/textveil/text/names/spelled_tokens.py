@@ -38,7 +38,8 @@ ONES, LISTED_NUMBER, SCALE, MULTIPLIER, AND, POINT = "dwsxap"
 DIGITS_CLASS = "n"
 #: The fewest elements that are merged, and the most in one token.
 MIN_SPELLED, MAX_SPELLED = 3, 12
-#: Marks that may separate two elements of a number, and two letters: one mark, and any blanks around it.
+#: Marks that may separate two elements of a number, and two letters: one mark, and any blanks around it. Also `` & ``,
+#: exactly so: it joins initials to one name, and the name must not reveal what joins them.
 _GAPS = load_data(CHARACTERS)["gaps"]
 NUMBER_JOINS, LETTER_JOINS = frozenset(_GAPS["joins_spelled"]), frozenset(_GAPS["joins_letters"])
 #: Number of tokens that are moved at a time.
@@ -300,7 +301,7 @@ class _SpelledSpanFinder:
     def is_joined(self, index: int, marks: Collection[str]) -> bool:
         """Return whether the gap before a token has blanks, and at most one mark and one line end."""
         gap = self._spellings[2 * index]
-        if gap in (" ", "-"):
+        if gap in (" ", "-") or gap in marks:
             return True
         if self._words[index].token_class == DIGITS:
             gap = gap.rstrip("+(")
