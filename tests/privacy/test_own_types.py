@@ -221,7 +221,7 @@ FAULTS: dict[str, Fault] = {
     "facts keep a part of a string with a match": (
         FactRules,
         "_may_keep",
-        ("or token.flags & HOLDS_OWN", "or False"),
+        ("token.flags & HOLDS_OWN or ", ""),
         lambda sanitizer: "order" in sanitizer.sanitize(
             "see order.total.now there", protect="names", known=["Order, order"], facts="public").text,
     ),

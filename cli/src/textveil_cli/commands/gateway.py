@@ -353,9 +353,7 @@ def gateway(
     conversation_options = _make_conversation_options(restore_options, options, guesses, run_ledger)
     trial_conversation = Conversation(sanitizer, **conversation_options)  # checks the options before the server starts
     store_options = options | {"tool_guesses": guesses, "pass_through": restore_options["pass_through"]}
-    conversations, key = _open_store(
-        storage, sanitizer, conversation_options, restore_options, store_options, limits.timeout_seconds
-    )
+    conversations, key = _open_store(storage, sanitizer, conversation_options, restore_options, store_options, limits)
     text_options.report_list_entries(sanitizer, options, quiet=False)
     restoring.warn_about_all_places(_print_notice)
     service = Gateway(
@@ -375,13 +373,8 @@ def gateway(
         **counters,
         **observers,
     )
-    run(
-        partial(_make_reporting_app, service, review_page, _describe_mode(sanitizer, options)),
-        service_address,
-        service.limits,
-        _print_notice,
-        "" if review_page is None else review_page.path,
-    )
+    make_app = partial(_make_reporting_app, service, review_page, _describe_mode(sanitizer, options))
+    run(make_app, service_address, service.limits, _print_notice, "" if review_page is None else review_page.path)
     if run_ledger:
         run_ledger.print_summary(quiet=False)
 
@@ -392,7 +385,7 @@ def _open_store(
     conversation_options: dict[str, Any],
     restore_options: dict[str, Any],
     store_options: dict[str, Any],
-    lock_seconds: float,
+    limits: LimitOptions,
 ) -> tuple[ConversationStore, bytes]:
     """Return the store of the conversations, and the key of its hashes; open its database first."""
     database, secret = storage.open_database(
@@ -404,7 +397,7 @@ def _open_store(
         lambda packed: Conversation.unpack(packed, sanitizer, **restore_options),
         storage.make_retention_settings(),
         database=database,
-        locks=storage.mappings and ConversationLocks(storage.mappings, lock_seconds),
+        locks=storage.mappings and ConversationLocks(storage.mappings, limits.timeout_seconds),
         key=key,
         options=store_options,
     )
