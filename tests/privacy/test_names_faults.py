@@ -163,7 +163,7 @@ READ_FAULTS: dict[str, Fault] = {
     "a common word with a capital has its kind by its length": (
         EntityClassifier,
         "_classify_word",
-        ("len(folded) >= _MIN_COMMON_WORD_LENGTH", "len(folded) == 4"),
+        ("len(folded) >= _MIN_COMMON_WORD_LENGTH", "len(folded) > 6"),
     ),
     "a word on no list decides that a run is no person": (
         EntityClassifier,
