@@ -225,7 +225,7 @@ def record_cut(
         return record(number, options, [[text[:LONGEST] for text in document] for document in documents], sanitizer)
 
 
-def refused(sanitizer: Sanitizer) -> Iterator[tuple[dict[str, Any], str]]:
+def iterate_refused_options(sanitizer: Sanitizer) -> Iterator[tuple[dict[str, Any], str]]:
     """Yield each set of invalid options, with the class and the code of the error."""
     for said in REFUSED.split("|"):
         options: dict[str, Any] = {"protect": "words"}
@@ -324,7 +324,7 @@ def main() -> None:
     every = [*of_words(), *of_names()]
     each = max(1, min(TEXTS, -(-asked.texts // len(every))))
     print(json.dumps({"bundle": str(listed), "encoder": str(ENCODER)}))
-    print(json.dumps({"refused": list(refused(sanitizer))}))
+    print(json.dumps({"refused": list(iterate_refused_options(sanitizer))}))
     # The index cuts by the platform's classes: docs/encoder-format.md.
     settled = (text for text in source if all(unicodedata.category(character) != "Cn" for character in text))
     for found in of_index(TextLabelEncoder.load(ENCODER), list(itertools.islice(settled, 100))):

@@ -254,7 +254,7 @@ class RegionScanner(RegionState):
         self.count_class_marks(character, at_start)
         self.count_escaped_angles(character)
         self.read_template(character)
-        self.region = self._read(character, at_start)
+        self.region = self._read_character(character, at_start)
         self.bracket_closed = (character == "]" and not self.odd) or (self.bracket_closed and character in " \t")
         if character == "\n":
             self._end_line()
@@ -363,7 +363,7 @@ class RegionScanner(RegionState):
         self.slash, self.dollar = NONE, False
         self.html = self.html and self.quotes > 0  # an empty quotation ends no block of HTML before it
 
-    def _read(self, character: str, at_start: bool) -> Region:
+    def _read_character(self, character: str, at_start: bool) -> Region:
         frame = self.frames[-1] if self.frames else None
         kind = -1 if frame is None else frame.kind
         if frame is not None and kind in (FENCE, INLINE, UNKNOWN, ANGLE):

@@ -55,7 +55,7 @@ class RawTextOptions:
         ),
     ] = None
 
-    def read(self) -> tuple[list[Any], str | None, "ReadOptions"]:
+    def read_texts(self) -> tuple[list[Any], str | None, "ReadOptions"]:
         """Read the attacked texts.
 
         Returns the texts, their split, and the column options.
@@ -165,7 +165,7 @@ def text(
     settings = attack.make_settings()
     device = machine.apply()
     subject = AttackedMechanism(bundle.bundle, pins=bundle.expected_bundle, **combine_options(level, mode))
-    examples, split, options = raw.read()
+    examples, split, options = raw.read_texts()
     known = raw.read_known(split, options) if {"words", "frequent"} & set(settings.attacks) else []
     how: dict[str, Any] = {"known": known, "prior": raw.read_prior(), "output": output, "device": device}
     try:

@@ -279,7 +279,11 @@ class Lexicon:
             if (
                 self._is_denied_word(folded) or folded in self._randomized
             ):  # with a capital a randomized word may be a name
-                return self.make_unlisted_token(word, folded) if case == LOWER else _capitalized(word, folded, case)
+                return (
+                    self.make_unlisted_token(word, folded)
+                    if case == LOWER
+                    else _make_capitalized_token(word, folded, case)
+                )
         if folded in self._allowed or spelling in self._capitals:
             return NamesToken(KEPT, word, folded, case)
         if case == LOWER and word == word.lower():
@@ -352,7 +356,7 @@ class Lexicon:
         return create_tuple(NamesToken, (CAPITALIZED, word, folded, case, "", "", flags))
 
 
-def _capitalized(word: str, folded: str, case: int) -> NamesToken:
+def _make_capitalized_token(word: str, folded: str, case: int) -> NamesToken:
     """Return the token of a replaced word with a capital."""
     return create_tuple(NamesToken, (CAPITALIZED, word, folded, case, "", "", 0))
 
