@@ -32,7 +32,7 @@ def list_system_texts(body: Mapping[str, Any]) -> list[str]:
 
 
 def iterate_values(original: Any, rewritten: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Yield each value of a request and each changed key, with what is sent in its place.
+    """Yield the path, the original and the rewritten form of each value of a request and of each changed key.
 
     Args:
         original: A JSON value of the request.

@@ -198,7 +198,10 @@ class NamesPlan:
 
     @cached_property
     def plan_without_options(self) -> "NamesPlan":
-        """The same plan without the options ``keep`` and ``facts``, for explanations of what they keep."""
+        """This plan without the options ``keep`` and ``facts``.
+
+        Its preview differs from that of this plan in the words that these options keep.
+        """
         return replace(self, style=replace(self.style, keep=frozenset()), facts_level=NO_FACTS)
 
     @cached_property
