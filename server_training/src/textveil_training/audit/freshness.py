@@ -22,7 +22,7 @@ class Freshness:
 
     Attributes:
         inputs: Number of compared inputs.
-        constant: Whether all outputs are equal, of all inputs.
+        constant: Whether the compared inputs all gave one and the same output. Other inputs may give others.
         deterministic: Whether every input always gave the same output, in both runs.
         stored: Whether every input gave the same output within a run, and other outputs in the other run.
         seeded: Whether both runs gave the same outputs in the same order, though one input gave several.
@@ -38,13 +38,13 @@ class Freshness:
 
     @property
     def repeats(self) -> bool:
-        """Return whether bounds from samples do not apply; outputs that are all equal are no reason."""
+        """Return whether repeated draws of an input are dependent; equal outputs of all inputs show no dependence."""
         return (self.deterministic or self.stored or self.seeded) and not self.constant
 
     def explain(self) -> str:
         """Return one sentence about the randomness of the draws."""
         if self.constant:
-            return "all texts gave the same output"
+            return "all compared texts gave the same output"
         if self.unchanged:
             return "every text came out unchanged: nothing is private"
         if self.deterministic:
@@ -71,7 +71,8 @@ def check_freshness(
         draw: Draws an output for each input; takes a name for the progress and the inputs.
         pairs: The pairs whose inputs are compared, 16 inputs at most.
         generator: Source of the order.
-        sizes: Draws of a run. If they repeat, the next size decides: an honest mechanism may rarely change its input.
+        sizes: Draws of a run. If they repeat or are all equal, the next size decides: an honest mechanism may rarely
+            change its input, or rarely give another output.
     """
     inputs: list[Any] = []
     for one in (one for pair in pairs for one in pair.inputs):
@@ -79,7 +80,7 @@ def check_freshness(
             inputs.append(one)
     found = _compare_runs(draw, inputs, generator, sizes[0])
     for size in sizes[1:]:
-        if found.repeats:
+        if found.repeats or found.constant:
             found = _compare_runs(draw, inputs, generator, size)
     return found
 

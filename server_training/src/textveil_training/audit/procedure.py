@@ -7,7 +7,7 @@ the true epsilon with probability at most alpha, whatever the search does.
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -96,7 +96,8 @@ class AuditReport:
     Attributes:
         claim: The claim.
         freshness: Whether draws of one input differ.
-        tests: The tests. If the draws repeat, at most an identification test with one draw of each input.
+        tests: The tests. If the draws repeat or are all equal, at most an identification test with one draw of each
+            input.
         outputs: ``text`` or ``vector``.
         unchanged: Share of texts that came out unchanged in the identification test; None for vectors.
         total_draws: All draws, those of stage 0 included.
@@ -190,7 +191,7 @@ class _Audit:
         if not pairs:
             raise SettingError("an audit needs at least one pair of inputs: pass --texts or --pairs with more rows")
         sizes = (160, min(2000, self._settings.draws), self._settings.draws)
-        sizes = sizes if self._settings.until is None else (64,)
+        sizes = sizes if self._settings.until is None else (64, sizes[1])
         draws = self._settings.draws
         screening = max(5, min(500, draws // 40, 4 * draws // len(pairs))) if self._settings.until is None else 10
         freshness, pair = check_freshness(self._draw, pairs, self._generator, sizes), pairs[0]
@@ -200,11 +201,13 @@ class _Audit:
             freshness = check_freshness(self._draw, [pair], self._generator, sizes)
         tests: list[TestResult] = []
         unchanged = None
-        if freshness.repeats:
+        if freshness.repeats or freshness.constant:
+            # Equal outputs of the compared inputs do not show that the draws of other inputs are independent.
             chosen = max(sets, key=lambda one: len(one.inputs), default=None)
-            if chosen is not None:
-                found = self._test_each_once(chosen, 1.0 - self._settings.confidence)
-                tests, unchanged = ([found[0]], found[1]) if found is not None else ([], None)
+            found = None if chosen is None else self._test_each_once(chosen, 1.0 - self._settings.confidence)
+            if found is not None:
+                result, unchanged, equal = found
+                tests, freshness = [result], replace(freshness, constant=freshness.constant and equal)
         else:
             chosen = self._choose_set(sets, 2 * screening)
             alpha = 1.0 - self._settings.confidence
@@ -327,11 +330,15 @@ class _Audit:
         )
         return result, unchanged
 
-    def _test_each_once(self, chosen: InputSet, alpha: float) -> tuple[TestResult, float | None] | None:
+    def _test_each_once(self, chosen: InputSet, alpha: float) -> tuple[TestResult, float | None, bool] | None:
         """Count the right guesses in one draw of each input: valid also where a mechanism stores its outputs.
 
         The draws of different inputs are independent, but have different probabilities of a right guess. Their number
         varies less than a binomial one with the same mean (Hoeffding 1956), so the bound holds.
+
+        Returns:
+            The result, the share of unchanged texts, and whether all outputs are equal; None if inputs and outputs
+            cannot be compared.
         """
         inputs = _prepare_inputs(chosen)
         if inputs is None or _get_dimension(inputs) != self._dimension:
@@ -350,7 +357,8 @@ class _Audit:
             draws=count,
             description={"inputs": count, "distance": chosen.distance, "success": hits / count},
         )
-        return result, _count_unchanged(inputs, which, outputs)
+        equal = all(np.array_equal(one, outputs[0]) for one in outputs)
+        return result, _count_unchanged(inputs, which, outputs), equal
 
     def _test_by_betting(self, pair: InputPair, chosen: InputSet | None, alpha: float) -> TestResult:
         """Bet against a row of claims until that of the mechanism is refuted, or the time or the draws are over."""
