@@ -157,7 +157,7 @@ def _parse_flags(flag_text: str, flag_bits: Mapping[str, int]) -> int | None:
 def _parse_valid_flagged(content: bytes, flag_bits: Mapping[str, int]) -> dict[str, int] | None:
     """Return the entries of a valid lookup list with their flags as bits; ``None`` for any other list.
 
-    Checks of all lines at once are far faster than those of each line, which find the line for the error.
+    This function checks all lines at once, far faster than line by line. It does not find out which line is malformed.
     """
     try:
         text = content.decode("utf-8")
@@ -258,8 +258,8 @@ def _parse_sorted(contents: Mapping[str, bytes], name: str) -> list[str]:
 def _read_lines(contents: Mapping[str, bytes], name: str) -> Iterable[str]:
     """Return the lines of a file. A line must be printable.
 
-    A line must not begin or end with a space. The lines of a valid file are a list, and were checked all at once. Those
-    of any other file are checked one by one by the iteration, which raises the error for the line.
+    A line must not begin or end with a space. For a valid file the result is a list, and all lines were checked at
+    once. For any other file the result is an iterator that checks line by line and raises the error.
 
     Raises:
         BundleDamaged: The file is empty, the last line is incomplete, or a line is malformed.

@@ -87,11 +87,12 @@ class Clitics:
 
 
 class DateWords(NamedTuple):
-    """How dates with the name of a month are written, beside ``5 March`` and ``March 5``.
+    """Notations of dates in a language, in addition to ``5 March`` and ``March 5``.
 
     Attributes:
         links: Words between a day, a month and a year, as in Spanish ``5 de marzo de 2024``.
-        lower_months: Whether months are written in lower case, so that a listed month is one in any case.
+        lower_months: Whether the language writes months in lower case. Then a listed month counts as a month in lower
+            case too.
         day_stop: Whether a full stop follows a day before a month, as in German ``5. März``.
     """
 
@@ -150,7 +151,7 @@ def parse_template(template: str) -> list[Field]:
 class Patterns:
     """Regular expressions for everything that is not a plain word.
 
-    Each of them must match the whole string.
+    A string matches an expression only as a whole.
     """
 
     dash: LazyPattern
@@ -189,7 +190,7 @@ class Rules:
         ages_before, ages_behind, ages_short, age_units: Words that show that digits are an age: ``aged 7`` (before),
             ``7 years old`` (unit and behind), ``7 yo`` (short).
         clitics: Clitics such as ``'s`` and ``l'``.
-        dates: How dates with the name of a month are written.
+        dates: Notations of dates with the name of a month.
         domains: Domains that make a dotted name a URL in the mode ``names``.
         endings: Endings of a word that its surrogate keeps. A word with an ending in ``no_endings`` has none of them.
         kept_whole: Kept expressions with a sign or a digit inside, such as ``t-shirt`` and ``24/7``.

@@ -98,8 +98,8 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
     def median_distance(self) -> float | None:
         """Return the median distance of two words in units of the original vectors.
 
-        It is the unit of SanText's and FBDD's epsilons. Its only source is the manifest, so it converts epsilons for
-        people and affects no guarantee. ``None`` if the bundle does not state it.
+        The epsilons of SanText and FBDD are per this distance. Only the manifest states it, and no guarantee depends on
+        it: it only converts epsilons for display. ``None`` if the manifest lacks it.
         """
         provenance: Any = self.manifest.get("provenance")
         value: Any = provenance.get(MEDIAN_DISTANCE) if isinstance(provenance, dict) else None

@@ -155,8 +155,6 @@ def serialize_document(options: bytes, texts: Sequence[str]) -> bytes:
 
     With one text, the result is that of ``serialize_request``; with several, it never equals that of one text.
 
-    With one text, the result is that of ``serialize_request``.
-
     Example:
         >>> serialize_document(b"{}", ["one", "two"]) == serialize_request(b"{}", "one two")
         False

@@ -164,10 +164,7 @@ def _find_initials(name: str) -> dict[str, str]:
 
 
 def _write_initials(name: str) -> dict[str, str]:
-    """Return a name in each notation with initials.
-
-    Initials depend on the person, so an original gets its own.
-    """
+    """Return an original name in each notation with initials: its own initials, not those of the surrogate."""
     words = name.split()
     given = [word[0].upper() for word in words[:-1] or words if word[0].isalpha()] or ["?"]
     first, last = given[0], words[-1]

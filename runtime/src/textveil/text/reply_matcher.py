@@ -115,7 +115,7 @@ class StreamRestorer(ReportProperties):
 
     @property
     def is_neutral(self) -> bool:
-        """Whether no region is open at the end, neither in this text alone nor in it behind the earlier texts."""
+        """Whether no region is open at the end of this text, read alone and also read after the earlier texts."""
         return self._scanner.is_neutral and (self._joined_scanner is None or self._joined_scanner.is_neutral)
 
     @property
@@ -244,7 +244,7 @@ class StreamRestorer(ReportProperties):
             self._in_address = self._in_address or self._last_characters.endswith(_ADDRESS_STARTS)
 
     def _read_character(self, character: str, role: JsonRole) -> None:
-        """Read one character, where JSON marks end chunks too because the policy permits regions."""
+        """Read one character under a policy that permits regions, so that marks of JSON end chunks too."""
         if character in _SEPARATORS or role is JsonRole.SEPARATOR:
             self._end_chunk()
             self._chunk.behind_tab = character == "\t"
