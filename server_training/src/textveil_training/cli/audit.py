@@ -30,7 +30,7 @@ _SAMPLER_DRAWS = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class SubjectOptions:
-    """The mechanism under audit: one of these."""
+    """Options of the mechanism under audit; exactly one is required."""
 
     heading: ClassVar[str] = "Mechanism"
     command: Annotated[

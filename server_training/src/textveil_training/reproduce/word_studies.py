@@ -1,4 +1,4 @@
-"""Tables 1 and 3 and Figure 4 of Yue and others (2021): what a server learns from sanitized text, and an attacker."""
+"""Tables 1 and 3 and Figure 4 of Yue and others (2021): models trained on sanitized text, and attacks on it."""
 
 import hashlib
 import json
@@ -46,7 +46,7 @@ _ATTACKED_TEXTS = 300
 
 
 def measure_utility(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
-    """Measure a model that learns from sanitized text and is tested on it (Table 1)."""
+    """Measure a model that is trained and tested on sanitized text (Table 1)."""
     task = load_study_task(study, inputs)
     bundle = build_word_bundle(inputs, EPSILONS)
     rows = [_measure_cell("unsanitized", task, inputs, "", None)]
@@ -112,7 +112,7 @@ def list_releases(bundle: WordBundle) -> dict[str, tuple[Sanitizer, Any]]:
 def _measure_pair(
     name: str, texts: Sequence[str], channel: Any, sanitized: FinetuningTask, inputs: ReproductionInputs, seed: int
 ) -> tuple[float, float]:
-    """Measure one seed without and with pretraining, or read the two figures that a stopped run left.
+    """Measure one seed without and with pretraining, or read the two figures that an interrupted run stored.
 
     The file is in the folder of ``--work``, and its name has a hash of the inputs.
     """
@@ -131,7 +131,7 @@ def _measure_pair(
 
 
 def measure_attacks(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
-    """Measure what an attacker recovers from the context, and from repeated queries (Figure 4)."""
+    """Measure how many words an attacker recovers from the context, and from repeated releases (Figure 4)."""
     bundle = build_word_bundle(inputs, ATTACKED)
     texts = _read_attacked(study, inputs)
     if inputs.uses_sample and inputs.model == "minilm":  # it has no head: a few steps show that the attack runs
