@@ -175,7 +175,7 @@ def list_template_files(template: object) -> list[str]:
     for entity_type in parse_array(entry["entity_types"], MECHANISM_FILE, MAX_ENTITY_TYPES):
         files = parse_record(entity_type, {"name", "shape", "files"}, MECHANISM_FILE)["files"]
         if not parse_array(files, MECHANISM_FILE, MAX_ENTITY_TYPES):
-            raise BundleDamaged(f"{MECHANISM_FILE}: an entity type without a file")
+            raise BundleDamaged(f"{MECHANISM_FILE}: an entity type has no file")
         names += files
     return [parse_text(name, MECHANISM_FILE) for name in names]
 

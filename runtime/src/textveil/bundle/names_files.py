@@ -140,7 +140,7 @@ def _parse_flagged(contents: Mapping[str, bytes], name: str, flag_bits: Mapping[
         _check_folded(name, number, entry)
         bits = _parse_flags(flag_text, flag_bits) if tab else 0
         if bits is None:
-            raise _make_line_error(name, number, "has an unknown mark")
+            raise _make_line_error(name, number, "has an unknown flag")
         bits_by_entry[entry] = bits
         previous = entry
     return bits_by_entry
@@ -203,7 +203,7 @@ def _parse_surrogates(contents: Mapping[str, bytes], name: str) -> tuple[str, ..
     surrogates: dict[str, None] = {}
     for number, surrogate in enumerate(_read_lines(contents, name), 1):
         if surrogate in surrogates:
-            raise _make_line_error(name, number, "is there twice")
+            raise _make_line_error(name, number, "occurs twice")
         surrogates[surrogate] = None
     return tuple(surrogates)
 

@@ -104,7 +104,7 @@ def is_printable(text: str) -> bool:
 def _check_printable(value: Any, name: str) -> None:
     if isinstance(value, str):
         if not is_printable(value):
-            raise BundleDamaged(f"{name}: holds control characters")
+            raise BundleDamaged(f"{name}: contains control characters")
     elif isinstance(value, dict):
         for key, entry in value.items():
             _check_printable(key, name)

@@ -463,7 +463,7 @@ def _check_surrogates(found: Mapping[str, Any]) -> None:
         max(map(len, [choices["letter"], *(found["numbers"][key]["surrogates"] for key in NUMBER_CLASSES)]))
         > MAX_ELEMENTS
     ):
-        raise BundleTooLarge(f"{RULES}: surrogates: an element of a spelled word has more than {MAX_ELEMENTS}")
+        raise BundleTooLarge(f"{RULES}: surrogates: a spelled element has more surrogates than {MAX_ELEMENTS}")
     pools = dict.fromkeys(POOLS_OF_TEMPLATES, ("",))
     for kind, template in templates.items():
         fields = parse_template(template)

@@ -336,7 +336,9 @@ class Result:
 
         spans = self.spans
         if show_originals and (self.mapping is None or spans is None):
-            raise OptionError("this result has no originals: only results of the mode names have, where they were made")
+            raise OptionError(
+                "this result has no originals: only results of the mode names have them, in the process that made them"
+            )
         pieces, position = list[MarkedPiece](), 0
         for start, end, entity_type, original in spans or ():
             pieces.append(MarkedPiece(self.text[position:start]))

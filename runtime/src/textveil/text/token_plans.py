@@ -73,7 +73,7 @@ class TokenPlanFactory:
         if not mechanism and "mechanism" not in checked:
             raise UnknownMechanism("this bundle has only the lists of the mode names: use protect names")
         if mechanism not in self._choosers:
-            raise UnknownMechanism(f"unknown mechanism; there are staircase, {', '.join(self._choosers)}")
+            raise UnknownMechanism(f"unknown mechanism: choose among staircase, {', '.join(self._choosers)}")
         self.bundle.check_mechanism(mechanism)
         unsupported = [name for name in _STAIRCASE_OPTIONS if name in checked]
         if unsupported:

@@ -122,7 +122,7 @@ def _parse_distance(text: str, location: FileLocation) -> float:
     except ValueError:
         distance = 0.0
     if not 0 < distance < float("inf"):
-        raise DataError("the third column is no positive distance", location)
+        raise DataError("the third column is not a positive distance", location)
     return distance
 
 

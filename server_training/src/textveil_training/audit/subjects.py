@@ -253,7 +253,7 @@ def parse_outputs(outputs: Sequence[Any], dimension: int | None = None) -> Outpu
         raise RewriterError("the outputs differ in type or dimension: all must be texts, or vectors of one dimension")
     found = np.array(vectors, np.float64)
     if not np.isfinite(found).all():
-        raise RewriterError("a vector has a value that is no finite number: return finite numbers only")
+        raise RewriterError("a vector has a value that is not a finite number: return finite numbers only")
     return found
 
 

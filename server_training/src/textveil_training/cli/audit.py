@@ -217,7 +217,7 @@ def _raise_verdict(report: "AuditReport") -> None:
     if report.verdict == "refuted":
         raise ClaimRefuted(f"the claim is refuted: epsilon is at least {report.bound:.2f}")
     if report.verdict == "not tested":
-        raise ClaimRefuted("the claim cannot be tested, since draws repeat: see the line randomness")
+        raise ClaimRefuted("the claim cannot be tested, since draws repeat: see the line randomness of the report")
 
 
 def _audit_bundle(

@@ -429,7 +429,7 @@ class NamesPlanFactory:
             close = [(kind, found) for kind in unknown for found in get_close_matches(kind, known - {*entity_types}, 1)]
             for kind, found in close:
                 raise OptionError(f"no such entity type: {kind}; did you mean {found}?")
-            raise OptionError(f"no such entity type; there are {', '.join(sorted(known))}")
+            raise OptionError(f"no such entity type: choose among {', '.join(sorted(known))}")
         return frozenset(entity_types)
 
 
