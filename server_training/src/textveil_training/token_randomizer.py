@@ -68,7 +68,7 @@ class TokenRandomizer:
             options["mechanism"] = self.bundle.default_table_mechanism or "staircase"
         if options.get("mechanism") == "staircase":
             raise StaircaseUnsupported(
-                "the staircase mechanism depends on the text around a word, but this training sanitizes each word alone: "
+                "the staircase mechanism depends on the text around a word, but this training sanitizes single words: "
                 "use another mechanism with a bundle that has it, or sanitize a corpus first (sanitize-corpus) and "
                 "pass it to pretrain"
             )

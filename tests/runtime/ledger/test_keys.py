@@ -43,7 +43,7 @@ def test_without_its_key_a_ledger_is_refused_and_no_key_is_made(ledger: Ledger, 
 def test_a_key_that_is_not_there_is_not_named_and_a_folder_is(path: Path, tmp_path: Path) -> None:
     Ledger(path)
     (tmp_path / "keys").mkdir()
-    for key, name in ((tmp_path / "my-password", "there"), (tmp_path / "keys", "'keys'")):
+    for key, name in ((tmp_path / "my-password", "the file"), (tmp_path / "keys", "'keys'")):
         with pytest.raises(KeyFileError, match=rf"^the key of the ledger: {name} is missing or cannot be read$"):
             Ledger(path, key=key)
 
