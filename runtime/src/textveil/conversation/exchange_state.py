@@ -244,7 +244,8 @@ class ExchangeState:
         self.tags, self._previous = tags, previous
         self._previous_count = len(tags or ())
         self.origin = ConversationPlace() if previous is None else previous.place
-        self._restorer, self._restorer_tag_count = Restorer(), 0
+        self._restorer: Restorer | None = None
+        self._restorer_tag_count = 0
         self.message_pairs: list[SurrogatePair] = []
         self.kept_words, self.unshared_results = KeptWords(), 0
         self.counted_calls: set[str] = set()
@@ -272,6 +273,8 @@ class ExchangeState:
     def get_restorer(self, shared: ConversationState) -> Restorer:
         """Return the restorer for all messages so far; each call adds the messages since the last."""
         tags = self._get_tags(shared)
+        if self._restorer is None:
+            self._restorer = Restorer(rules=shared.plan.lists.rules.replies)
         if self._restorer_tag_count < len(tags):
             new_tags = islice(tags, self._restorer_tag_count, None)
             self._restorer.add_pairs(pair for tag in new_tags for pair in shared.get_pairs(tag))
@@ -287,7 +290,8 @@ class ExchangeState:
 
     def free_memory(self) -> None:
         """Empty the tags and the restorer in steps. Nobody may use the exchange afterward."""
-        self._restorer.free_memory()
+        if self._restorer is not None:
+            self._restorer.free_memory()
         free_in_steps(self.tags)
 
     def export_state(self) -> dict[str, Any]:
