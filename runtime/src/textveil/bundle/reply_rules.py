@@ -66,11 +66,13 @@ class ReplyRules:
     """
 
     def __init__(self, data: Mapping[str, Any]) -> None:
-        self.data = {key: data[key] for key in SAVED_REPLY_MODEL if data.get(key)}
+        self.data: dict[str, Any] = {key: data[key] for key in SAVED_REPLY_MODEL if data.get(key)}
         for key, pattern in _PATTERNS.items():
             _check_entries(self.data.get(key, ()), pattern, key)
-        self.clitics = frozenset[str](self.data.get("clitics", ()))
-        self.elisions = {first: words for first, *words in map(str.split, self.data.get("elisions", ()))}
+        self.clitics: frozenset[str] = frozenset[str](self.data.get("clitics", ()))
+        self.elisions: dict[str, list[str]] = {
+            first: words for first, *words in map(str.split, self.data.get("elisions", ()))
+        }
         self._vowels, self._silent = (frozenset[str](self.data.get(key, ())) for key in ("vowels", "silent_letters"))
         of_all, of_words = (
             {name: _parse_endings(rows, key) for name, rows in self.data.get(key, {}).items()}

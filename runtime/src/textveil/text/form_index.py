@@ -51,9 +51,9 @@ class FormIndex:
         rules: ReplyRules = NO_REPLY_RULES,
     ) -> None:
         self.rules = rules
-        self.quotations = QuotationIndex(quoted_pairs)
+        self.quotations: QuotationIndex = QuotationIndex(quoted_pairs)
         pairs = {id(form[0]): form[0] for form in forms.values() if form is not None}.values()
-        self.has_numbers = any(map(_replaces_number, pairs))
+        self.has_numbers: bool = any(map(_replaces_number, pairs))
         self.forms = forms
         #: Forms by their first characters; sorted, as a tuple, when the first reply has these characters.
         self._forms_by_prefix = grouped = dict[str, Any]()

@@ -44,7 +44,8 @@ class SurrogateDeck:
 
     def __init__(self, size: int) -> None:
         #: Number of surrogates that are neither dealt nor reserved for a planned draw; ``_left``: that are not dealt.
-        self.free, self._left = size, size
+        self.free: int = size
+        self._left = size
         self._moved: dict[int, int] = {}
 
     def deal(self, index: int) -> int:
