@@ -347,7 +347,7 @@ class PackBuilder:
             "requests": self.requests,
             "verbs": words["verbs"].split(),
         }
-        rules["optional"] = {"dates": of["dates"]} if "dates" in of else {}
+        rules["optional"] = {name: of[name] for name in ("dates", "replies") if name in of}
         rules["surrogates"]["choices"] |= {"ordinal": settings["pools"]["choices-ordinal"]} | of.get("choices", {})
         for name, text in of.get("patterns", {}).items():
             rules["patterns"][name]["text"] = text

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from textveil.bundle.components import NamesFiles
 from textveil.bundle.layout import MANIFEST
+from textveil.bundle.reply_rules import join_reply_rules
 from textveil.bundle.rules import Clitics, Rules
 from textveil.errors import BundleDamaged, BundleNotFound, OptionError
 from textveil.lazy import ENTITY_TYPES, load_data
@@ -150,6 +151,7 @@ def _join_rules(rules: Sequence[Rules]) -> Rules:
         name_like=_join_sets(of.name_like for of in rules),
         also_persons=_join_sets(of.also_persons for of in rules),
         facts=type(first.facts)(),
+        replies=join_reply_rules(of.replies for of in rules),
     )
 
 

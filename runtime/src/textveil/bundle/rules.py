@@ -24,6 +24,7 @@ from textveil.bundle.parsers import (
     parse_record,
     parse_text,
 )
+from textveil.bundle.reply_rules import NO_REPLY_RULES, REPLY_MODEL, ReplyRules
 from textveil.errors import BundleDamaged, BundleTooLarge
 from textveil.lazy import LazyPattern, load_data
 
@@ -218,6 +219,7 @@ class Rules:
         choices: Lists of words from which a template may take one, by name.
         templates: Template of the surrogates, by entity type.
         facts: Words of the rules for public facts; all sets are empty if the file lacks them.
+        replies: How replies write a surrogate in other forms.
     """
 
     language: str
@@ -257,6 +259,7 @@ class Rules:
     choices: Mapping[str, tuple[str, ...]]
     templates: Mapping[str, str]
     facts: FactWords
+    replies: ReplyRules = NO_REPLY_RULES
 
 
 def fold(entry: str) -> str:
@@ -284,18 +287,20 @@ def read_rules(content: bytes) -> Rules:
     """
     found = parse_json(content, RULES, max_bytes=MAX_RULES_BYTES)
     optional = parse_object(found.pop("optional", {}), RULES)  # without these rules fewer words are kept
-    facts, dates = (parse_object(optional.get(name, {}), RULES) for name in ("facts", "dates"))
+    facts, dates, replies = (parse_object(optional.get(name, {}), RULES) for name in ("facts", "dates", "replies"))
     _check_shape(found, {key: entry for key, entry in load_data(RULES).items() if key != "optional"}, ())
     for key in FACT_WORD_KEYS:
         _check_shape(facts.get(key, []), [], ("optional", "facts", key))
     for key, default in DateWords()._asdict().items():
         model = default if isinstance(default, bool) else []
         _check_shape(dates.get(key, model), model, ("optional", "dates", key))
+    for key, model in REPLY_MODEL.items():
+        _check_shape(replies.get(key, {} if isinstance(model, dict) else []), model, ("optional", "replies", key))
     for name in found["patterns"]:
         _check_pattern(found["patterns"], name)
     _check_words(found)
     _check_surrogates(found)
-    return _build({**found, "optional": {"facts": facts, "dates": dates}})
+    return _build({**found, "optional": {"facts": facts, "dates": dates, "replies": replies}})
 
 
 def _build(found: Mapping[str, Any]) -> Rules:
@@ -353,7 +358,18 @@ def _build(found: Mapping[str, Any]) -> Rules:
         choices={name: tuple(entries) for name, entries in surrogates["choices"].items()},
         templates=surrogates["templates"],
         facts=FactWords(**{key: frozenset(facts[key]) for key in FACT_WORD_KEYS if key in facts}),
+        replies=_build_reply_rules(found),
     )
+
+
+def _build_reply_rules(found: Mapping[str, Any]) -> ReplyRules:
+    """Return the rules for replies: those of ``optional.replies`` with the clitics that precede a word."""
+    replies = found.get("optional", {}).get("replies", {})
+    data = {"clitics": found["clitics"]["before"], **{key: replies[key] for key in REPLY_MODEL if key in replies}}
+    try:
+        return ReplyRules(data) if any(data.values()) else NO_REPLY_RULES
+    except ValueError as error:
+        raise BundleDamaged(f"{RULES}: optional.replies.{error}") from error
 
 
 def _compile(patterns: Mapping[str, Mapping[str, Any]], domains: "list[str]") -> Patterns:
@@ -374,7 +390,10 @@ def expand_pattern(patterns: Mapping[str, Mapping[str, Any]], name: str) -> str:
 
 
 #: Objects whose keys are names of their own, and lists whose words are spelled as printed.
-_OPEN = frozenset((("names", "titles"), ("months", "short"), ("surrogates", "choices")))
+_OPEN = frozenset((
+    ("names", "titles"), ("months", "short"), ("surrogates", "choices"),
+    *(("optional", "replies", key) for key, model in REPLY_MODEL.items() if isinstance(model, dict)),
+))  # fmt: skip
 _AS_PRINTED = frozenset((("months", "names"), ("names", "no_legal_forms")))
 
 

@@ -49,7 +49,7 @@ class OriginalMasks:
     ) -> None:
         self._plan, self._is_linked = plan, is_linked
         pair_by_original = {pair.original: pair for pair in pairs if pair.original.strip()}
-        self.originals = sorted(pair_by_original, key=lambda original: (-len(original), original))
+        self.originals: list[str] = sorted(pair_by_original, key=lambda original: (-len(original), original))
         self._pairs = [pair_by_original[original] for original in self.originals]
         self._numbers = {original.casefold(): number for number, original in enumerate(self.originals)}
         self._words = set(model_words) if pair_by_original else set[str]()

@@ -64,7 +64,7 @@ _INVALID_NAME_CHARACTERS = re.compile(r"[^a-zA-Z0-9_-]+")
 _MAX_DIGITS, _MAX_INTEGER = 300, 1 << 64
 _encode_plain_json = SteppedJSONEncoder(ensure_ascii=False, allow_nan=False).encode
 #: The same with sorted keys and in ASCII, for hashing.
-encode_sorted_json = SteppedJSONEncoder(sort_keys=True, allow_nan=False).encode
+encode_sorted_json: Callable[[Any], str] = SteppedJSONEncoder(sort_keys=True, allow_nan=False).encode
 
 
 class MessageRewriter:

@@ -274,7 +274,7 @@ class RecordedReplyStream(StreamRestorer):
         self._model_parts: list[str] = []
         self._restored_parts: list[str] = []
         self.result: RestoredReply | None = None
-        self.model_text = ""
+        self.model_text: str = ""
 
     def feed(self, delta: str) -> str:
         """Read the next part, and return the text that later parts cannot change.

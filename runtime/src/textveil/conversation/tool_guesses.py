@@ -40,7 +40,7 @@ class ToolGuesses:
                 f"tool_guesses must be two integers, the first at most the second, such as ({MAX_GUESSES_PER_CALL}, "
                 f"{MAX_GUESSES_PER_CONVERSATION})"
             )
-        self.limits = int(limits[0]), int(limits[1])
+        self.limits: tuple[int, int] = int(limits[0]), int(limits[1])
         self._strings_by_call: dict[str, set[str]] = {}
         #: Strings of tool names in calls whose arguments are not yet counted.
         self._early_name_strings: dict[str, set[str]] = {}

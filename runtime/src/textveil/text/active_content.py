@@ -44,7 +44,7 @@ class ActiveContentDetector:
     """
 
     def __init__(self) -> None:
-        self.detected = False
+        self.detected: bool = False
         self._dense, self._spaced = "", ""
         #: Last non-blank character before ``_dense``, the end of the text that is kept for the next part.
         self._before = ""

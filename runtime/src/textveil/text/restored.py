@@ -135,7 +135,8 @@ class Restored(metaclass=_JsonRefusingType):
     __slots__ = ("report", "text")
 
     def __init__(self, text: str, report: RestoreReport) -> None:
-        self.text, self.report = text, report
+        self.text: str = text
+        self.report: RestoreReport = report
 
     def to_dict(self) -> dict[str, Any]:
         """Return text and report as plain values for JSON."""

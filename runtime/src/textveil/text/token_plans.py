@@ -38,7 +38,7 @@ class TokenPlanFactory:
 
     def __init__(self, bundle: TextBundle) -> None:
         self.bundle = bundle
-        self.rule = EveryWordRule(bundle.symbol_ids)
+        self.rule: EveryWordRule = EveryWordRule(bundle.symbol_ids)
         self._words = PrintableWords.from_vocabulary(bundle.vocabulary, ())
         self._choosers: dict[str, Callable[[Mapping[str, Any]], _MechanismChoice]] = {
             "santext": self._choose_santext,

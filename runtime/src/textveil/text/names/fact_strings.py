@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Sequence
 from functools import cached_property
 
+from textveil.bundle.fact_words import FactWords
 from textveil.bundle.names_files import CENSUS, FUNCTION, NAME, OPENER, RARE, START, NamesLists
 from textveil.text.names.tokens import CAPITALIZED, NamesToken
 from textveil.text.options import FACTS
@@ -50,10 +51,13 @@ class FactStrings:
     def __init__(
         self, lists: NamesLists, level: str, denied: Collection[str] = (), randomized: Collection[str] = ()
     ) -> None:
-        self.lists, self.words, self.randomized = lists, lists.rules.facts, frozenset(randomized)
-        self.denied = self.randomized.union(denied)
-        self.is_useful, self.is_public = FACTS.index(level) >= 2, FACTS.index(level) >= 3
-        self.common = lists.common_words
+        self.lists: NamesLists = lists
+        self.words: FactWords = lists.rules.facts
+        self.randomized: frozenset[str] = frozenset(randomized)
+        self.denied: frozenset[str] = self.randomized.union(denied)
+        self.is_useful: bool = FACTS.index(level) >= 2
+        self.is_public: bool = FACTS.index(level) >= 3
+        self.common: dict[str, int] = lists.common_words
 
     @cached_property
     def surrogates(self) -> frozenset[str]:

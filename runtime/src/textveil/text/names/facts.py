@@ -67,8 +67,9 @@ class FactRules:
         hidden_types: Collection[str] = (),
         shows_errors: bool = False,
     ) -> None:
-        self.level, self._lists, self._hidden_types = level, lists, hidden_types
-        self.strings = FactStrings(lists, level, denied, randomized)
+        self.level: str = level
+        self._lists, self._hidden_types = lists, hidden_types
+        self.strings: FactStrings = FactStrings(lists, level, denied, randomized)
         self._denied = self.strings.denied
         self._identifiers, self._numbers = IdentifierRules(self.strings), NumberFacts(self.strings)
         self._errors, self._shows_errors = TypingErrors(self.strings), shows_errors

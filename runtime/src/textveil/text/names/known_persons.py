@@ -128,7 +128,7 @@ class KnownPersons:
         self._common, self._lists = common, name_lists
         self._root: dict[str, _TrieNode] = {}
         self._single_words = set[str]()
-        self.count = 0
+        self.count: int = 0
         number = 0
         for number, entry in enumerate(entries, 1):
             line = entry.removeprefix(BYTE_ORDER_MARK).strip()

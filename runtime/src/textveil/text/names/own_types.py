@@ -71,7 +71,7 @@ class MaskedText:
             pieces.append(PLACEHOLDER)
             position = match.end
         self._add_kept(text[position:], pieces)
-        self.text = "".join(pieces)
+        self.text: str = "".join(pieces)
         self._used = 0
 
     def _add_kept(self, kept: str, pieces: list[str]) -> None:
@@ -166,8 +166,10 @@ class OwnTypes:
     ) -> None:
         reserved = built_in | {*PUBLIC_TYPE_NAMES, *PUBLIC_TYPE_NAMES.values()} | lists.members_by_type.keys()
         self._patterns = PatternMatcher(patterns, frozenset(reserved | _OTHER_NAMES)) if patterns else None
-        self.persons = KnownPersons(known, lists.common_words, lists.members_by_type) if known else None
-        self.names = frozenset(patterns)
+        self.persons: KnownPersons | None = (
+            KnownPersons(known, lists.common_words, lists.members_by_type) if known else None
+        )
+        self.names: frozenset[str] = frozenset(patterns)
 
     def mask_text(self, text: str) -> MaskedText | None:
         """Replace each match in a text by a made-up word; return ``None`` without a match.

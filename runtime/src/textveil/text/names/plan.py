@@ -139,7 +139,11 @@ class NamesRewriter:
             if self._detector is not None:
                 texts = [hide_detected_spans(text, self._detector) for text in texts]
                 outlines = [None] * len(texts)
-            mapping = Restorer(find_pairs=find_pairs) if document.is_restorable else None
+            mapping = (
+                Restorer(find_pairs=find_pairs, rules=self._surrogates.rules.replies)
+                if document.is_restorable
+                else None
+            )
             yield RewrittenDocument(
                 texts, kept_count, mapping, len(document.randomized_words), replaced_words, outlines
             )

@@ -109,7 +109,8 @@ class ReadTextStream:
     """
 
     def __init__(self, counter: SpanFinder | Sequence[int], elements: Iterator[str | EntityMention]) -> None:
-        self._counter, self._elements, self.replaced_words = counter, elements, 0
+        self._counter, self._elements = counter, elements
+        self.replaced_words: int = 0
 
     def __iter__(self) -> Iterator[str | EntityMention]:
         """Yield the elements. This is possible only once."""

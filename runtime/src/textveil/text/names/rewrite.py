@@ -48,7 +48,7 @@ class DocumentDraws:
     ) -> None:
         self._texts, self._style, self._surrogates, self._key = texts, style, surrogates, key
         #: Whether the originals outlive the call, in the mapping that restores replies.
-        self.is_restorable = bool(style.consistent) and key is None
+        self.is_restorable: bool = bool(style.consistent) and key is None
         self._decks: dict[tuple[str, str], SurrogateDeck] = {}
         self._draw_numbers: dict[tuple[str, str, str], int] = {}
         #: Tags by the public type and by type and layout of each part, then by the folded string of the only part, or

@@ -94,7 +94,8 @@ class ChunkTokenizer:
     """
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self.lexicon, rules = lexicon, lexicon.rules
+        self.lexicon: Lexicon = lexicon
+        rules = lexicon.rules
         self._patterns, self._kept_whole, self._clitics = rules.patterns, rules.kept_whole, lexicon.clitic_pieces
         #: A clitic after or before a blank, as tokenizers write it (``they 're``, ``l' air``), and the marks after it.
         after = "|".join(sorted(re.escape(clitic[1:]) for clitic in rules.clitics.after)) or "(?!)"
