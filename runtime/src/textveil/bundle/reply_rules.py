@@ -83,7 +83,7 @@ class ReplyRules:
         self._endings, self._names, self._all_names = of_all | of_words, tuple(of_all), (*of_all, *of_words)
 
     def list_inflections(self, output: str) -> tuple[str, ...]:
-        """Return the names of the inflections of a surrogate: those of ``word_inflections`` only if it is in lower case."""
+        """Return the names of a surrogate's inflections: those of ``word_inflections`` only if it is in lower case."""
         return self._all_names if output.islower() else self._names
 
     def inflect(self, word: str, name: str) -> str:

@@ -78,6 +78,10 @@ def _import_function(name: str) -> Any:
         found = getattr(importlib.import_module(module), function)
     except (ImportError, AttributeError, ValueError):
         found = None
+    except (Exception, SystemExit) as error:  # foreign code
+        raise SettingError(
+            f"importing the module of --python raised {type(error).__name__}: import it by hand"
+        ) from None
     finally:
         sys.path.remove("")
     if not callable(found):

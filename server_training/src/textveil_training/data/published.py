@@ -134,7 +134,7 @@ def read_tab_separated(data_format: DataFormat, path: FilePath, section: str | N
             yield example
     if data_format.sections and finished + (rows > 0) < len(data_format.sections):
         raise MissingSplit(
-            f"the file has {finished + (rows > 0)} splits instead of {len(data_format.sections)}: it is incomplete",
+            f"the file has {finished + (rows > 0)} of {len(data_format.sections)} splits: it is incomplete",
             FileLocation(format_file_name(path)),
         )
     if not data_format.sections and rows == 0:

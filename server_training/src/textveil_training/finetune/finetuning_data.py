@@ -148,7 +148,7 @@ def _split_by_row(examples: list[LabeledExample], shares: dict[str, int]) -> dic
     for row, example in enumerate(examples):
         divided[choose_share(str(row), shares)].append(example)
     if not all(divided.values()):
-        raise MissingSplit("too few rows for train, dev and test: add rows, or pass a test file (--test)")
+        raise MissingSplit("too few rows for train, dev and test: add rows, or pass data with splits of their own")
     return divided
 
 

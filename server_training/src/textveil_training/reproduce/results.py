@@ -90,8 +90,8 @@ def make_table(found: Reproduction, paper: Mapping[str, str] | None) -> list[lis
     table = [["", *columns, *(["the paper's"] if paper is not None else [])]]
     for row in found.rows:
         cells = [_format_figure(row.figures.get(column)) for column in columns]
-        if row.error is not None and cells:
-            cells[0] += f" ± {_format_figure(row.error)}"
+        if row.error is not None and row.figures:
+            cells[columns.index(next(iter(row.figures)))] += f" ± {_format_figure(row.error)}"
         table.append([row.name, *cells, *([paper.get(row.name, "")] if paper is not None else [])])
     return table
 
