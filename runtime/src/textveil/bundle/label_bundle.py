@@ -1,4 +1,4 @@
-"""Bundles with which devices release class labels (docs/encoder-format.md, "An index")."""
+"""Bundles with which devices release class labels (docs/encoder-format.md, "A class label")."""
 
 import re
 import unicodedata

@@ -296,5 +296,5 @@ def _parse_vector(output: Any) -> list[float] | None:
 
 
 def _convert_number(value: Any) -> float:
-    """Return a number as a float, infinity where it does not fit."""
+    """Return a number as a float: infinity if it is too large for a float."""
     return float(value) if abs(value) <= 1e300 else math.inf
