@@ -109,8 +109,8 @@ class GatewayRequestHandler:
     def collect_garbage(self) -> None:
         """Free unreachable reference cycles.
 
-        This takes long while the objects of a large request exist, so that the collection waits for their end, but not
-        forever.
+        This takes long while the objects of a large request exist. So the method waits until they are freed, but only
+        for a limited time.
         """
         self._delayed_collections += 1
         has_large = self._admission.active_bytes > MAX_MEDIUM_CHARACTERS or self._workers.is_processing_long
@@ -309,7 +309,7 @@ class GatewayRequestHandler:
         size: int,
         call: ClientRequest,
     ) -> tuple[Conversation, bytes, list[str]]:
-        """Return the conversation state, the rewritten request, and the lines to show of it; one request at a time."""
+        """Return the conversation state, the rewritten request, and the lines that describe it for the user."""
 
         def rewrite() -> tuple[Conversation, bytes, list[str]]:
             with requests.pop().free_afterward() as request:
@@ -446,7 +446,7 @@ class GatewayRequestHandler:
 
 
 def _estimate_work(size: int, stored: StoredConversation) -> int:
-    """Estimate the characters that a request of a size and its packed conversation have."""
+    """Estimate the number of characters of a request of a given size and of its packed conversation."""
     return size + _CHARACTERS_PER_PACKED_BYTE * len(stored.packed)
 
 

@@ -292,7 +292,7 @@ def _load_token(path: Path) -> str:
             with open_atomic_text(path, private=True) as write:
                 write(secrets.token_urlsafe(32) + "\n")
         if os.name == "posix" and path.stat().st_mode & 0o077:
-            raise ServeError("the token file can be read by others: chmod 600")
+            raise ServeError("other users can read the token file: run chmod 600 on it")
         token = path.read_text("ascii").strip()
     except (OSError, ValueError):
         raise ServeError("the token file cannot be read") from None

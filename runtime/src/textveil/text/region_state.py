@@ -11,7 +11,7 @@ from textveil.text.harmless_tags import MAX_TAG_LENGTH
 
 
 class Region(StrEnum):
-    """What a part of a reply is for programs that display it."""
+    """Kind of a part of a reply, such as prose or code, for programs that display the reply."""
 
     PROSE = "prose"
     CODE = "code"
@@ -22,7 +22,7 @@ class Region(StrEnum):
 
 
 class JsonRole(StrEnum):
-    """What a character of JSON does to the chunk that contains it."""
+    """Effect of a character of JSON on the chunk that contains it."""
 
     TEXT = "text"
     #: Ends a chunk: punctuation of JSON outside strings, and ``\\n``, ``\\r``, ``\\t`` inside.
@@ -204,7 +204,10 @@ class RegionState:
         self.tainted = True
 
     def count_escaped_angles(self, character: str) -> None:
-        """Count ``<`` after one with a backslash. For showdown the next ``>`` belongs to that one and ends no tag."""
+        """Count each ``<`` that follows an escaped ``<``.
+
+        The library showdown pairs the next ``>`` with the escaped one, so that it ends no tag.
+        """
         if self.last == ">":
             self.escaped_angles = 0
         if character == "<" and (self.escaped_angles or self.last == "\\"):
@@ -213,8 +216,8 @@ class RegionState:
     def read_template(self, character: str) -> None:
         """Read a character of a template tag. To a program that fills in templates ``<%`` to ``%>`` is never text.
 
-        Markdown readers disagree on it. So outside code the tag opens no other region and is within none, else no later
-        text is prose.
+        Markdown readers treat such a tag in different ways. So if, outside code, it opens another region or is inside
+        one, no later text counts as prose.
         """
         if self.template:
             is_end = character == ">" and self.template == len("<%")  # ERB does not end a tag at ``%%>``

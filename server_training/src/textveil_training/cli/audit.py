@@ -30,7 +30,7 @@ _SAMPLER_DRAWS = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class SubjectOptions:
-    """The mechanism under audit: one of these."""
+    """Options of the mechanism under audit; exactly one is required."""
 
     heading: ClassVar[str] = "Mechanism"
     command: Annotated[
@@ -78,6 +78,10 @@ def _import_function(name: str) -> Any:
         found = getattr(importlib.import_module(module), function)
     except (ImportError, AttributeError, ValueError):
         found = None
+    except (Exception, SystemExit) as error:  # foreign code
+        raise SettingError(
+            f"importing the module of --python raised {type(error).__name__}: import it by hand"
+        ) from None
     finally:
         sys.path.remove("")
     if not callable(found):
@@ -217,7 +221,7 @@ def _raise_verdict(report: "AuditReport") -> None:
     if report.verdict == "refuted":
         raise ClaimRefuted(f"the claim is refuted: epsilon is at least {report.bound:.2f}")
     if report.verdict == "not tested":
-        raise ClaimRefuted("the claim cannot be tested, since draws repeat: see the line randomness")
+        raise ClaimRefuted("the claim cannot be tested, since draws repeat: see the line randomness of the report")
 
 
 def _audit_bundle(
