@@ -47,7 +47,7 @@ from textveil_cli.gateway.workers import (
 )
 from textveil_cli.serve.access import Refusal
 from textveil_cli.serve.app import convert_error, make_error_response
-from textveil_cli.serve.requests import parse_json, read_body, refuse_body, skip_body
+from textveil_cli.serve.requests import parse_json, read_body, refuse_body
 from textveil_cli.serve.strict_json import parse_finite_json
 
 #: Restorer of the replies to each path. Replies to other paths pass unchanged.
@@ -123,11 +123,7 @@ class GatewayRequestHandler:
         """Count a request as active, with the announced and later the real size of its body."""
         length = request.headers.get("content-length", "")
         size = min(int(length), self._gateway.limits.body_bytes) if length.isdigit() else 0
-        try:
-            self._admission.admit_request(size)
-        except Refusal:
-            await skip_body(request, self._gateway.limits)
-            raise
+        self._admission.admit_request(size)
 
         def resize(to: int) -> None:
             nonlocal size
