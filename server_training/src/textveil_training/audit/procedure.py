@@ -17,6 +17,7 @@ from textveil_training.audit.betting import ClaimBets
 from textveil_training.audit.claims import Claim
 from textveil_training.audit.events import InputGuesser, Outputs, learn_event
 from textveil_training.audit.freshness import Freshness, check_freshness
+from textveil_training.audit.defaults import CONFIDENCE, DRAWS
 from textveil_training.audit.inputs import InputPair, InputSet
 from textveil_training.audit.statistics import (
     bound_identification_epsilon,
@@ -28,8 +29,6 @@ from textveil_training.audit.subjects import AuditedMechanism, parse_outputs
 from textveil_training.errors import RewriterError, SettingError
 from textveil_training.progress import ProgressCallback, ignore_progress
 
-DRAWS = 20_000
-CONFIDENCE = 0.999
 #: Numbers of outputs of k-ary randomized response for which a report has the power of the tests.
 _POWER_OUTPUTS = (10, 1000)
 
