@@ -278,7 +278,7 @@ def _name_pool(entity_type: str, layout: str) -> str:
 
 
 def _remove_accents(name: str) -> str:
-    """Return a name in lower case, with ASCII letters alone unless it has letters of other scripts: for mail addresses."""
+    """Return a name in lower case, in ASCII unless it has letters of other scripts, as mail addresses have it."""
     name = name.lower()
     if name.isascii():
         return name
