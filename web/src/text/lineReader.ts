@@ -8,14 +8,15 @@ const CODE_GAP = 5;
 const MAX_ITEMS = 64;
 const HEAD_CHARACTERS = 96;
 const COMMAND_HEAD = new RegExp(
-  "^(?:\\$[ \\t]+[a-z]|/[a-z]|(?:sudo[ \\t]+)?(?:" +
+  "^(?:\\$[ \\t]+[a-z]|/[a-z]|[A-Z][a-z]+-[A-Z][A-Za-z]+[ \\t]+-[A-Za-z]|(?:sudo[ \\t]+)?(?:" +
     "(?:curl|wget|nc|ncat|netcat|ssh|scp|sftp|rsync|ftp|telnet|ping|dig|nslookup|openssl|echo|printf|tee|eval|exec|" +
     "bash|sh|zsh|python3?|perl|ruby|node|php|pwsh|powershell|cmd|git|pip3?|npm|npx|docker|kubectl|sqlite3|psql|mysql|" +
     "aws|gcloud|az)[ \\t]" +
-    "|[a-z][a-z0-9._-]*[ \\t]+[\"']?(?:[a-z][a-z0-9+.-]*://|www\\.|(?:~|\\.{1,2})?/|[\\w.+-]+@|" +
+    "|[a-z][a-z0-9._-]*[ \\t]+[\"']?(?:-[A-Za-z]|[a-z][a-z0-9+.-]*://|www\\.|(?:~|\\.{1,2})?/|[\\w.+-]+@|" +
     "[\\w-]+(?:\\.[\\w-]+)+[/:?])))",
 );
-const OPTION = /[ \t]--?[A-Za-z]/;
+const OPTION = /[ \t](?:--[A-Za-z]|-[A-Za-z][^A-Za-z])/;
+const OPTION_BEFORE_VALUE = /[ \t]-[A-Za-z]$/;
 const TAIL_CHARACTERS = 4;
 
 /** Decides which positions of running text a program may read as code. */
@@ -36,7 +37,7 @@ export class LineReader {
 
   /** Whether a program may read text at this position as code. */
   get isCode(): boolean {
-    return this.isIndented || this.#isCommand || this.#calls > 0;
+    return this.isIndented || this.#isCommand || this.#calls > 0 || OPTION_BEFORE_VALUE.test(this.#tail);
   }
 
   /** Read the first character of a line, at a column after marks of quotation. */
@@ -85,6 +86,7 @@ export class LineReader {
   /** State that the following text is a surrogate, which is no part of a command. */
   beginSurrogate(): void {
     this.#isInSurrogate = true;
+    this.#isCommand ||= OPTION_BEFORE_VALUE.test(this.#tail);
   }
 
   /** State that the surrogate ends here. */

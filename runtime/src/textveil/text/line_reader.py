@@ -14,19 +14,19 @@ _CODE_INDENT, _CODE_GAP = 4, 5
 _MAX_ITEMS = 64
 #: Number of characters at the start of a line that decide whether it is a command.
 _HEAD_CHARACTERS = 96
-#: Starts of lines that are commands: a prompt; a command of a chat; a program that sends, runs or writes its arguments;
-#: and any word in lower case before an address or a path.
+#: Starts of lines that are commands: a prompt; a command of a chat; a command of PowerShell before an option; a program
+#: that sends, runs or writes its arguments; and any word in lower case before an option, an address or a path.
 _COMMAND_HEAD = re.compile(
-    r"\$[ \t]+[a-z]|/[a-z]|(?:sudo[ \t]+)?(?:"
+    r"\$[ \t]+[a-z]|/[a-z]|[A-Z][a-z]+-[A-Z][A-Za-z]+[ \t]+-[A-Za-z]|(?:sudo[ \t]+)?(?:"
     r"(?:curl|wget|nc|ncat|netcat|ssh|scp|sftp|rsync|ftp|telnet|ping|dig|nslookup|openssl|echo|printf|tee|eval|exec|"
     r"bash|sh|zsh|python3?|perl|ruby|node|php|pwsh|powershell|cmd|git|pip3?|npm|npx|docker|kubectl|sqlite3|psql|mysql|"
     r"aws|gcloud|az)[ \t]"
-    r"|[a-z][a-z0-9._-]*[ \t]+[\"']?(?:[a-z][a-z0-9+.-]*://|www\.|(?:~|\.{1,2})?/|[\w.+-]+@|[\w-]+(?:\.[\w-]+)+[/:?]))",
+    r"|[a-z][a-z0-9._-]*[ \t]+[\"']?(?:-[A-Za-z]|[a-z][a-z0-9+.-]*://|www\.|(?:~|\.{1,2})?/|[\w.+-]+@|[\w-]+(?:\.[\w-]+)+[/:?]))",
     re.ASCII,
 )
-_HEAD_STARTS = frozenset("$/abcdefghijklmnopqrstuvwxyz")
-#: An option of a command, after the first chunk of a line.
-_OPTION = re.compile(r"[ \t]--?[A-Za-z]")
+#: An option of a command, after the first chunk of a line: of one letter, or with two hyphens. The other form is one
+#: whose value is a surrogate directly after it. In running text a single hyphen before a word may be a dash.
+_OPTION, _OPTION_BEFORE_VALUE = re.compile(r"[ \t](?:--[A-Za-z]|-[A-Za-z][^A-Za-z])"), re.compile(r"[ \t]-[A-Za-z]\Z")
 _TAIL_CHARACTERS = 4
 #: Last characters of a command that goes on in the next line.
 _CONTINUES = frozenset("\\^|&")
@@ -58,7 +58,12 @@ class LineReader:
     @property
     def is_code(self) -> bool:
         """Whether a program may read text at this position as code."""
-        return self.is_indented or self.is_command or self._calls > 0
+        return self.is_indented or self.is_command or self._calls > 0 or self._is_at_value
+
+    @property
+    def _is_at_value(self) -> bool:
+        """Whether the text ends with an option whose value may follow directly."""
+        return _OPTION_BEFORE_VALUE.search(self._tail) is not None
 
     def begin_line(self, column: int, quotes: int) -> None:
         """Read the first character of a line, at ``column``, after ``quotes`` marks of quotation."""
@@ -93,7 +98,7 @@ class LineReader:
         head = self._head
         if not self.is_command and len(head) < _HEAD_CHARACTERS:
             self._head = head = (head + text)[:_HEAD_CHARACTERS]
-            self.is_command = head[:1] in _HEAD_STARTS and _COMMAND_HEAD.match(head) is not None
+            self.is_command = _COMMAND_HEAD.match(head) is not None
         joined = self._tail + text
         if "-" in joined:
             self.is_command = self.is_command or _OPTION.search(joined) is not None
@@ -105,6 +110,7 @@ class LineReader:
     def begin_surrogate(self) -> None:
         """State that the following text is a surrogate, which is no part of a command."""
         self._in_surrogate = True
+        self.is_command = self.is_command or self._is_at_value
 
     def end_surrogate(self) -> None:
         """State that the surrogate ends here."""
