@@ -28,6 +28,7 @@ http://localhost:8080/{} https://e.example/{} <b>{}</b> <img|src='{}'> <{}> <p|x
 {}\u00a0x {}\ufe0f- {},\u0e33 javascript:{} onload={} <script>{} data:{} \\def\\a#1;{{{}}} [x]:|{} [{}]:|x
 <name>|{} <first|name>|{} x<y|{} <details>{} [^1]:|note|{} [n]:|see|{} **To:**{} {}[1] {}/{} →{}
 ⚠️{} {}~~ {}\\ {}<br|/>{} 「{}」，{} JavaScript:|{} onset=1|{} {{|{}|}} {{\n{}\n}}
+d'{} D’{} l'{} qu'{} dell'{} de|{} De|{} la|{} di|{} {}s {}es {}en {}' {}'|x '{}'|x
 (x|{}) x_{}_x {}-{} {}|{} {}\n{} {}>{} url({}) f(|{}|) curl|-d|{} see|//e.example|{} x\n\n{}
 {{{{\n\n{}\n}}}} #{{|{}}} [%|{}|%] {{%|{}|%}}""".split()
 #: Marks that open and close places, in any order.

@@ -103,9 +103,9 @@ def test_a_token_and_tls(tmp_path: Path, token: Path, certificate: tuple[Path, P
     with toy(tmp_path, limits=LIMITS, address=files, before="from pathlib import Path") as server:
         trusting = ssl.create_default_context(cafile=str(made))
 
-        def ask(path: str, given: str | None) -> tuple[int, str]:
+        def ask(path: str, given: str | None, body: bytes | None = None) -> tuple[int, str]:
             headers = {} if given is None else {"Authorization": given}
-            asked = urllib.request.Request(f"https://localhost:{server.port}{path}", headers=headers)
+            asked = urllib.request.Request(f"https://localhost:{server.port}{path}", body, headers)
             try:
                 with urllib.request.urlopen(asked, context=trusting, timeout=20) as answer:
                     return answer.status, ""
@@ -116,5 +116,6 @@ def test_a_token_and_tls(tmp_path: Path, token: Path, certificate: tuple[Path, P
         assert ask("/health", None) == (200, "")
         for wrong in (None, "Bearer " + "u" * 32, "Bearer", "Basic " + "t" * 32, "Bearer \xe9"):
             assert ask("/info", wrong) == (401, "token")
+        assert ask("/sanitize", None, bytes(1_000_000)) == (401, "token")  # a reset would hide the answer
         assert server.raw(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n") == b""  # no TLS, no answer
         assert "t" * 32 not in server.said

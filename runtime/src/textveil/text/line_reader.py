@@ -48,7 +48,8 @@ class LineReader:
     )  # fmt: skip
 
     def __init__(self) -> None:
-        self.is_indented, self.is_command = False, False
+        self.is_indented: bool = False
+        self.is_command: bool = False
         self._after_blank_line, self._quotes, self._mark_end = True, 0, 0
         #: Columns at which the text of each open list item begins, from the outermost one.
         self._items: list[int] = []

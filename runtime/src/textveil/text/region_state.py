@@ -3,6 +3,7 @@
 A *reader* is a program that displays the reply, such as a chat client. Readers treat Markdown in different ways.
 """
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
@@ -11,7 +12,7 @@ from textveil.text.line_reader import LineReader
 
 
 class Region(StrEnum):
-    """What a part of a reply is for programs that display it."""
+    """Kind of a part of a reply, such as prose or code, for programs that display the reply."""
 
     PROSE = "prose"
     CODE = "code"
@@ -22,7 +23,7 @@ class Region(StrEnum):
 
 
 class JsonRole(StrEnum):
-    """What a character of JSON does to the chunk that contains it."""
+    """Effect of a character of JSON on the chunk that contains it."""
 
     TEXT = "text"
     #: Ends a chunk: punctuation of JSON outside strings, and ``\\n``, ``\\r``, ``\\t`` inside.
@@ -85,35 +86,45 @@ class InnerScanner(Protocol):
         ...
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class OpenRegion:
     """A region that is open, with the state of its text so far."""
 
-    __slots__ = (
-        "angle", "closing", "column", "count", "depth", "destination", "escaped", "exact", "hazard", "info", "inner",
-        "is_picture", "kind", "lost", "mark", "nested", "opening", "quote", "quotes", "region", "run_at_start",
-        "shifted", "started", "string", "tag", "tainted", "torn", "uncertain", "unicode",
-    )  # fmt: skip
-
-    def __init__(self, kind: int, region: Region) -> None:
-        self.kind, self.region = kind, region
-        self.count = 1  # depth of brackets, or length of a fence
-        self.opening, self.closing, self.run_at_start, self.tainted = False, 0, False, False
-        #: Of code: whether some readers treat it as text; whether it contains something that would open a region for
-        #: these readers; whether its last line has an unusual indentation. For a link ``hazard`` is true if a line ends
-        #: before its destination.
-        self.uncertain, self.hazard, self.shifted = False, False, False
-        self.depth = 0  # of brackets and braces in code
-        #: Current part of a tag in code (empty outside of tags); whether all readers recognize the fence.
-        self.tag, self.exact, self.info = "", True, ""
-        self.is_picture = False  # whether some readers display the code as a picture
-        self.lost = False  # whether it is a tag only for readers that find its end in the paragraph, else text
-        #: Whether some readers end the code earlier, for example at an empty line. For a definition: whether its
-        #: address has a quotation mark.
-        self.torn = False
-        self.mark, self.quotes, self.column, self.nested = "`", 0, 0, False
-        self.started, self.angle, self.quote, self.escaped = False, False, "", False
-        self.destination, self.string, self.unicode = "", False, ""
-        self.inner: InnerScanner | None = None
+    kind: int
+    region: Region
+    count: int = 1  # depth of brackets, or length of a fence
+    opening: bool = False
+    closing: int = 0
+    run_at_start: bool = False
+    tainted: bool = False
+    #: Of code: whether some readers treat it as text; whether it contains something that would open a region for
+    #: these readers; whether its last line has an unusual indentation. For a link ``hazard`` is true if a line ends
+    #: before its destination.
+    uncertain: bool = False
+    hazard: bool = False
+    shifted: bool = False
+    depth: int = 0  # of brackets and braces in code
+    #: Current part of a tag in code (empty outside of tags); whether all readers recognize the fence.
+    tag: str = ""
+    exact: bool = True
+    info: str = ""
+    is_picture: bool = False  # whether some readers display the code as a picture
+    lost: bool = False  # whether it is a tag only for readers that find its end in the paragraph, else text
+    #: Whether some readers end the code earlier, for example at an empty line. For a definition: whether its
+    #: address has a quotation mark.
+    torn: bool = False
+    mark: str = "`"
+    quotes: int = 0
+    column: int = 0
+    nested: bool = False
+    started: bool = False
+    angle: bool = False
+    quote: str = ""
+    escaped: bool = False
+    destination: str = ""
+    string: bool = False
+    unicode: str = ""
+    inner: InnerScanner | None = None
 
 
 class RegionState:
@@ -125,32 +136,57 @@ class RegionState:
     """
 
     def __init__(self, *, is_inside_string: bool = False) -> None:
-        self.inside_string = is_inside_string
-        self.region, self.role = Region.PROSE, JsonRole.TEXT
+        self.inside_string: bool = is_inside_string
+        self.region: Region = Region.PROSE
+        self.role: JsonRole = JsonRole.TEXT
         self.frames: list[OpenRegion] = []
-        self.tainted, self.html = False, False
+        self.tainted: bool = False
+        self.html: bool = False
         #: ``disputed``: readers disagree on code or on HTML, up to the end of the reply.
-        self.disputed, self.angle_at_start, self.abbreviation = False, False, False
-        self.tag, self.after_tag, self.tag_colon = False, False, False
+        self.disputed: bool = False
+        self.angle_at_start: bool = False
+        self.abbreviation: bool = False
+        self.tag: bool = False
+        self.after_tag: bool = False
+        self.tag_colon: bool = False
         #: Text since a bracket directly after a tag, while it is not decided whether the tag is replaced; else empty.
-        self.tag_link = ""
-        self.phase, self.quotes, self.column, self.marked, self.empty = START, 0, 0, False, True
-        self.last, self.line_label = "", False
-        self.slash, self.name, self.doubled, self.odd = NONE, "", False, False
-        self.opener, self.dollar, self.tildes, self.run_column = "", False, 0, 0
-        self.brackets, self.braces, self.address, self.stray = 0, 0, False, False
+        self.tag_link: str = ""
+        self.phase: int = START
+        self.quotes: int = 0
+        self.column: int = 0
+        self.marked: bool = False
+        self.empty: bool = True
+        self.last: str = ""
+        self.line_label: bool = False
+        self.slash: int = NONE
+        self.name: str = ""
+        self.doubled: bool = False
+        self.odd: bool = False
+        self.opener: str = ""
+        self.dollar: bool = False
+        self.tildes: int = 0
+        self.run_column: int = 0
+        self.brackets: int = 0
+        self.braces: int = 0
+        self.address: bool = False
+        self.stray: bool = False
         #: Whether only blanks came since a closing bracket; whether a bracket was open at the end of a paragraph.
-        self.bracket_closed, self.open_label, self.image = False, False, False
-        self.class_mark, self.class_marks = "", 0
+        self.bracket_closed: bool = False
+        self.open_label: bool = False
+        self.image: bool = False
+        self.class_mark: str = ""
+        self.class_marks: int = 0
         #: Number of ``<`` since one with a backslash, up to the next ``>``; at most 2.
-        self.escaped_angles = 0
+        self.escaped_angles: int = 0
         #: In a template tag, from ``<%`` to ``%>``: 1, and 1 more for each ``%`` right before, at most 3. Elsewhere 0.
-        self.template, self.template_in_code = 0, False
+        self.template: int = 0
+        self.template_in_code: bool = False
         #: Whether the open braces contain a line end, and whether they contain a sign of attributes.
-        self.braces_went_on, self.in_attributes = False, False
+        self.braces_went_on: bool = False
+        self.in_attributes: bool = False
         #: Number of open braces at the outermost brace of a template, such as ``{{``; 0 outside templates.
-        self.template_braces = 0
-        self.lines = LineReader()
+        self.template_braces: int = 0
+        self.lines: LineReader = LineReader()
 
     def push(self, kind: int, region: Region) -> OpenRegion:
         """Open a region inside the current one, and return it."""
@@ -177,7 +213,10 @@ class RegionState:
         self.tainted = True
 
     def count_escaped_angles(self, character: str) -> None:
-        """Count ``<`` after one with a backslash. For showdown the next ``>`` belongs to that one and ends no tag."""
+        """Count each ``<`` that follows an escaped ``<``.
+
+        The library showdown pairs the next ``>`` with the escaped one, so that it ends no tag.
+        """
         if self.last == ">":
             self.escaped_angles = 0
         if character == "<" and (self.escaped_angles or self.last == "\\"):
@@ -186,8 +225,8 @@ class RegionState:
     def read_template(self, character: str) -> None:
         """Read a character of a template tag. To a program that fills in templates ``<%`` to ``%>`` is never text.
 
-        Markdown readers disagree on it. So outside code the tag opens no other region and is within none, else no later
-        text is prose.
+        Markdown readers treat such a tag in different ways. So if, outside code, it opens another region or is inside
+        one, no later text counts as prose.
         """
         if self.template:
             is_end = character == ">" and self.template == len("<%")  # ERB does not end a tag at ``%%>``

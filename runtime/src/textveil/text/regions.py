@@ -154,11 +154,11 @@ class RegionScanner(RegionState):
             self.region = self.frames[-1].region if self.frames else Region.PROSE
 
     def begin_tag(self) -> None:
-        """Prepare for a bracket that begins a tag of ours, so that the bracket begins no JSON."""
+        """Prepare for the bracket of a tag such as ``[city 1]``, so that it is not read as the beginning of JSON."""
         self.opener = ""
 
     def mark_tag(self) -> None:
-        """State that the text so far ends with a tag of ours that is to be replaced.
+        """State that the text so far ends with a tag such as ``[person 1]`` that will be replaced by its original.
 
         So ``[person 1]: `` and ``[person 1](`` begin no link. The caller must pass to ``settle_tag`` whether the tag
         was replaced, when the chunk ends or its surrogates are given up.

@@ -19,6 +19,8 @@ from textveil.text.inflections import (
     SurrogatePair,
     find_word_before,
     inflect_original,
+    is_elision,
+    split_elision,
 )
 from textveil.text.region_state import JsonRole, Region
 from textveil.text.regions import RegionScanner
@@ -115,7 +117,7 @@ class StreamRestorer(ReportProperties):
 
     @property
     def is_neutral(self) -> bool:
-        """Whether no region is open at the end, neither in this text alone nor in it behind the earlier texts."""
+        """Whether no region is open at the end of this text, read alone and also read after the earlier texts."""
         return self._scanner.is_neutral and (self._joined_scanner is None or self._joined_scanner.is_neutral)
 
     @property
@@ -244,7 +246,7 @@ class StreamRestorer(ReportProperties):
             self._in_address = self._in_address or self._last_characters.endswith(_ADDRESS_STARTS)
 
     def _read_character(self, character: str, role: JsonRole) -> None:
-        """Read one character, where JSON marks end chunks too because the policy permits regions."""
+        """Read one character under a policy that permits regions, so that marks of JSON end chunks too."""
         if character in _SEPARATORS or role is JsonRole.SEPARATOR:
             self._end_chunk()
             self._chunk.behind_tab = character == "\t"
@@ -451,13 +453,15 @@ class StreamRestorer(ReportProperties):
         if form[1] == BARE_TAG:
             self.not_restored.append(NotRestored(written, SkipReason.WORD))
             return None
-        is_ordinary_word = written.isalpha() and written.islower() and not pair.output.islower()
+        spaced = BLANKS.sub(" ", written)
+        name = split_elision(spaced)[1] if is_elision(form) else written
+        is_ordinary_word = name.isalpha() and name.islower() and not pair.output.islower()
         if quoted_pair is None and (
             is_ordinary_word or (pair.weak and not pair.before == find_word_before(text[:index]) != "")
         ):
             self.not_restored.append(NotRestored(written, SkipReason.WORD))
             return None
-        original = inflect_original(form, BLANKS.sub(" ", written))
+        original = inflect_original(form, spaced, self._index.rules)
         blanks, words = BLANKS.findall(written), original.split(" ")
         if _ESCAPED_IN_JSON.search(original) is not None and self._is_in_json(text, index):
             original = json.dumps(original, ensure_ascii=False)[1:-1]

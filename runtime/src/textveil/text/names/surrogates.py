@@ -44,7 +44,8 @@ class SurrogateDeck:
 
     def __init__(self, size: int) -> None:
         #: Number of surrogates that are neither dealt nor reserved for a planned draw; ``_left``: that are not dealt.
-        self.free, self._left = size, size
+        self.free: int = size
+        self._left = size
         self._moved: dict[int, int] = {}
 
     def deal(self, index: int) -> int:
@@ -61,10 +62,13 @@ class SurrogatePools:
     Args:
         pools: Surrogates by name of the pool, in the case in which they are written.
         rules: Rules of the language.
+
+    Attributes:
+        rules: The argument ``rules``.
     """
 
     def __init__(self, pools: Mapping[str, Sequence[str]], rules: Rules) -> None:
-        titles, self._rules = pools["title"], rules
+        titles, self.rules = pools["title"], rules
         self._pools = {
             **pools,
             "title": [title for title in titles if title.lower() not in rules.title_layouts] or titles,
@@ -96,7 +100,7 @@ class SurrogatePools:
         if entity_type == SPELLED_NUMBER:
             return prod(len(self._number_word_lists[of]) for of in layout)
         if entity_type == SPELLED_LETTERS:
-            return int(len(self._rules.choices["letter"]) ** int(layout))
+            return int(len(self.rules.choices["letter"]) ** int(layout))
         return self._generated_sizes[entity_type]
 
     def is_consistent(self, entity_type: str, layout: str) -> bool:
@@ -171,7 +175,7 @@ class SurrogatePools:
         if entity_type in (SPELLED_NUMBER, SPELLED_LETTERS):
             letters = entity_type == SPELLED_LETTERS
             of_each = (
-                [self._rules.choices["letter"]] * int(layout)
+                [self.rules.choices["letter"]] * int(layout)
                 if letters
                 else [self._number_word_lists[of] for of in layout]
             )
@@ -188,7 +192,7 @@ class SurrogatePools:
     @cached_property
     def _number_word_lists(self) -> Mapping[str, Sequence[str]]:
         """Surrogates for the words of a spelled number, by their element class."""
-        return {**self._rules.spelled, LISTED_NUMBER: self._pools["number-word"][:_MAX_LISTED_NUMBERS]}
+        return {**self.rules.spelled, LISTED_NUMBER: self._pools["number-word"][:_MAX_LISTED_NUMBERS]}
 
     @cached_property
     def _generated_sizes(self) -> dict[str, int]:
