@@ -1,7 +1,7 @@
-"""Build the lists and rules of a language pack from public sources and from what ``LANG/words.toml`` chose by hand.
+"""Build the lists and rules of a language pack from public sources and from the file ``LANG/words.toml``.
 
-A word is common if a dictionary of the language has it in lower case and people write it often. A name is on no list of
-common words unless most of its uses are in lower case. No list is made from text that textveil protects.
+A word is common if a dictionary of the language has it in lower case and it is frequent. A name is a common word only
+if most of its uses are in lower case. No list is made from text that textveil protects.
 """
 
 import argparse
@@ -60,7 +60,7 @@ def list_places(sources: LanguageSources) -> dict[str, set[str]]:
 
 
 def is_entry(entry: str) -> bool:
-    """Return whether an entry has the form of a key of a list."""
+    """Return whether an entry of a list has the form of a look-up key."""
     return (
         bool(entry)
         and entry == fold(entry)
@@ -132,14 +132,14 @@ class PackBuilder:
         return found
 
     def _write_plainly(self, word: str) -> set[str]:
-        """Return the spellings of a word without accents, and with the letters that the settings write for others."""
+        """Return spellings of a word without accents, and with replaced letters such as *ae* for *ä*."""
         plain = word
         for letter, letters in self.settings.get("plain_letters", []):
             plain = plain.replace(letter, letters)
         return {strip_accents(word), plain} - {word}
 
     def _choose_nouns(self) -> set[str]:
-        """Return the words that are kept with a capital: nouns that are no names and of no closed list."""
+        """Return the words that are kept with a capital: nouns that are neither names nor on a list of the settings."""
         if "nouns" not in self.settings:
             return set()
         by_hand = set(self.settings["nouns"]["kept"].split())
@@ -312,7 +312,7 @@ class PackBuilder:
         return {kind: list(dict.fromkeys(pool)) for kind, pool in found.items()}
 
     def write_rules(self) -> dict[str, Any]:
-        """Return the rules of the language: those of English without an English word."""
+        """Return the rules of the language: the English rules with words of this language in place of English words."""
         rules: dict[str, Any] = json.loads(ENGLISH_RULES.read_text("utf-8"))
         settings, words, names = self.settings, self.settings["words"], self.settings["names"]
         of, numbers = settings["rules"], settings["rules"]["numbers"]
@@ -385,7 +385,7 @@ def format_marked(entries: Mapping[str, str]) -> str:
 
 
 def main() -> None:
-    """Write the files."""
+    """Write the files of a language pack that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("language")
     parser.add_argument("folder", type=Path)

@@ -50,7 +50,7 @@ test("draw again draws anew; options hold for the next draw", { skip }, async ()
   assert.match((await mode(page, "names")).out, /\[city 1\]/);
   await page.selectOption("#epsilon", "4");
   await settled(page);
-  assert.match((await mode(page, "words")).promise, /at 4 nats/);
+  assert.match((await mode(page, "words")).promise, /epsilon 4 per word/);
   await page.fill("#deny", "invoice, doctor");
   await page.waitForFunction(() => !document.querySelector("[data-mode=names] .out").textContent.includes("invoice"));
   await settled(page);

@@ -373,7 +373,7 @@ function checkSurrogates({ numbers, surrogates: { choices, templates } }: RulesD
     throw makeError("surrogates: a list is empty or missing, or has the name of a pool");
   }
   if (elements.some((list) => list.length > MAX_ELEMENTS)) {
-    throw new BundleTooLarge(`${RULES_FILE}: surrogates: an element of a spelled word has more than ${MAX_ELEMENTS}`);
+    throw new BundleTooLarge(`${RULES_FILE}: surrogates: a spelled element has more surrogates than ${MAX_ELEMENTS}`);
   }
   const choicesAndPools = { ...choices, given: [""], family: [""] };
   for (const [entityType, template] of Object.entries(templates)) {
