@@ -213,7 +213,7 @@ def test_a_distance_that_is_not_positive_is_an_error(run: Run, tmp_path: Path, d
     path.write_text(f"a\tb\t{distance}\n")
     code, _, err = run("audit", "--command", "cat", "--claims", "3*d", "--distances", path)
     assert code == 1
-    assert "line 1: the third column is no positive distance" in err
+    assert "line 1: the third column is not a positive distance" in err
     assert "quokkasecret" not in err
 
 

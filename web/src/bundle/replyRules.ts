@@ -32,7 +32,7 @@ const ENDINGS = /^(?:\p{L}+ )?\p{L}*'?\p{L}*$/u;
 type Endings = readonly (readonly [ending: string, replacement: string])[];
 
 /**
- * How replies in a language write a surrogate in other forms than the one that was sent. English has none of these
+ * The inflected and elided forms of surrogates that a reply in a language may contain. English has none of these
  * rules: its plurals are code (`text/inflections.ts`), and count in any language.
  */
 export class ReplyRules {
@@ -64,7 +64,7 @@ export class ReplyRules {
     );
     const { inflections = {}, word_inflections: ofWords = {} } = this.data;
     if (Object.keys(ofWords).some((name) => Object.hasOwn(inflections, name))) {
-      throw new Error("word_inflections: has a name of inflections");
+      throw new Error("word_inflections: a name is in inflections too");
     }
     const parse = (key: string, rows: Readonly<Record<string, readonly string[]>>): [string, Endings][] =>
       Object.entries(rows).map(([name, entries]) => [name, parseEndings(entries, key)]);
@@ -72,12 +72,12 @@ export class ReplyRules {
     this.#names = Object.keys(inflections);
   }
 
-  /** Return the names of the inflections of a surrogate. Only surrogates in lower case have those of words. */
+  /** Return the names of a surrogate's inflections: those of `word_inflections` only if it is in lower case. */
   listInflections(output: string): readonly string[] {
     return isLower(output) ? [...this.#endings.keys()] : this.#names;
   }
 
-  /** Return a word in an inflection. The first ending that the word has is replaced, in the case of the word. */
+  /** Return an inflected form of a word: the first listed ending that the word has, replaced in the same case. */
   inflect(word: string, name: string): string {
     const characters = [...word];
     for (const [ending, replacement] of this.#endings.get(name) ?? []) {
@@ -90,7 +90,7 @@ export class ReplyRules {
     return word;
   }
 
-  /** Return whether other words lose their last vowel before a word; `undefined` if they may. */
+  /** Return whether a word before this word loses its last vowel; `undefined` if the spelling does not tell. */
   isElidedBefore(word: string): boolean | undefined {
     const letter = [...([...word][0] ?? "").normalize("NFKD").toLowerCase()][0] ?? "";
     if (!/^\p{L}$/u.test(letter) || this.data.silent_letters?.includes(letter)) return undefined;

@@ -44,7 +44,7 @@ def _parse_endings(rows: Iterable[str], key: str) -> Endings:
 
 
 class ReplyRules:
-    """How replies in a language write a surrogate in other forms than the one that was sent.
+    """The inflected and elided forms of surrogates that a reply in a language may contain.
 
     English has none of these rules: its plurals are code (``textveil.text.inflections``), and count in any language.
 
@@ -79,15 +79,15 @@ class ReplyRules:
             for key in ("inflections", "word_inflections")
         )
         if not of_all.keys().isdisjoint(of_words):
-            raise ValueError("word_inflections: has a name of inflections")
+            raise ValueError("word_inflections: a name is in inflections too")
         self._endings, self._names, self._all_names = of_all | of_words, tuple(of_all), (*of_all, *of_words)
 
     def list_inflections(self, output: str) -> tuple[str, ...]:
-        """Return the names of the inflections of a surrogate. Only surrogates in lower case have those of words."""
+        """Return the names of a surrogate's inflections: those of ``word_inflections`` only if it is in lower case."""
         return self._all_names if output.islower() else self._names
 
     def inflect(self, word: str, name: str) -> str:
-        """Return a word in an inflection. The first ending that the word has is replaced, in the case of the word."""
+        """Return an inflected form of a word: the first listed ending that the word has, replaced in the same case."""
         for ending, replacement in self._endings[name]:
             stem = len(word) - len(ending)
             if stem > 0 and word[stem:].lower() == ending:
@@ -95,7 +95,7 @@ class ReplyRules:
         return word
 
     def is_elided_before(self, word: str) -> bool | None:
-        """Return whether other words lose their last vowel before a word; ``None`` if they may."""
+        """Return whether a word before this word loses its last vowel; ``None`` if the spelling does not tell."""
         letter = unicodedata.normalize("NFKD", word[:1]).lower()[:1]
         return None if not letter.isalpha() or letter in self._silent else letter in self._vowels
 
@@ -105,7 +105,7 @@ NO_REPLY_RULES = ReplyRules({})
 
 
 def parse_reply_rules(data: object) -> ReplyRules | None:
-    """Return the rules of a saved mapping; ``None`` if they are malformed."""
+    """Return the rules that the JSON of a saved mapping contains; ``None`` if they are malformed."""
     if not isinstance(data, dict) or not all(
         key in SAVED_REPLY_MODEL and _has_type(value, SAVED_REPLY_MODEL[key]) for key, value in data.items()
     ):
@@ -117,7 +117,7 @@ def parse_reply_rules(data: object) -> ReplyRules | None:
 
 
 def _has_type(value: object, model: object) -> bool:
-    """Return whether a value is a list of texts as its model, or an object of such lists as its model."""
+    """Return whether a value has the type of its model: a list of texts, or an object whose values are such lists."""
     if isinstance(model, dict):
         return isinstance(value, dict) and all(_has_type(entry, []) for entry in value.values())
     return isinstance(value, list) and all(isinstance(entry, str) for entry in value)

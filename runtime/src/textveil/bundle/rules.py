@@ -88,11 +88,12 @@ class Clitics:
 
 
 class DateWords(NamedTuple):
-    """How dates with the name of a month are written, beside ``5 March`` and ``March 5``.
+    """Notations of dates in a language, in addition to ``5 March`` and ``March 5``.
 
     Attributes:
         links: Words between a day, a month and a year, as in Spanish ``5 de marzo de 2024``.
-        lower_months: Whether months are written in lower case, so that a listed month is one in any case.
+        lower_months: Whether the language writes months in lower case. Then a listed month counts as a month in lower
+            case too.
         day_stop: Whether a full stop follows a day before a month, as in German ``5. März``.
     """
 
@@ -151,7 +152,7 @@ def parse_template(template: str) -> list[Field]:
 class Patterns:
     """Regular expressions for everything that is not a plain word.
 
-    Each of them must match the whole string.
+    A string matches an expression only as a whole.
     """
 
     dash: LazyPattern
@@ -190,7 +191,7 @@ class Rules:
         ages_before, ages_behind, ages_short, age_units: Words that show that digits are an age: ``aged 7`` (before),
             ``7 years old`` (unit and behind), ``7 yo`` (short).
         clitics: Clitics such as ``'s`` and ``l'``.
-        dates: How dates with the name of a month are written.
+        dates: Notations of dates with the name of a month.
         domains: Domains that make a dotted name a URL in the mode ``names``.
         endings: Endings of a word that its surrogate keeps. A word with an ending in ``no_endings`` has none of them.
         kept_whole: Kept expressions with a sign or a digit inside, such as ``t-shirt`` and ``24/7``.
@@ -481,7 +482,7 @@ def _check_surrogates(found: Mapping[str, Any]) -> None:
         max(map(len, [choices["letter"], *(found["numbers"][key]["surrogates"] for key in NUMBER_CLASSES)]))
         > MAX_ELEMENTS
     ):
-        raise BundleTooLarge(f"{RULES}: surrogates: an element of a spelled word has more than {MAX_ELEMENTS}")
+        raise BundleTooLarge(f"{RULES}: surrogates: a spelled element has more surrogates than {MAX_ELEMENTS}")
     pools = dict.fromkeys(POOLS_OF_TEMPLATES, ("",))
     for kind, template in templates.items():
         fields = parse_template(template)

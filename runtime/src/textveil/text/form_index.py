@@ -160,7 +160,7 @@ class FormIndex:
 
 
 def _precedes_word(text: str, index: int, end: int) -> bool:
-    """Return whether the apostrophe at the end of a form is no closing quotation mark: ``Hans' Antrag``."""
+    """Return whether the apostrophe at the end of a form is a genitive (``Hans' Antrag``), not a quotation mark."""
     return text[end : end + 1].isspace() and text[end + 1 : end + 2].isalpha() and text[index - 1 : index] not in _MARKS
 
 

@@ -103,7 +103,7 @@ class TokenGuarantee:
         return UNBOUNDED_SPEND if self.pure_level is None else Spend.from_loss(PerToken(self.pure_level), tokens)
 
     def name_privacy_unit(self, terms: PrivacyTerms) -> str:
-        """Return what one spend is for (``PrivacyGuarantee.name_privacy_unit``)."""
+        """Return the noun for a token that counts toward the spend (``PrivacyGuarantee.name_privacy_unit``)."""
         return "token"
 
     def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:
@@ -222,7 +222,7 @@ class StaircaseGuarantee:
         return Spend.from_loss(PerToken(self.epsilon), tokens)
 
     def name_privacy_unit(self, terms: PrivacyTerms) -> str:
-        """Return what one spend is for (``PrivacyGuarantee.name_privacy_unit``)."""
+        """Return the noun for a word that counts toward the spend (``PrivacyGuarantee.name_privacy_unit``)."""
         return _TEXTS["unit_consistent" if terms.consistent else "unit"]
 
     def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:

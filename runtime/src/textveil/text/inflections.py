@@ -125,7 +125,7 @@ def fold_text(text: str) -> str:
 
 
 def split_elision(written: str) -> tuple[str, str]:
-    """Return the word before a surrogate with its blank or apostrophe, and the surrogate.
+    """Split an elided form into the word before the surrogate, with its blank or apostrophe, and the surrogate.
 
     >>> split_elision("de Keller"), split_elision("d'Anna")
     (('de ', 'Keller'), ("d'", 'Anna'))
@@ -194,7 +194,7 @@ def iterate_forms(pair: SurrogatePair, rules: ReplyRules = NO_REPLY_RULES) -> It
 
 
 def _iterate_language_forms(pair: SurrogatePair, folded: str, rules: ReplyRules) -> Iterator[tuple[str, str]]:
-    """Yield the inflections of a surrogate, and its forms with the word before it."""
+    """Yield the inflected forms of a surrogate, and its elided forms with the word before it."""
     output = pair.output
     if len(output) >= _MIN_PLURAL_LENGTH and output.replace(" ", "").isalpha():
         for name in rules.list_inflections(output):
@@ -221,10 +221,7 @@ def _find_initials(name: str) -> dict[str, str]:
 
 
 def _write_initials(name: str) -> dict[str, str]:
-    """Return a name in each notation with initials.
-
-    Initials depend on the person, so an original gets its own.
-    """
+    """Return an original name in each notation with initials: its own initials, not those of the surrogate."""
     words = name.split()
     given = [word[0].upper() for word in words[:-1] or words if word[0].isalpha()] or ["?"]
     first, last = given[0], words[-1]

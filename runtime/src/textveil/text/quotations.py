@@ -191,7 +191,7 @@ def is_separate_word(text: str, index: int, end: int, clitics: Collection[str] =
         text: A text.
         index: Start of the part.
         end: End of the part.
-        clitics: Words with their apostrophe that may be written together with the part, in look-up form.
+        clitics: Clitics with their apostrophe, such as ``d'``, folded, that may be joined to the part.
     """
     first, last, number = text[index], text[end - 1], _NUMBER.fullmatch(text, index, end) is not None
     mixed = not number and any(map(str.isdigit, text[index:end]))  # such as a key, which may follow __ in code
@@ -219,7 +219,7 @@ def is_separate_word(text: str, index: int, end: int, clitics: Collection[str] =
 
 
 def _find_clitic(text: str, index: int) -> str:
-    """Return the letters before the apostrophe that precedes a position, with the apostrophe, in look-up form."""
+    """Return the folded letters before an apostrophe that precedes a position, with the apostrophe."""
     letters = _CLITIC_LETTERS.search(text[max(0, index - 1 - _CLITIC_CHARACTERS) : index - 1])
     return "" if letters is None else f"{letters[0].lower()}'"
 

@@ -320,8 +320,8 @@ def _is_quotation_entry(entry: Any) -> bool:
 
 
 def escape_tags(text: str) -> str:
-    """Return a text, which has none of our tags, without anything that looks like one.
+    """Put a space into each part of a text that looks like a tag (``[city 1]``), so that it is not restored like one.
 
-    A space after the bracket prevents that such a text of the user is restored like a tag.
+    The text must not contain a tag of this package.
     """
     return _LIKE_A_TAG.sub("[ ", text)

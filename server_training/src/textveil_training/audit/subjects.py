@@ -269,7 +269,7 @@ def parse_outputs(outputs: Sequence[Any], dimension: int | None = None) -> Outpu
         raise RewriterError("the outputs differ in type or dimension: all must be texts, or vectors of one dimension")
     found = np.array(vectors, np.float64)
     if not np.isfinite(found).all():
-        raise RewriterError("a vector has a value that is no finite number: return finite numbers only")
+        raise RewriterError("a vector has a value that is not a finite number: return finite numbers only")
     return found
 
 
@@ -296,5 +296,5 @@ def _parse_vector(output: Any) -> list[float] | None:
 
 
 def _convert_number(value: Any) -> float:
-    """Return a number as a float, infinity where it does not fit."""
+    """Return a number as a float: infinity if it is too large for a float."""
     return float(value) if abs(value) <= 1e300 else math.inf

@@ -1,6 +1,7 @@
-"""Published formats: what a format is, and the one reader of those that are columns between tabs, never quoted.
+"""Published formats: their description, and the reader of all formats whose columns are separated by tabs.
 
-Some keep train, dev and test in one file, in this order, with a line of 20 equals signs after each.
+Cells are never quoted. Some formats have train, dev and test in one file, in this order, with a line of 20 equals signs
+after each.
 """
 
 from collections.abc import Callable, Iterator, Mapping

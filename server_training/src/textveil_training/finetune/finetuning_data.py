@@ -1,7 +1,7 @@
 """Data of a fine-tuning: three splits of single texts or pairs with a class or a score, checked.
 
-Which row belongs to which split, where the format does not say, depends on the row's number alone: so raw text and
-every sanitized copy of it are divided alike, and runs on them can be compared row by row.
+If the format defines no splits, the split of a row depends only on the row's number. So raw text and every sanitized
+copy of it are divided alike, and runs on them can be compared row by row.
 """
 
 import hashlib

@@ -1,8 +1,8 @@
 """The studies by name, and the figures of the papers that they are compared with.
 
-The figures are from notes that were made of the papers. Those with an asterisk could not be compared with the paper a
-second time, and a note below the table states this; the others were: against the paper's abstract, or by counting in
-its data. A figure that the notes lack is an empty cell, and ``--paper FILE`` fills it in from the reader's copy.
+The figures come from notes about the papers. Figures without an asterisk were checked against the paper's abstract or
+its data. Figures with an asterisk could not be checked, and a note below the table states this. A figure that the notes
+lack is an empty cell; ``--paper FILE`` fills it in from a copy of the paper.
 """
 
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ class PublishedStudy:
         formats: Formats of ``--data`` that the study reads; the first one is the default. Empty if it needs no texts,
             and so no model.
         reads_vectors: Whether the study builds a bundle from ``--vectors``.
-        figures: The paper's figures by the name of a row; with an asterisk if nobody compared it a second time.
+        figures: The paper's figures by the name of a row; with an asterisk if it could not be checked.
         figures_of_format: The same by format, for a table with a column for each of several data sets.
         differences: Why figures differ from the paper's.
     """

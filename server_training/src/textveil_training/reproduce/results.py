@@ -132,7 +132,7 @@ def read_record(record: Mapping[str, Any]) -> Reproduction:
         InvalidJson: It is no record of a reproduction.
     """
     if record.get("format") != FORMAT or record.get("format_version") != VERSION:
-        raise InvalidJson("the file is no record of textveil-train reproduce: pass one that it wrote")
+        raise InvalidJson("the file is not a record that textveil-train reproduce wrote: pass such a record")
     return Reproduction(
         rows=[ReproducedRow(**row) for row in record["rows"]],
         axes=(record["axes"][0], record["axes"][1]),

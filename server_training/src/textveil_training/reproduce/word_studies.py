@@ -1,4 +1,4 @@
-"""Tables 1 and 3 and Figure 4 of Yue and others (2021): what a server learns from sanitized text, and an attacker."""
+"""Tables 1 and 3 and Figure 4 of Yue and others (2021): models trained on sanitized text, and attacks on it."""
 
 import hashlib
 import json
@@ -53,7 +53,7 @@ _ATTACKED_TEXTS = 300
 
 
 def measure_utility(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
-    """Measure a model that learns from sanitized text and is tested on it (Table 1)."""
+    """Measure a model that is trained and tested on sanitized text (Table 1)."""
     task = load_study_task(study, inputs)
     bundle = build_word_bundle(inputs, EPSILONS)
     kept = FinishedParts(study, task, inputs)
@@ -129,19 +129,19 @@ def list_releases(bundle: WordBundle) -> dict[str, tuple[Sanitizer, Any]]:
 def _measure_pair(
     name: str, texts: Sequence[str], channel: Any, sanitized: FinetuningTask, inputs: ReproductionInputs, seed: int
 ) -> tuple[float, float]:
-    """Measure one seed without and with pretraining."""
+    """Return the test scores of a finetuned model for one seed, without and with pretraining."""
     without = _finetune(sanitized, inputs, seed, tuned=True)
     model = _pretrain(name, texts, channel, inputs, seed)
     return without, _finetune(sanitized, replace(inputs, model=str(model)), seed, tuned=True)
 
 
 class FinishedParts:
-    """Figures in the folder of ``--work``, so that a run that was stopped computes only those that it lacks.
+    """Store of computed figures in the folder of ``--work``: a restarted run computes only the missing ones.
 
     Args:
         study: The study.
-        task: Its data, before they are sanitized.
-        inputs: Its inputs.
+        task: Data of the study before sanitization.
+        inputs: Inputs of the study.
     """
 
     def __init__(self, study: PublishedStudy, task: FinetuningTask, inputs: ReproductionInputs) -> None:
@@ -151,9 +151,9 @@ class FinishedParts:
         self._folder, self._subject = inputs.work, [study.name, described, inputs.model, data, list_software()]
 
     def compute_once(self, part: Sequence[str | int], compute: Callable[[], Any]) -> Any:
-        """Read the figures of a part, a JSON value, or compute and store them.
+        """Return the figures of a part, a JSON value, from its file; compute and write them if there is no file.
 
-        The file's name has a hash of the part, of the data and of all inputs.
+        The name of the file contains a hash of the part, of the data and of all inputs.
         """
         key = json.dumps([*self._subject, *part], sort_keys=True).encode()
         path = self._folder / f"part-{hashlib.sha256(key).hexdigest()[:16]}.json"
@@ -165,7 +165,7 @@ class FinishedParts:
 
 
 def measure_attacks(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
-    """Measure what an attacker recovers from the context, and from repeated queries (Figure 4)."""
+    """Measure how many words an attacker recovers from the context, and from repeated releases (Figure 4)."""
     bundle = build_word_bundle(inputs, ATTACKED)
     texts = _read_attacked(study, inputs)
     if inputs.uses_sample and inputs.model == "minilm":  # it has no head: a few steps show that the attack runs

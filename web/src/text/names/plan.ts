@@ -109,7 +109,7 @@ export class NamesPlan {
     const knownTypes = new Set([...builtIn.entityTypes.map(getPublicType), ...patterns.keys()]);
     const [keptTypes, taggedTypes, droppedTypes] = [options.keep, options.tag, options.drop].map((classifier = []) => {
       if (!classifier.every((entityType) => knownTypes.has(entityType))) {
-        throw new OptionError(`no such entity type; there are ${[...knownTypes].sort().join(", ")}`);
+        throw new OptionError(`no such entity type: choose among ${[...knownTypes].sort().join(", ")}`);
       }
       return new Set(classifier);
     }) as [Set<string>, Set<string>, Set<string>];

@@ -28,7 +28,7 @@ NOTION: str = _TEXTS["guarantee"]
 
 
 def list_value_types(level: str) -> frozenset[str]:
-    """Return the entity types that have both kept and replaced strings under a value of the option ``facts``."""
+    """Return the entity types of which a value of the option ``facts`` keeps some strings and replaces others."""
     return frozenset().union(*(_VALUE_TYPES.get(below, ()) for below in FACTS[: FACTS.index(level) + 1]))
 
 
@@ -134,7 +134,7 @@ class NamesGuarantee:
         return UNBOUNDED_SPEND
 
     def name_privacy_unit(self, terms: PrivacyTerms) -> str:
-        """Return what one spend is for (``PrivacyGuarantee.name_privacy_unit``)."""
+        """Return the noun for a word that a statement counts (``PrivacyGuarantee.name_privacy_unit``)."""
         return _TEXTS["unit"]
 
     def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:
@@ -214,7 +214,7 @@ class NamesGuarantee:
         )
 
     def _list_fact_texts(self, name: str) -> list[str]:
-        """Return the texts of the value of ``facts`` and of all values that keep less."""
+        """Return the statement texts ``name`` for the value of ``facts`` and for all values that keep fewer facts."""
         return [_TEXTS[name][level] for level in FACTS[1 : FACTS.index(self.facts) + 1]]
 
     @property

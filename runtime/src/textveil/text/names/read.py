@@ -71,7 +71,7 @@ _NO_PART = JsonPart(COPIED, "")
 
 
 class ReadText(NamedTuple):
-    """A text that was read.
+    """Result of reading a text: its kept texts and mentions.
 
     Attributes:
         elements: Kept texts and mentions, in order.
@@ -96,7 +96,7 @@ class ReadText(NamedTuple):
 
 
 class ReadTextStream:
-    """A text that is read while its elements are consumed.
+    """Elements of a text, which is read while they are consumed.
 
     The counts are complete after the last element.
 

@@ -65,7 +65,7 @@ class DocumentDraws:
         ]
 
     def _plan_mention(self, mention: EntityMention) -> _PlannedOutput:
-        """Return the output for a mention without a draw, else the number of the draw of each part.
+        """Plan the output of a mention: return the output itself, or the number of the draw of each of its parts.
 
         A tag or an empty string needs no draw. The result is ``None`` for a word that the word list randomizes.
         """

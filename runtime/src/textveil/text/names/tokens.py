@@ -138,7 +138,7 @@ TextElement = str | EntitySpan
 
 
 def find_run_case(tokens: Iterable[NamesToken]) -> int:
-    """Return the case pattern of a run. Initials have none of their own: how a sentence ends is public."""
+    """Return the case pattern of a run: ``UPPER`` if all words except initials and particles are, else ``TITLE``."""
     words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
     return TITLE if any(token.case != UPPER for token in words) else UPPER
 
