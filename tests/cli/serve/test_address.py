@@ -70,7 +70,7 @@ def test_a_missing_token_is_made_for_its_owner_alone(tmp_path: Path) -> None:
 
 def test_a_token_that_others_may_read_or_guess_is_refused(token: Path) -> None:
     token.chmod(0o640)
-    with pytest.raises(ServeError, match="read by others: chmod 600"):
+    with pytest.raises(ServeError, match="run chmod 600"):
         ServiceAddress(token_file=token).make_access_rule()
     token.chmod(0o600)
     for content in (b"short", b"", b"\xff" * 40, b"t t" * 20):
@@ -83,11 +83,19 @@ def test_a_token_that_others_may_read_or_guess_is_refused(token: Path) -> None:
 def test_a_port_that_is_taken_is_one_line() -> None:
     with ServiceAddress().open_socket() as bound:
         assert bound.proto == socket.IPPROTO_TCP
-    with (
-        ServiceAddress().open_socket() as bound,
-        pytest.raises(ServeError, match="port is in use, or the --host is not an address of this device"),
-    ):
-        ServiceAddress(port=bound.getsockname()[1]).open_socket()
+    with ServiceAddress().open_socket() as bound:
+        port = bound.getsockname()[1]
+        with pytest.raises(
+            ServeError, match=f"port {port} is in use: stop the program that uses it, or choose another"
+        ):
+            ServiceAddress(port=port).open_socket()
+
+
+def test_another_port_or_host_that_cannot_be_used() -> None:
+    with pytest.raises(ServeError, match="--port must be from 0 to 65535"):
+        ServiceAddress(port=70_000).open_socket()
+    with pytest.raises(ServeError, match="--host is not an address of this device"):
+        ServiceAddress(host="192.0.2.1").open_socket()  # reserved for documents
 
 
 def test_files_that_are_no_certificate(token: Path) -> None:

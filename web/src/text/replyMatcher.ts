@@ -319,13 +319,14 @@ export class StreamRestorer {
     }
     const scanner = this.#scanner;
     const characters = [...written];
-    const enclosure = scanner.enclosure;
+    let enclosure = scanner.enclosure;
+    scanner.lines.beginSurrogate();
     let roles: JsonRole[] = [];
     let firstRegion: Region = "prose";
     let reason: SkipReason | undefined;
     if (scanner.readProse(written)) {
       this.#region = "prose";
-      reason = enclosure;
+      if (enclosure !== undefined && !this.#policy.places.has(enclosure)) reason = enclosure;
     } else {
       let isPermittedLink = false;
       if (written.startsWith("[")) scanner.beginTag();
@@ -336,6 +337,7 @@ export class StreamRestorer {
           isPermittedLink =
             region === "link" && this.#policy.allowsLink(removeLastCharacter(scanner.destination, character));
           this.#region = firstRegion;
+          if (scanner.isIndented) enclosure ??= "code"; // known from the first character of a line on
         }
         roles.push(scanner.role);
         const isPermitted = this.#policy.places.has(region) && !scanner.isSealed;
@@ -343,7 +345,8 @@ export class StreamRestorer {
           this.#region = reason = region;
         }
       }
-      reason = isPermittedLink ? undefined : (reason ?? enclosure);
+      if (enclosure !== undefined && !this.#policy.places.has(enclosure)) reason ??= enclosure;
+      if (isPermittedLink) reason = undefined;
     }
     scanner.markSurrogate();
     const original = this.#makeOriginal(text, index, formMatch);

@@ -1,6 +1,7 @@
 """Server of the service: uvicorn with addresses, protection, time limits and shutdown."""
 
 import asyncio
+import errno
 import logging
 import os
 import secrets
@@ -96,7 +97,7 @@ class ServiceAddress:
         """Return a listening socket.
 
         Raises:
-            ServeError: The port is in use, or this device does not have the address.
+            ServeError: The port is in use or needs more rights, or this device does not have the address.
         """
         family = socket.AF_INET6 if self.ip.version == 6 else socket.AF_INET
         # asyncio disables Nagle's delay only for sockets with an explicit protocol; else small responses wait up to 40
@@ -106,9 +107,16 @@ class ServiceAddress:
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             bound.bind((str(self.ip), self.port))
             bound.listen(_BACKLOG)
-        except (OSError, OverflowError):
+        except (OSError, OverflowError) as error:
             bound.close()
-            raise ServeError("the --port is in use, or the --host is not an address of this device") from None
+            if isinstance(error, OverflowError):
+                raise ServeError("--port must be from 0 to 65535") from None
+            if error.errno == errno.EADDRINUSE:
+                hint = "stop the program that uses it, or choose another --port (0 selects a free one)"
+                raise ServeError(f"port {self.port} is in use: {hint}") from None
+            if error.errno == errno.EACCES:
+                raise ServeError(f"port {self.port} needs more rights: choose a --port above 1023") from None
+            raise ServeError("the --host is not an address of this device") from None
         return bound
 
     def make_tls_context(self) -> ssl.SSLContext | None:

@@ -268,7 +268,7 @@ def open_math(state: RegionState, character: str) -> bool:
         state.push(DOLLARS, Region.MATH)
         return True
     if character not in BLANK and character not in "0123456789[":  # $[number 1] is an amount
-        state.push(DOLLAR, Region.MATH)
+        state.push(DOLLAR, Region.MATH).hazard = character == "{"
     return False
 
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from textveil.text.harmless_tags import MAX_TAG_LENGTH
+from textveil.text.line_reader import LineReader
 
 
 class Region(StrEnum):
@@ -63,6 +64,11 @@ class InnerScanner(Protocol):
     @property
     def enclosure(self) -> Region | None:
         """Region of text between the brackets or braces that are open; ``None`` if none are."""
+        ...
+
+    @property
+    def is_indented(self) -> bool:
+        """Whether the line is code by its indentation."""
         ...
 
     @property
@@ -178,6 +184,9 @@ class RegionState:
         #: Whether the open braces contain a line end, and whether they contain a sign of attributes.
         self.braces_went_on: bool = False
         self.in_attributes: bool = False
+        #: Number of open braces at the outermost brace of a template, such as ``{{``; 0 outside templates.
+        self.template_braces: int = 0
+        self.lines: LineReader = LineReader()
 
     def push(self, kind: int, region: Region) -> OpenRegion:
         """Open a region inside the current one, and return it."""
@@ -231,6 +240,60 @@ class RegionState:
         if unlike and not self.template_in_code:
             self.template = 0
             self.give_up(self.frames[-1].region if self.frames else Region.MARKUP)
+
+    def count_braces(self, character: str) -> None:
+        """Count open braces. Those of a template, such as ``{{``, ``{%`` and ``#{``, may have empty lines in them."""
+        is_template = (self.last == "{" and character in "{%#") or (character == "{" and self.last in tuple("#@%"))
+        if is_template and not self.template_braces:
+            self.template_braces = max(1, self.braces)
+        self.braces = max(0, self.braces + (character == "{") - (character == "}"))
+        if self.braces < self.template_braces:
+            self.template_braces = 0
+
+    def read_line_start(self, character: str, at_start: bool) -> None:
+        """Read the indentation and the list marks of a line."""
+        if character == "<":
+            self.angle_at_start = at_start
+        if at_start and self.empty:
+            self.lines.begin_line(self.column, self.quotes)
+        elif at_start:
+            self.lines.begin_item(self.column)
+        elif self.phase == MARK and character in BLANK:
+            self.lines.end_list_mark(self.column)
+
+    def advance_line(self, character: str) -> None:
+        """Read a character of the indentation or the list marks of a line, or the first one of its text."""
+        phase = self.phase
+        if phase == BODY or character == "\n":
+            return
+        if character == "\t":
+            self.column += TAB - self.column % TAB
+        else:
+            self.column += 1
+        if phase == START:
+            if character == ">":
+                self.quotes += 1
+                self.column = 0
+            elif character in "-+*:":
+                self.phase = MARK
+            elif character in "0123456789":
+                self.phase = DIGITS
+            elif character not in BLANK:
+                self.phase = BODY
+        elif phase == DIGITS:
+            self.phase = DIGITS if character in "0123456789" else MARK if character in ".)" else BODY
+        else:
+            self.phase = START if character in BLANK else BODY
+            self.marked = self.marked or self.phase == START
+        if character not in BLANK and character != ">":
+            self.empty = False
+
+    def read_in_line(self, character: str) -> None:
+        """Pass a character of a line, after its indentation and list marks, to the reader of lines."""
+        if self.frames or self.region is not Region.PROSE:
+            self.lines.read_other()
+        else:
+            self.lines.read_text(character)
 
     def count_class_marks(self, character: str, at_start: bool) -> None:
         """Count equal marks at the start of a line: three, as in ``!!! note``, open a Markdown admonition."""

@@ -405,25 +405,27 @@ class StreamRestorer(ReportProperties):
             The region of its first character; the region that decides; the reason not to restore it, or ``None``; and
             the role of each character.
         """
+        places = self._policy.places
         roles, enclosure = [JsonRole.TEXT] * len(written), scanner.enclosure
-        enclosed = None if enclosure is None else SkipReason(enclosure)
+        scanner.lines.begin_surrogate()
         if scanner.read_prose(written):
             scanner.mark_surrogate()
-            return Region.PROSE, Region.PROSE, enclosed, roles
+            return Region.PROSE, Region.PROSE, _find_reason(enclosure, places), roles
         if written[0] == "[":
             scanner.begin_tag()
         first = scanner.read_character(written[0])
         destination, roles[0] = scanner.destination, scanner.role
+        if enclosure is None and scanner.is_indented:  # known from the first character of a line on
+            enclosure = Region.CODE
         regions = [(first, scanner.is_sealed)]
         for at, character in enumerate(written[1:], 1):
             regions.append((scanner.read_character(character), scanner.is_sealed))
             roles[at] = scanner.role
         scanner.mark_surrogate()
-        places = self._policy.places
         closed = [
             region for region, sealed in regions if region is not Region.PROSE and (sealed or region not in places)
         ]
-        reason = SkipReason(closed[0]) if closed else enclosed
+        reason = SkipReason(closed[0]) if closed else _find_reason(enclosure, places)
         if first is Region.LINK and self._policy.allows_link(_remove_last_character(destination, written)):
             reason = None
         return first, closed[0] if closed else first, reason, roles
@@ -473,6 +475,11 @@ class StreamRestorer(ReportProperties):
         if self._region in (None, Region.CODE):
             return _JSON.match(self._find_code_block(text[len(self._behind) : index])) is not None
         return self._region is Region.JSON
+
+
+def _find_reason(enclosure: Region | None, places: Collection[str]) -> SkipReason | None:
+    """Return why a surrogate within an enclosure stays; ``None`` if it need not."""
+    return None if enclosure is None or enclosure in places else SkipReason(enclosure)
 
 
 def _remove_last_character(destination: str | None, written: str) -> str | None:
