@@ -175,7 +175,6 @@ def _parse_valid_flagged(content: bytes, flag_bits: Mapping[str, int]) -> dict[s
             entry, _, flag_text = line.partition("\t")
             entries.append(entry)
             flag_texts.append(flag_text)
-        bits_by_text = {item: _parse_flags(item, flag_bits) if item else 0 for item in set(flag_texts)}
         bits_by_text = {"": 0}
         for flag_text in set(flag_texts) - {""}:
             parsed = _parse_flags(flag_text, flag_bits)
