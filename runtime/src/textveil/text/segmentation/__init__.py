@@ -14,7 +14,7 @@ docs/format-staircase.md has the definitions. The mode ``names`` has its own tok
 """
 
 from textveil.text.segmentation.patterns import MAX_WORD_LENGTH
-from textveil.text.segmentation.segments import is_gap, is_string, iterate_split_text, split_text
+from textveil.text.segmentation.segments import begins_sentence, is_gap, is_string, iterate_split_text, split_text
 from textveil.text.segmentation.words import (
     APOSTROPHES,
     AUXILIARIES,
@@ -44,6 +44,7 @@ __all__ = [
     "TITLE",
     "UPPER",
     "apply_case",
+    "begins_sentence",
     "clitic_pattern",
     "find_case_pattern",
     "fold_apostrophes",
