@@ -16,17 +16,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from textveil.bundle.word_lists import CAPITALIZED, MEMBER_FLAGS, RECOGNIZED_ONLY
 from textveil.errors import BundleDamaged
 from textveil.text import segmentation
 from textveil.text.segmentation import LOWER, segments
 from textveil.text.segmentation.segments import SHAPES, classify_shape
 
-#: Flags of a list entry: the entry counts in Title case and ALL CAPS only; the entry is recognized but is no surrogate.
-#: ``list_surrogates`` recognizes the second flag by its last letter and by the tab or comma before it, since no other
-#: text after an entry ends that way.
-CAPITALIZED, RECOGNIZED_ONLY = "capitalized", "member-only"
-#: Permitted text after an entry: its flags, in all combinations.
-_KNOWN_MARKS = ("", f"\t{RECOGNIZED_ONLY}", f"\t{CAPITALIZED}", f"\t{CAPITALIZED},{RECOGNIZED_ONLY}")
+#: Beginning of flags with ``CAPITALIZED``. ``list_surrogates`` recognizes ``RECOGNIZED_ONLY`` by its last letter and by
+#: the tab or comma before it, since no other text after an entry ends that way.
 _CAPITALIZED_MARK = f"\t{CAPITALIZED}".encode()
 #: Hash code of an entry: the XOR of its first eight bytes and its next eight, as big-endian integers.
 _HALF_BYTES = 8
@@ -123,10 +120,10 @@ def parse_entity_type(name: str, shape: str | None, utf_8: bytes, *, is_checked:
 
 
 def _check_lines(lines: Sequence[str], shape: str | None) -> None:
-    entries = [line.partition("\t")[0] for line in lines]
-    known = _KNOWN_MARKS if shape is None else ("",)
-    for number, (line, entry) in enumerate(zip(lines, entries, strict=True), 1):
-        if line[len(entry) :] not in known:
+    parts = [line.partition("\t") for line in lines]
+    entries = [entry for entry, _, _ in parts]
+    for number, (_, tab, flags) in enumerate(parts, 1):
+        if tab and (shape is not None or flags not in MEMBER_FLAGS):
             raise BundleDamaged(f"line {number} of an entity type has an unknown flag")
     wrong = _find_first_invalid(lines, entries, shape)
     if wrong is None and len(set(entries)) < len(entries):
