@@ -4,7 +4,7 @@
 
 The other tools are the English bundle, a rule that hides words with a capital, and spaCy's small model of the language
 where it is installed. Each text is read as written, in lower case and in capitals. Texts are the half for tuning of
-``tests/languages/texts``, and ``../shared/data/languages`` if it exists.
+``tests/languages/texts``, and those of ``--corpora`` (``LANG.jsonl``) if it exists.
 """
 
 import argparse
@@ -86,11 +86,11 @@ def list_tools(language: str, bundle: Path) -> dict[str, Tool]:
     return {name: tool for name, tool in tools.items() if tool is not None}
 
 
-def list_sets(language: str) -> dict[str, list[MarkedSpans]]:
+def list_sets(language: str, corpora: Path) -> dict[str, list[MarkedSpans]]:
     """Return the sets of texts of a language by heading."""
     written = [(one.text, [*one.spans]) for one in marked_texts.read_texts(language, "open")]
     sets = {"Mail, chat and prompts, the half on which lists were chosen": written}
-    corpus = ROOT.parent / "shared" / "data" / "languages" / f"{language}.jsonl"
+    corpus = corpora / f"{language}.jsonl"
     if corpus.is_file():
         sets["Public corpora, which no list was chosen on"] = [*read_marked_texts(corpus)]
     return sets
@@ -110,12 +110,12 @@ def _format_share(counts: dict[str, list[int]], types: Sequence[str]) -> str:
     return f"{100 * found / total:.1f}" if total else ""
 
 
-def make_page(bundles: dict[str, Path]) -> str:
+def make_page(bundles: dict[str, Path], corpora: Path) -> str:
     """Return the page for the bundle of each language."""
     tables: dict[str, list[str]] = {}
     for language, bundle in bundles.items():
         tools = list_tools(language, bundle)
-        for heading, texts in list_sets(language).items():
+        for heading, texts in list_sets(language, corpora).items():
             print(language, heading, len(texts), file=sys.stderr)
             rows = tables.setdefault(heading, [f"| | tool | {' | '.join(COLUMNS)} | {OTHER} |", f"|{'---|' * 6}"])
             rows += iterate_rows(language, tools, texts)
@@ -129,9 +129,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("packs", nargs="+", metavar="LANG=BUNDLE", help="language and folder of its bundle")
     parser.add_argument("-o", "--output", type=Path, required=True)
+    parser.add_argument("--corpora", type=Path, default=ROOT.parent / "shared" / "data" / "languages")
     options = parser.parse_args()
     bundles = {language: Path(folder) for language, _, folder in (pack.partition("=") for pack in options.packs)}
-    options.output.write_text(make_page(bundles).rstrip("\n") + "\n", "utf-8")
+    options.output.write_text(make_page(bundles, options.corpora).rstrip("\n") + "\n", "utf-8")
 
 
 if __name__ == "__main__":

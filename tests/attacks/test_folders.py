@@ -143,7 +143,7 @@ def test_words_that_a_terminal_would_obey(folder: Path, tmp_path: Path) -> None:
         content = (copy / name).read_bytes()
         (copy / name).write_bytes(content + b"ab\x1b[31mcd\n")
         sign(copy)
-        assert refused(copy) == f"{name}: holds control characters"
+        assert refused(copy) == f"{name}: contains control characters"
 
 
 def test_thousands_of_levels(tmp_path: Path) -> None:

@@ -36,6 +36,16 @@ def test_a_million_members(plans: NamesPlanFactory) -> None:
     assert not is_broken(plans.make_plan({}), 3, 500_000)
 
 
+def test_no_member_with_a_blank_cuts_a_chunk_that_a_mark_behind_it_cuts(plans: NamesPlanFactory) -> None:
+    texts = ("met NOVAK&ZORBLAX;KRALLS=V now", "met NOVAK&AMP;FRIDAYK=V now", "met 5x;Krall(y) now")
+    assert not is_broken(plans.make_plan({"facts": "none"}), 4, 1_000, lambda chance: chance.choice(texts))
+
+
+def test_a_member_has_the_words_in_title_case_that_one_of_its_places_asks_for(plans: NamesPlanFactory) -> None:
+    texts = ("Project Status Report | Lake In + Only", "don't see...Project Status Report. patient, it is")
+    assert not is_broken(plans.make_plan({"facts": "none"}), 5, 1_000, lambda chance: chance.choice(texts))
+
+
 def test_initials_are_upper_case_whatever_is_left_out_before_them(plans: NamesPlanFactory) -> None:
     reader = plans.make_plan({}).make_reader()
     assert skeleton(reader.read_texts(["met He A S, said"])) == skeleton(reader.read_texts(["met A. S, said"]))

@@ -221,7 +221,7 @@ def test_stored_outputs_need_their_key(small: Sanitizer, memo: Ledger, path: Pat
     ):
         Ledger(path, replay_cache_key=tmp_path / "other")
     (tmp_path / "memo.key").unlink()
-    with pytest.raises(KeyFileError, match=r"^the key of the replay cache: no readable file there$"):
+    with pytest.raises(KeyFileError, match=r"^the key of the replay cache: the file is missing or cannot be read$"):
         Ledger(path, replay_cache_key=tmp_path / "memo.key")
     assert not Ledger(path).sanitize(small, "doctor").is_replayed
     Ledger(path).delete_outputs()

@@ -4,6 +4,7 @@ import { types } from "../data.js";
 import { OptionError } from "../errors.js";
 import { FUNCTION, NamesLists } from "./namesFiles.js";
 import { computeSha256 } from "./open.js";
+import { joinReplyData } from "./replyRules.js";
 import { Rules } from "./rules.js";
 
 const LANGUAGES = /^[a-z]{2,3}(?:\+[a-z]{2,3}){0,3}$/;
@@ -98,6 +99,6 @@ function joinRules(rules: readonly Rules[]): Rules {
       abbreviations: unite((data) => data.sentences.abbreviations),
       headline_words: unite((data) => data.sentences.headline_words),
     },
-    optional: { ...optional, facts: {} },
+    optional: { ...optional, facts: {}, replies: joinReplyData(all.map(({ optional }) => optional?.replies ?? {})) },
   });
 }

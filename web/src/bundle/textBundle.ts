@@ -202,7 +202,7 @@ function listTemplateFiles(template: Json | undefined): string[] {
   const files = parseArray(entry.get("entity_types"), MECHANISM_FILE, MAX_ENTITY_TYPES).flatMap((entityType) => {
     const names = parseRecord(entityType, ["name", "shape", "files"], MECHANISM_FILE).get("files");
     const listed = parseArray(names, MECHANISM_FILE, MAX_ENTITY_TYPES);
-    if (listed.length === 0) throw new BundleDamaged(`${MECHANISM_FILE}: an entity type without a file`);
+    if (listed.length === 0) throw new BundleDamaged(`${MECHANISM_FILE}: an entity type has no file`);
     return listed;
   });
   return [entry.get("function_words"), ...files].map((name) => parseText(name, MECHANISM_FILE));

@@ -52,7 +52,7 @@ export function checkListSizes(opened: BundleBase, names: readonly string[]): vo
 export function readLines(opened: BundleBase, name: string, allowTabs: boolean): string[] {
   const text = decodeUtf8(opened.getFile(name), name);
   if ((allowTabs ? UNPRINTABLE : UNPRINTABLE_OR_TAB).test(text)) {
-    throw new BundleDamaged(`${name}: holds control characters`);
+    throw new BundleDamaged(`${name}: contains control characters`);
   }
   const lines = text.split("\n");
   if (lines.pop() !== "" || lines.length === 0) {

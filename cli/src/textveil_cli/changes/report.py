@@ -18,7 +18,7 @@ _MAX_LISTED_WORDS, _MAX_LISTED_COLUMNS = 15, 50
 
 @dataclass(frozen=True, kw_only=True)
 class ReportFacts:
-    """What a report states besides the texts.
+    """Facts about a run that its report states besides the texts.
 
     Attributes:
         inputs: Names of the inputs.
@@ -39,7 +39,7 @@ def write_report(path: Path, review: RunReview, facts: ReportFacts) -> None:
     Args:
         path: The file.
         review: Counts and sample of the run.
-        facts: What else it states.
+        facts: Facts about the run.
 
     Raises:
         OutputError: The file cannot be written.

@@ -74,10 +74,10 @@ class ColumnCounts:
 
 
 class RunReview:
-    """Collects what a run changes.
+    """Collects counts and a sample of the changes of a run.
 
-    Rows of the sample are spread evenly over the run: when the sample is full, every second row of it is dropped, and
-    from then on every second of the rows that would be taken.
+    Rows of the sample are spread evenly over the run: it takes every row at first. Whenever the sample is full, it
+    drops every second row, and from then on takes half as many of the following rows.
 
     Args:
         explainer: Explains the treatment of texts.

@@ -62,7 +62,7 @@ def compare(
     options |= {"patterns": parse_patterns(pattern)} if pattern else {}
     options |= {} if known is None else {"known": read_known_persons(known)}
     if options and sanitizer.bundle.names_files is None:
-        raise OptionError(f"{next(iter(options))}: only with the mode names, for which this bundle has no lists")
+        raise OptionError(f"{next(iter(options))} works only with the mode names, for which this bundle has no lists")
     releases = [*_make_releases(text, sanitizer, encoder, options)]
     with open_output(None) as write:
         write(f"{_PAGE_HEADING}\n")
@@ -87,10 +87,10 @@ def _read_prose(paths: Sequence[str]) -> Iterator[str]:
 
 
 def _open_bundles(folders: list[Path], expected_bundle: ExpectedBundle) -> tuple[Sanitizer, TextLabelEncoder | None]:
-    """Open the bundles and return the sanitizer and the index encoder, if any.
+    """Open the bundles and return the sanitizer and the label encoder, if any.
 
-    Without a text bundle among ``folders``, the sanitizer has the built-in one. If ``expected_bundle`` have a content
-    hash, at least one of the bundles must match it. If they have a signer, it must have signed each bundle.
+    Without a text bundle among ``folders``, the sanitizer has the built-in one. If ``expected_bundle`` has a content
+    hash, at least one of the bundles must match it. If it has a signer, that signer must have signed each bundle.
 
     Raises:
         ContentHashMismatch: No bundle has the expected content hash.

@@ -1,4 +1,4 @@
-"""``textveil encode``: one noisy vector or one randomized index for each line of text."""
+"""``textveil encode``: one noisy vector or one randomized class label for each line of text."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal

@@ -69,14 +69,14 @@ class ReviewPage:
         """
         client = scope.get("client")
         if client is None or not ip_address(client[0]).is_loopback:
-            raise Refusal(HTTPStatus.FORBIDDEN, "client", "the review page is for this device alone")
+            raise Refusal(HTTPStatus.FORBIDDEN, "client", "only this device may open the review page")
         own_address = scope.get("server") or ("localhost", None)
         AccessRule(_LOOPBACK_NAMES | {own_address[0]}).check_request(scope)
         token = scope["path"].removeprefix(_PATH).removeprefix("/")
         if not hmac.compare_digest(token.encode("utf-8", "replace"), self._token.encode()):
             raise Refusal(HTTPStatus.UNAUTHORIZED, "token", "the token of the review page is missing or wrong")
         if scope["method"] != "GET":
-            raise Refusal(HTTPStatus.METHOD_NOT_ALLOWED, "path", "the review page supports GET alone")
+            raise Refusal(HTTPStatus.METHOD_NOT_ALLOWED, "path", "the review page supports only GET")
         async with self._rendering:
             content, is_complete = await asyncio.to_thread(self.render_page)
         headers = {

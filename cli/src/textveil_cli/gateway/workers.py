@@ -32,7 +32,7 @@ def make_busy_refusal(message: str) -> Refusal:
 
 
 class _Job:
-    """A job, which a thread executes or a canceled request withdraws, whichever claims it first."""
+    """A job that either a thread claims and executes, or its canceled request claims and withdraws."""
 
     __slots__ = (
         "_claims",

@@ -26,7 +26,7 @@ _OUTPUTS_AT_ONCE = 256
 
 
 class LossEnvelope:
-    """Evaluate ``E[n] = max over a and m <= n of ln W[a] - ln W[a + m]``.
+    """Function ``E[n] = max over a and m <= n of ln W[a] - ln W[a + m]``.
 
     ``E[n]`` is the most by which ``n`` score steps change a log-weight. Scores beyond the last have the weight of the
     last, so ``E`` is constant from there on. Each value is computed at its first use: all values take time quadratic in

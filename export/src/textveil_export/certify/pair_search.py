@@ -270,7 +270,7 @@ class ScoreDifferences:
         return self._upper[position, seconds]
 
     def _bound_differences(self, scores: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Bound the differences of one input by at most its scores plus one.
+        """Return an upper bound of the score differences of one input, given its scores.
 
         The nearest outputs are compared exactly. All others are farther than those, which bounds them together.
         """

@@ -97,7 +97,7 @@ def guess_from_one_release(
     """Compute the best guess for each output, and the exact probability that it is correct.
 
     The probability is ``sum over y of max over x of pi(x) Pr[M(x) = y]``. If the mechanism keeps words with some
-    probability (as SanText+ does), kept words count too. To exclude them, pass ``channel.drawn``.
+    probability (as SanText+ does), kept words count too. To exclude them, pass ``channel.without_coin``.
 
     Args:
         channel: Output distribution.

@@ -1,4 +1,4 @@
-"""Measure what each level does to words, from its finished integers.
+"""Measure the effect of each level on words, from its finished integers.
 
 The figures help users choose a level.
 

@@ -143,7 +143,7 @@ def _parse_flagged(contents: Mapping[str, bytes], name: str, parse_flags: _FlagP
         _check_folded(name, number, entry)
         bits = parse_flags(flag_text) if tab else 0
         if bits is None:
-            raise _make_line_error(name, number, "has an unknown mark")
+            raise _make_line_error(name, number, "has an unknown flag")
         bits_by_entry[entry] = bits
         previous = entry
     return bits_by_entry
@@ -160,7 +160,7 @@ def _parse_common_flags(flag_text: str) -> int | None:
 def _parse_valid_flagged(content: bytes, parse_flags: _FlagParser) -> dict[str, int] | None:
     """Return the entries of a valid lookup list with their flags as bits; ``None`` for any other list.
 
-    Checks of all lines at once are far faster than those of each line, which find the line for the error.
+    This function checks all lines at once, far faster than line by line. It does not find out which line is malformed.
     """
     try:
         text = content.decode("utf-8")
@@ -205,7 +205,7 @@ def _parse_surrogates(contents: Mapping[str, bytes], name: str) -> tuple[str, ..
     surrogates: dict[str, None] = {}
     for number, surrogate in enumerate(_read_lines(contents, name), 1):
         if surrogate in surrogates:
-            raise _make_line_error(name, number, "is there twice")
+            raise _make_line_error(name, number, "occurs twice")
         surrogates[surrogate] = None
     return tuple(surrogates)
 
@@ -260,8 +260,8 @@ def _parse_sorted(contents: Mapping[str, bytes], name: str) -> list[str]:
 def _read_lines(contents: Mapping[str, bytes], name: str) -> Iterable[str]:
     """Return the lines of a file. A line must be printable.
 
-    A line must not begin or end with a space. The lines of a valid file are a list, and were checked all at once. Those
-    of any other file are checked one by one by the iteration, which raises the error for the line.
+    A line must not begin or end with a space. For a valid file the result is a list, and all lines were checked at
+    once. For any other file the result is an iterator that checks line by line and raises the error.
 
     Raises:
         BundleDamaged: The file is empty, the last line is incomplete, or a line is malformed.

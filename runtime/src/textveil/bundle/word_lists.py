@@ -73,7 +73,7 @@ def decode_list(contents: Mapping[str, bytes], name: str, *, allow_tabs: bool = 
         for block in _iterate_blocks(contents[name], name):
             entries = block.replace("\n", "")
             if not is_printable(entries.replace("\t", "") if allow_tabs else entries):
-                raise BundleDamaged(f"{name}: holds control characters")
+                raise BundleDamaged(f"{name}: contains control characters")
         return contents[name].decode("utf-8")
     except UnicodeDecodeError as error:
         raise BundleDamaged(f"{name}: is not UTF-8") from error

@@ -30,6 +30,7 @@ from textveil.errors import OptionError
 from textveil.storage.cryptography import compute_tag
 from textveil.text.inflections import SurrogatePair
 from textveil.text.names.conversation_state import ConversationDraws
+from textveil.text.names.plan import NamesPlan
 from textveil.text.reply_numbers import find_numbers
 from textveil.text.restore import Restorer
 from textveil.text.restore_policy import RestorePolicy
@@ -102,15 +103,18 @@ class ConversationState:
         tool_guesses: tuple[int, int],
     ) -> None:
         self.sanitizer = sanitizer
-        self.options = {name: _to_plain(value) for name, value in options.items()}
-        self.plan = sanitizer.names_plan(**options)
+        self.options: dict[str, Any] = {name: _to_plain(value) for name, value in options.items()}
+        self.plan: NamesPlan = sanitizer.names_plan(**options)
         self.options["facts"] = self.plan.facts_level  # a stored conversation keeps it if the default changes
         lists = self.plan.lists
-        self.surrogate_state = ConversationDraws(self.plan.style, self.plan.surrogates, lists.common_words)
+        self.surrogate_state: ConversationDraws = ConversationDraws(
+            self.plan.style, self.plan.surrogates, lists.common_words
+        )
         given, family = lists.members_by_type["given"], lists.members_by_type["family"]
         hidden = self.plan.denied | self.plan.known_words
-        self.field_names = FieldNames(lists.common_words, given, family, self.plan.allowed - hidden, hidden)
-        self.pass_through, self.restore_tools = frozenset(pass_through), frozenset(restore_tools)
+        self.field_names: FieldNames = FieldNames(lists.common_words, given, family, self.plan.allowed - hidden, hidden)
+        self.pass_through: frozenset[str] = frozenset(pass_through)
+        self.restore_tools: frozenset[str] = frozenset(restore_tools)
         self.restore_policy = restore_policy
         self.custom_rewrite = custom_rewrite
         self.sent_messages: dict[str, tuple[str, list[SurrogatePair]]] = {}
@@ -119,15 +123,16 @@ class ConversationState:
         self.begin_hashes: set[str] = set()
         self.shared_results: dict[str, bool] = {}
         guesses = ToolGuesses(tool_guesses)
-        self.tool_guesses = guesses if self.plan.style.consistent else ToolGuesses((0, 0))
+        self.tool_guesses: ToolGuesses = guesses if self.plan.style.consistent else ToolGuesses((0, 0))
         self.file_stamps: dict[str, bytes] = {}
-        self.lock = RLock()
+        self.lock: RLock = RLock()
         self._use_key(os.urandom(32))
 
     def _use_key(self, key: bytes) -> None:
-        self.key, self.reply_records = key, ReplyRecords(partial(_hash_parts, key))
+        self.key: bytes = key
+        self.reply_records: ReplyRecords = ReplyRecords(partial(_hash_parts, key))
         make_reader, names, plan = self.plan.make_reader, self.field_names, self.plan
-        self.call_ids = CallIds(
+        self.call_ids: CallIds = CallIds(
             partial(_hash_parts, key),
             lambda text: bool(find_hidden_strings([text], make_reader(), plan, (), names.is_field, 1)),
         )
@@ -153,7 +158,7 @@ class ConversationState:
         return None if encoded is None else json.loads(encoded)
 
     def get_pairs(self, message_tag: str) -> list[SurrogatePair]:
-        """Return the pairs of a sent message, or the pairs that restored a reply."""
+        """Return the pairs of surrogate and original of a sent message, or those that restored a reply."""
         if message_tag in self.sent_messages:
             return self.sent_messages[message_tag][1]
         return self.reply_records.get_pairs(message_tag)
@@ -241,12 +246,15 @@ class ExchangeState:
     def __init__(
         self, tags: dict[str, None] | None, previous: ExchangeHistory | None, tool_names: frozenset[str]
     ) -> None:
-        self.tags, self._previous = tags, previous
+        self.tags: dict[str, None] | None = tags
+        self._previous = previous
         self._previous_count = len(tags or ())
-        self.origin = ConversationPlace() if previous is None else previous.place
-        self._restorer, self._restorer_tag_count = Restorer(), 0
+        self.origin: ConversationPlace = ConversationPlace() if previous is None else previous.place
+        self._restorer: Restorer | None = None
+        self._restorer_tag_count = 0
         self.message_pairs: list[SurrogatePair] = []
-        self.kept_words, self.unshared_results = KeptWords(), 0
+        self.kept_words: KeptWords = KeptWords()
+        self.unshared_results: int = 0
         self.counted_calls: set[str] = set()
         self.tool_names = tool_names
         self.expect_reply(self.origin)
@@ -258,7 +266,9 @@ class ExchangeState:
 
     def expect_reply(self, place: ConversationPlace) -> None:
         """Prepare the state for a new reply at the given place, before its first part arrives."""
-        self.reply_start = self.unit_place = self.next_place = place
+        self.reply_start: ConversationPlace = place
+        self.unit_place: ConversationPlace = place
+        self.next_place: ConversationPlace = place
         self.reply_owner: object = object()
         self.reply_fields: RecordedFields = {}
         self.reply_pairs: list[SurrogatePair] = []
@@ -272,6 +282,8 @@ class ExchangeState:
     def get_restorer(self, shared: ConversationState) -> Restorer:
         """Return the restorer for all messages so far; each call adds the messages since the last."""
         tags = self._get_tags(shared)
+        if self._restorer is None:
+            self._restorer = Restorer(rules=shared.plan.lists.rules.replies)
         if self._restorer_tag_count < len(tags):
             new_tags = islice(tags, self._restorer_tag_count, None)
             self._restorer.add_pairs(pair for tag in new_tags for pair in shared.get_pairs(tag))
@@ -287,7 +299,8 @@ class ExchangeState:
 
     def free_memory(self) -> None:
         """Empty the tags and the restorer in steps. Nobody may use the exchange afterward."""
-        self._restorer.free_memory()
+        if self._restorer is not None:
+            self._restorer.free_memory()
         free_in_steps(self.tags)
 
     def export_state(self) -> dict[str, Any]:
@@ -304,7 +317,7 @@ class ExchangeState:
 
 
 def check_stored_options(options: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a call that a stored conversation does not have.
+    """Compare the options of a call with those of a stored conversation; return the options that are not stored.
 
     Args:
         options: Options of the call. ``facts``, ``patterns`` and ``known`` may have values that the conversation must
@@ -312,7 +325,7 @@ def check_stored_options(options: Mapping[str, Any], stored: Mapping[str, Any]) 
         stored: Options of the conversation.
 
     Raises:
-        OptionError: The conversation has other values, on which its messages depend.
+        OptionError: The conversation has other values of ``facts``, ``patterns`` or ``known``.
     """
     if options.get("facts") not in (None, stored["facts"]):
         value = stored["facts"]
@@ -330,7 +343,7 @@ def _list_entries(value: Any) -> Iterator[Any]:
 
 
 def _to_plain(value: Any) -> Any:
-    """Return the value of an option for JSON."""
+    """Convert the value of an option to a value that JSON can represent."""
     if isinstance(value, Mapping):
         return dict(value)
     return sorted(value) if isinstance(value, set | frozenset) else value

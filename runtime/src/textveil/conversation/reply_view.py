@@ -73,7 +73,7 @@ class ReplyView:
 
     def __init__(self, policy: RestorePolicy) -> None:
         self._is_off = policy.permits_everything
-        self.is_closed = False
+        self.is_closed: bool = False
         self._last_stream: StreamRestorer | None = None
         self._open_stream: StreamRestorer | None = None
         self._passed_stream: StreamRestorer | None = None

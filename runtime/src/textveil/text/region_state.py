@@ -3,14 +3,16 @@
 A *reader* is a program that displays the reply, such as a chat client. Readers treat Markdown in different ways.
 """
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
 from textveil.text.harmless_tags import MAX_TAG_LENGTH
+from textveil.text.line_reader import LineReader
 
 
 class Region(StrEnum):
-    """What a part of a reply is for programs that display it."""
+    """Kind of a part of a reply, such as prose or code, for programs that display the reply."""
 
     PROSE = "prose"
     CODE = "code"
@@ -21,7 +23,7 @@ class Region(StrEnum):
 
 
 class JsonRole(StrEnum):
-    """What a character of JSON does to the chunk that contains it."""
+    """Effect of a character of JSON on the chunk that contains it."""
 
     TEXT = "text"
     #: Ends a chunk: punctuation of JSON outside strings, and ``\\n``, ``\\r``, ``\\t`` inside.
@@ -65,6 +67,11 @@ class InnerScanner(Protocol):
         ...
 
     @property
+    def is_indented(self) -> bool:
+        """Whether the line is code by its indentation."""
+        ...
+
+    @property
     def destination(self) -> str | None:
         """Destination of the open link, as far as it was read."""
         ...
@@ -79,35 +86,45 @@ class InnerScanner(Protocol):
         ...
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class OpenRegion:
     """A region that is open, with the state of its text so far."""
 
-    __slots__ = (
-        "angle", "closing", "column", "count", "depth", "destination", "escaped", "exact", "hazard", "info", "inner",
-        "is_picture", "kind", "lost", "mark", "nested", "opening", "quote", "quotes", "region", "run_at_start",
-        "shifted", "started", "string", "tag", "tainted", "torn", "uncertain", "unicode",
-    )  # fmt: skip
-
-    def __init__(self, kind: int, region: Region) -> None:
-        self.kind, self.region = kind, region
-        self.count = 1  # depth of brackets, or length of a fence
-        self.opening, self.closing, self.run_at_start, self.tainted = False, 0, False, False
-        #: Of code: whether some readers treat it as text; whether it contains something that would open a region for
-        #: these readers; whether its last line has an unusual indentation. For a link ``hazard`` is true if a line ends
-        #: before its destination.
-        self.uncertain, self.hazard, self.shifted = False, False, False
-        self.depth = 0  # of brackets and braces in code
-        #: Current part of a tag in code (empty outside of tags); whether all readers recognize the fence.
-        self.tag, self.exact, self.info = "", True, ""
-        self.is_picture = False  # whether some readers display the code as a picture
-        self.lost = False  # whether it is a tag only for readers that find its end in the paragraph, else text
-        #: Whether some readers end the code earlier, for example at an empty line. For a definition: whether its
-        #: address has a quotation mark.
-        self.torn = False
-        self.mark, self.quotes, self.column, self.nested = "`", 0, 0, False
-        self.started, self.angle, self.quote, self.escaped = False, False, "", False
-        self.destination, self.string, self.unicode = "", False, ""
-        self.inner: InnerScanner | None = None
+    kind: int
+    region: Region
+    count: int = 1  # depth of brackets, or length of a fence
+    opening: bool = False
+    closing: int = 0
+    run_at_start: bool = False
+    tainted: bool = False
+    #: Of code: whether some readers treat it as text; whether it contains something that would open a region for
+    #: these readers; whether its last line has an unusual indentation. For a link ``hazard`` is true if a line ends
+    #: before its destination.
+    uncertain: bool = False
+    hazard: bool = False
+    shifted: bool = False
+    depth: int = 0  # of brackets and braces in code
+    #: Current part of a tag in code (empty outside of tags); whether all readers recognize the fence.
+    tag: str = ""
+    exact: bool = True
+    info: str = ""
+    is_picture: bool = False  # whether some readers display the code as a picture
+    lost: bool = False  # whether it is a tag only for readers that find its end in the paragraph, else text
+    #: Whether some readers end the code earlier, for example at an empty line. For a definition: whether its
+    #: address has a quotation mark.
+    torn: bool = False
+    mark: str = "`"
+    quotes: int = 0
+    column: int = 0
+    nested: bool = False
+    started: bool = False
+    angle: bool = False
+    quote: str = ""
+    escaped: bool = False
+    destination: str = ""
+    string: bool = False
+    unicode: str = ""
+    inner: InnerScanner | None = None
 
 
 class RegionState:
@@ -119,29 +136,57 @@ class RegionState:
     """
 
     def __init__(self, *, is_inside_string: bool = False) -> None:
-        self.inside_string = is_inside_string
-        self.region, self.role = Region.PROSE, JsonRole.TEXT
+        self.inside_string: bool = is_inside_string
+        self.region: Region = Region.PROSE
+        self.role: JsonRole = JsonRole.TEXT
         self.frames: list[OpenRegion] = []
-        self.tainted, self.html = False, False
+        self.tainted: bool = False
+        self.html: bool = False
         #: ``disputed``: readers disagree on code or on HTML, up to the end of the reply.
-        self.disputed, self.angle_at_start, self.abbreviation = False, False, False
-        self.tag, self.after_tag, self.tag_colon = False, False, False
+        self.disputed: bool = False
+        self.angle_at_start: bool = False
+        self.abbreviation: bool = False
+        self.tag: bool = False
+        self.after_tag: bool = False
+        self.tag_colon: bool = False
         #: Text since a bracket directly after a tag, while it is not decided whether the tag is replaced; else empty.
-        self.tag_link = ""
-        self.phase, self.quotes, self.column, self.marked, self.empty = START, 0, 0, False, True
-        self.last, self.line_label = "", False
-        self.slash, self.name, self.doubled, self.odd = NONE, "", False, False
-        self.opener, self.dollar, self.tildes, self.run_column = "", False, 0, 0
-        self.brackets, self.braces, self.address, self.stray = 0, 0, False, False
+        self.tag_link: str = ""
+        self.phase: int = START
+        self.quotes: int = 0
+        self.column: int = 0
+        self.marked: bool = False
+        self.empty: bool = True
+        self.last: str = ""
+        self.line_label: bool = False
+        self.slash: int = NONE
+        self.name: str = ""
+        self.doubled: bool = False
+        self.odd: bool = False
+        self.opener: str = ""
+        self.dollar: bool = False
+        self.tildes: int = 0
+        self.run_column: int = 0
+        self.brackets: int = 0
+        self.braces: int = 0
+        self.address: bool = False
+        self.stray: bool = False
         #: Whether only blanks came since a closing bracket; whether a bracket was open at the end of a paragraph.
-        self.bracket_closed, self.open_label, self.image = False, False, False
-        self.class_mark, self.class_marks = "", 0
+        self.bracket_closed: bool = False
+        self.open_label: bool = False
+        self.image: bool = False
+        self.class_mark: str = ""
+        self.class_marks: int = 0
         #: Number of ``<`` since one with a backslash, up to the next ``>``; at most 2.
-        self.escaped_angles = 0
+        self.escaped_angles: int = 0
         #: In a template tag, from ``<%`` to ``%>``: 1, and 1 more for each ``%`` right before, at most 3. Elsewhere 0.
-        self.template, self.template_in_code = 0, False
+        self.template: int = 0
+        self.template_in_code: bool = False
         #: Whether the open braces contain a line end, and whether they contain a sign of attributes.
-        self.braces_went_on, self.in_attributes = False, False
+        self.braces_went_on: bool = False
+        self.in_attributes: bool = False
+        #: Number of open braces at the outermost brace of a template, such as ``{{``; 0 outside templates.
+        self.template_braces: int = 0
+        self.lines: LineReader = LineReader()
 
     def push(self, kind: int, region: Region) -> OpenRegion:
         """Open a region inside the current one, and return it."""
@@ -168,7 +213,10 @@ class RegionState:
         self.tainted = True
 
     def count_escaped_angles(self, character: str) -> None:
-        """Count ``<`` after one with a backslash. For showdown the next ``>`` belongs to that one and ends no tag."""
+        """Count each ``<`` that follows an escaped ``<``.
+
+        The library showdown pairs the next ``>`` with the escaped one, so that it ends no tag.
+        """
         if self.last == ">":
             self.escaped_angles = 0
         if character == "<" and (self.escaped_angles or self.last == "\\"):
@@ -177,8 +225,8 @@ class RegionState:
     def read_template(self, character: str) -> None:
         """Read a character of a template tag. To a program that fills in templates ``<%`` to ``%>`` is never text.
 
-        Markdown readers disagree on it. So outside code the tag opens no other region and is within none, else no later
-        text is prose.
+        Markdown readers treat such a tag in different ways. So if, outside code, it opens another region or is inside
+        one, no later text counts as prose.
         """
         if self.template:
             is_end = character == ">" and self.template == len("<%")  # ERB does not end a tag at ``%%>``
@@ -192,6 +240,60 @@ class RegionState:
         if unlike and not self.template_in_code:
             self.template = 0
             self.give_up(self.frames[-1].region if self.frames else Region.MARKUP)
+
+    def count_braces(self, character: str) -> None:
+        """Count open braces. Those of a template, such as ``{{``, ``{%`` and ``#{``, may have empty lines in them."""
+        is_template = (self.last == "{" and character in "{%#") or (character == "{" and self.last in tuple("#@%"))
+        if is_template and not self.template_braces:
+            self.template_braces = max(1, self.braces)
+        self.braces = max(0, self.braces + (character == "{") - (character == "}"))
+        if self.braces < self.template_braces:
+            self.template_braces = 0
+
+    def read_line_start(self, character: str, at_start: bool) -> None:
+        """Read the indentation and the list marks of a line."""
+        if character == "<":
+            self.angle_at_start = at_start
+        if at_start and self.empty:
+            self.lines.begin_line(self.column, self.quotes)
+        elif at_start:
+            self.lines.begin_item(self.column)
+        elif self.phase == MARK and character in BLANK:
+            self.lines.end_list_mark(self.column)
+
+    def advance_line(self, character: str) -> None:
+        """Read a character of the indentation or the list marks of a line, or the first one of its text."""
+        phase = self.phase
+        if phase == BODY or character == "\n":
+            return
+        if character == "\t":
+            self.column += TAB - self.column % TAB
+        else:
+            self.column += 1
+        if phase == START:
+            if character == ">":
+                self.quotes += 1
+                self.column = 0
+            elif character in "-+*:":
+                self.phase = MARK
+            elif character in "0123456789":
+                self.phase = DIGITS
+            elif character not in BLANK:
+                self.phase = BODY
+        elif phase == DIGITS:
+            self.phase = DIGITS if character in "0123456789" else MARK if character in ".)" else BODY
+        else:
+            self.phase = START if character in BLANK else BODY
+            self.marked = self.marked or self.phase == START
+        if character not in BLANK and character != ">":
+            self.empty = False
+
+    def read_in_line(self, character: str) -> None:
+        """Pass a character of a line, after its indentation and list marks, to the reader of lines."""
+        if self.frames or self.region is not Region.PROSE:
+            self.lines.read_other()
+        else:
+            self.lines.read_text(character)
 
     def count_class_marks(self, character: str, at_start: bool) -> None:
         """Count equal marks at the start of a line: three, as in ``!!! note``, open a Markdown admonition."""

@@ -41,7 +41,8 @@ class SpanOutline:
     __slots__ = ("_entries", "lengths")
 
     def __init__(self, entries: Iterable[tuple[int, str, str]], lengths: Sequence[int]) -> None:
-        self._entries, self.lengths = entries, lengths
+        self._entries = entries
+        self.lengths: Sequence[int] = lengths
 
     def list_spans(self) -> tuple[ReplacedSpan, ...]:
         """Return the replaced spans, in order."""

@@ -60,10 +60,14 @@ class ReplyChunk:
     )  # fmt: skip
 
     def __init__(self) -> None:
-        self.length, self.spoiled, self.text = 0, False, []
-        self.behind_tab = False
+        self.length: int = 0
+        self.spoiled: bool = False
+        self.text: list[str] = []
+        self.behind_tab: bool = False
         self._ampersand, self._dotted, self._symbol, self._last = False, False, False, ""
-        self.has_address, self.has_original, self.restored = False, False, False
+        self.has_address: bool = False
+        self.has_original: bool = False
+        self.restored: bool = False
         #: Number of stars and underscores after the only colon of the chunk; -1 if the colon cannot end a label.
         self._label = 0
         #: An angle bracket, square bracket or slash that is open, and the characters after it.

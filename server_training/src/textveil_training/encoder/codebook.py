@@ -203,7 +203,7 @@ def train_minilm_codebook(
         MissingExtra: The packages for it are not installed.
         InvalidClasses: The texts are too similar to form the clusters.
         CheckpointError: The encoder cannot be loaded.
-        ExportError: See ``textveil_export.encoder.onnx_parts``.
+        ExportError: onnxruntime is missing, or the exporter or onnxruntime refuses the model.
         ResumeError, OutputError: See ``ResumeCache``.
     """
     with require_minilm_packages():

@@ -1,9 +1,8 @@
 """Sanitized text and its original, word by word, as an encoder reads them.
 
-A text is a row of *items*: words, and what stands between them that the encoder sees (punctuation). Every item is a
-string of the encoder's pieces. Sanitizing replaces the words and leaves the rest, so a sanitized text has the items
-of its original; the sequence of pieces is the one that the encoder's tokenizer makes of the text that
-``Sanitizer.sanitize`` would write.
+A text is a sequence of *items*: words, and the punctuation between them. Every item is a string with its WordPieces.
+Sanitizing replaces the words and keeps the punctuation, so a sanitized text has as many items as its original. The
+WordPieces are those that the encoder's tokenizer finds in the output of ``Sanitizer.sanitize``.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -209,9 +208,9 @@ class AlignedCorpus:
 
 
 class ModeTexts:
-    """Public texts sanitized once in a mode, to be masked with their originals as targets.
+    """Sanitizer of public texts in a mode; the results are masked, with their originals as targets.
 
-    The modes names, words and all read the text around a word, so that they cannot sanitize word by word.
+    The modes names, words and all read the text around a word, so they cannot sanitize a text word by word.
 
     Args:
         sanitizer: Sanitizer of a bundle.
@@ -269,10 +268,10 @@ def has_word(text: str) -> bool:
 
 
 def align_items(original: IntArray, shown: IntArray, nothing: int) -> IntArray:
-    """Return the original item of each sanitized one, or ``nothing`` where it is unknown.
+    """Return the original item of each sanitized item, or ``nothing`` where it is unknown.
 
-    Both texts are aligned by their longest common runs. Between two runs items are paired in order if there are
-    equally many. Otherwise the originals are unknown: a full name may have become one word.
+    Both texts are aligned by their longest common sequences of items. The items between two such sequences are paired
+    in order if there are equally many; otherwise the originals are unknown: a full name may have become one word.
 
     Args:
         original: Numbers of the items of the original text.

@@ -62,11 +62,15 @@ def check_inputs(study: PublishedStudy, inputs: ReproductionInputs) -> None:
 
     Raises:
         UnreadableFile: The data or the vectors do not exist.
-        DataOptionError: The study does not read the format, or needs no texts.
+        DataOptionError: The study does not read the format, or needs no texts, vectors or model.
         CheckpointError: The folder of the model has no weights.
     """
     if inputs.data is not None and not study.formats:
         raise DataOptionError(f"{study.name} needs no texts: omit --data")
+    if inputs.vectors is not None and not study.reads_vectors:
+        raise DataOptionError(f"{study.name} needs no word vectors: omit --vectors")
+    if inputs.model != MINILM and not study.formats:
+        raise DataOptionError(f"{study.name} needs no model: omit --model")
     if inputs.format_name is not None and inputs.format_name not in study.formats:
         raise DataOptionError(f"{study.name} reads {', '.join(study.formats) or 'no data'}: pass another --format")
     for path, option in ((inputs.data, "--data"), (inputs.vectors, "--vectors")):

@@ -8,6 +8,7 @@ whole sequence is replaced.
 """
 
 import re
+from collections.abc import Callable, Iterator
 
 from textveil.lazy import CHARACTERS, decode_table, load_data
 
@@ -43,7 +44,7 @@ _KEYCAP = re.compile("[0-9#*]\ufe0f?\u20e3")
 
 
 _SEQUENCE, _LISTED = _compile_pattern(_TABLES["sequence"]), _compile_pattern("|".join(_TABLES["listed"]))
-find_sequences = _SEQUENCE.finditer
+find_sequences: Callable[[str], Iterator[re.Match[str]]] = _SEQUENCE.finditer
 
 
 def classify_sequence(sequence: str) -> tuple[str, str]:

@@ -130,7 +130,7 @@ class GivenNameLinker:
         self._given, self._family = set[str](), set[str]()
 
     def link_text(self, elements: Sequence[str | EntityMention]) -> Sequence[str | EntityMention]:
-        """Return the elements of a text as ``link_names`` yields them. Most elements name no person."""
+        """Return the elements of a text as ``link_names`` yields them; fast if few elements are names of persons."""
         places = [
             place
             for place, entry in enumerate(elements)
@@ -186,7 +186,8 @@ class EntityClassifier:
         common: Words of the public list, without the denied words.
         rules: Rules of the language.
         kept_types: Public names of the types whose listed names are kept.
-        unchanged_types: Types that a document without capitals does not change (``_TYPES_WITHOUT_CAPITALS``).
+        unchanged_types: Types that keep their name in a document without capitals, where ``_TYPES_WITHOUT_CAPITALS``
+            replaces others.
         denied: Words that are always replaced.
     """
 
@@ -393,7 +394,7 @@ class EntityClassifier:
         return person_type if is_foreign_given or person_type == "person" else "family"
 
     def _names_organization(self, span: EntitySpan, name_start: int) -> bool:
-        """Return whether a run has a word that no name of a person has, from one of its words on.
+        """Return whether a run, from the word ``name_start`` on, has a word that is no part of a person's name.
 
         One common word after a listed first name does not count, unless that first name is also a place: it may be a
         family name.

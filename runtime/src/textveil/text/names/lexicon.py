@@ -95,11 +95,12 @@ class Lexicon:
         denied: Collection[str] = (),
         randomized: Collection[str] = (),
     ) -> None:
-        self.rules = rules = lists.rules
+        rules = lists.rules
+        self.rules: Rules = rules
         self._common, self._capitals = lists.common_words, lists.kept_capitals
         self._clitic, self._negation = clitic_pattern(rules.clitics.all), rules.clitics.negation
         self._leading_clitics = rules.clitics.before
-        self.clitic_pieces = rules.clitics.pieces
+        self.clitic_pieces: frozenset[str] = rules.clitics.pieces
         #: Letters that are clitics after a lost blank, as in ``it' s``.
         self._clitic_letters = frozenset(piece for piece in self.clitic_pieces if len(piece) == 1)
         self._symbols, self._persons = (

@@ -71,7 +71,7 @@ class MaskedText:
             pieces.append(PLACEHOLDER)
             position = match.end
         self._add_kept(text[position:], pieces)
-        self.text = "".join(pieces)
+        self.text: str = "".join(pieces)
         self._used = 0
 
     def _add_kept(self, kept: str, pieces: list[str]) -> None:
@@ -153,7 +153,7 @@ class OwnTypes:
 
     Args:
         patterns: Pattern by name of its type.
-        known: One listed person each.
+        known: Entries of listed persons, one person in each entry.
         lists: The lists of the bundle.
         built_in: Names of the types of the bundle.
 
@@ -166,8 +166,10 @@ class OwnTypes:
     ) -> None:
         reserved = built_in | {*PUBLIC_TYPE_NAMES, *PUBLIC_TYPE_NAMES.values()} | lists.members_by_type.keys()
         self._patterns = PatternMatcher(patterns, frozenset(reserved | _OTHER_NAMES)) if patterns else None
-        self.persons = KnownPersons(known, lists.common_words, lists.members_by_type) if known else None
-        self.names = frozenset(patterns)
+        self.persons: KnownPersons | None = (
+            KnownPersons(known, lists.common_words, lists.members_by_type) if known else None
+        )
+        self.names: frozenset[str] = frozenset(patterns)
 
     def mask_text(self, text: str) -> MaskedText | None:
         """Replace each match in a text by a made-up word; return ``None`` without a match.
@@ -197,7 +199,7 @@ class OwnTypes:
 
 
 class OwnSurrogatePools(SurrogatePools):
-    """Surrogate pools that also have the user's own types: strings of the same layout.
+    """Surrogate pools of the bundle and of the user's own types, whose surrogates are strings of the same layout.
 
     Args:
         pools: The surrogate pools of the bundle.
@@ -227,7 +229,7 @@ class OwnSurrogatePools(SurrogatePools):
 
 
 class OwnEntityClassifier(EntityClassifier):
-    """Classifier of spans that also has the user's own types."""
+    """Classifier of spans that also assigns the user's own types."""
 
     def classify_span(self, span: EntitySpan, has_capitals: bool) -> EntityMention:
         """Return the span as a mention, with its type."""

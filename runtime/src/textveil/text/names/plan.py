@@ -139,7 +139,11 @@ class NamesRewriter:
             if self._detector is not None:
                 texts = [hide_detected_spans(text, self._detector) for text in texts]
                 outlines = [None] * len(texts)
-            mapping = Restorer(find_pairs=find_pairs) if document.is_restorable else None
+            mapping = (
+                Restorer(find_pairs=find_pairs, rules=self._surrogates.rules.replies)
+                if document.is_restorable
+                else None
+            )
             yield RewrittenDocument(
                 texts, kept_count, mapping, len(document.randomized_words), replaced_words, outlines
             )
@@ -147,7 +151,7 @@ class NamesRewriter:
 
 @dataclass(frozen=True, kw_only=True)
 class NamesPlan:
-    """All that the rewriting of texts under one set of options needs.
+    """Lists, pools, options and keys with which texts are rewritten under one set of options.
 
     Attributes:
         lists: The lists of the bundle.
@@ -240,7 +244,7 @@ class NamesPlan:
         return NamesReader(self._tokenizer, self._classifier, self.lists.rules, self.facts, self.own_types)
 
     def hide_context_words(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
-        """Yield the elements of a text, with all words hidden that only their context keeps."""
+        """Yield the elements of a text, and hide each word that the rules keep only because of its context."""
         return hide_context_words(entries, self._lexicon)
 
     def make_rewriter(self) -> NamesRewriter:
@@ -429,7 +433,7 @@ class NamesPlanFactory:
             close = [(kind, found) for kind in unknown for found in get_close_matches(kind, known - {*entity_types}, 1)]
             for kind, found in close:
                 raise OptionError(f"no such entity type: {kind}; did you mean {found}?")
-            raise OptionError(f"no such entity type; there are {', '.join(sorted(known))}")
+            raise OptionError(f"no such entity type: choose among {', '.join(sorted(known))}")
         return frozenset(entity_types)
 
 

@@ -71,7 +71,7 @@ _NO_PART = JsonPart(COPIED, "")
 
 
 class ReadText(NamedTuple):
-    """A text that was read.
+    """Result of reading a text: its kept texts and mentions.
 
     Attributes:
         elements: Kept texts and mentions, in order.
@@ -96,7 +96,7 @@ class ReadText(NamedTuple):
 
 
 class ReadTextStream:
-    """A text that is read while its elements are consumed.
+    """Elements of a text, which is read while they are consumed.
 
     The counts are complete after the last element.
 
@@ -109,7 +109,8 @@ class ReadTextStream:
     """
 
     def __init__(self, counter: SpanFinder | Sequence[int], elements: Iterator[str | EntityMention]) -> None:
-        self._counter, self._elements, self.replaced_words = counter, elements, 0
+        self._counter, self._elements = counter, elements
+        self.replaced_words: int = 0
 
     def __iter__(self) -> Iterator[str | EntityMention]:
         """Yield the elements. This is possible only once."""

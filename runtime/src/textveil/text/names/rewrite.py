@@ -48,7 +48,7 @@ class DocumentDraws:
     ) -> None:
         self._texts, self._style, self._surrogates, self._key = texts, style, surrogates, key
         #: Whether the originals outlive the call, in the mapping that restores replies.
-        self.is_restorable = bool(style.consistent) and key is None
+        self.is_restorable: bool = bool(style.consistent) and key is None
         self._decks: dict[tuple[str, str], SurrogateDeck] = {}
         self._draw_numbers: dict[tuple[str, str, str], int] = {}
         #: Tags by the public type and by type and layout of each part, then by the folded string of the only part, or
@@ -65,7 +65,7 @@ class DocumentDraws:
         ]
 
     def _plan_mention(self, mention: EntityMention) -> _PlannedOutput:
-        """Return the output for a mention without a draw, else the number of the draw of each part.
+        """Plan the output of a mention: return the output itself, or the number of the draw of each of its parts.
 
         A tag or an empty string needs no draw. The result is ``None`` for a word that the word list randomizes.
         """

@@ -94,7 +94,8 @@ class ChunkTokenizer:
     """
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self.lexicon, rules = lexicon, lexicon.rules
+        self.lexicon: Lexicon = lexicon
+        rules = lexicon.rules
         self._patterns, self._kept_whole, self._clitics = rules.patterns, rules.kept_whole, lexicon.clitic_pieces
         #: A clitic after or before a blank, as tokenizers write it (``they 're``, ``l' air``), and the marks after it.
         after = "|".join(sorted(re.escape(clitic[1:]) for clitic in rules.clitics.after)) or "(?!)"
@@ -281,7 +282,7 @@ class ChunkTokenizer:
     def _split_methods(self, pieces: Sequence[str]) -> Iterator[str]:
         """Yield the pieces of code, with the name of a method alone if it is a common word: ``add`` of ``xs.add(``.
 
-        Only the form of what stands before its dot affects the decision.
+        Only the form of the text before the dot affects the decision.
         """
         for piece, following in pairwise([*pieces, ""]):
             method = _METHOD.fullmatch(piece) if following[:1] == "(" else None

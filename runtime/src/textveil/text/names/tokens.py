@@ -6,8 +6,8 @@ entity types.
 """
 
 from array import array
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple, final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, final
 
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 
@@ -46,7 +46,7 @@ JSON_NUMBER_CASE = 3
 NOUN_ROLE, NAME_ROLE = "noun", "name"
 #: Layout that marks a randomized word. All other rules treat such a word like one that is on no list.
 RANDOMIZED = "drawn"
-create_tuple = tuple.__new__  # creates a named tuple in a third of the time of its class
+create_tuple: Callable[..., Any] = tuple.__new__  # creates a named tuple in a third of the time of its class
 
 
 @final
@@ -147,7 +147,7 @@ class RandomizedSpans(dict[NamesToken, EntitySpan]):
 
 
 def find_run_case(tokens: Iterable[NamesToken]) -> int:
-    """Return the case pattern of a run. Initials have none of their own: how a sentence ends is public."""
+    """Return the case pattern of a run: ``UPPER`` if all words except initials and particles are, else ``TITLE``."""
     words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
     return TITLE if any(token.case != UPPER for token in words) else UPPER
 

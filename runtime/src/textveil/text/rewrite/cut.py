@@ -82,7 +82,7 @@ class SegmentTable:
         self._unknown = plan.symbol_count
         self.numbers: defaultdict[str, int] = defaultdict(count(_EMPTY + 1).__next__, {" ": _BLANK, "": _EMPTY})
         self.entries: array[int] = array("q", [GAP_ENTRY, GAP_ENTRY])
-        self.rows = array("q", [UNCHANGED, 0, LOWER, -1, 0] * (KEPT_ENTRY + 1))
+        self.rows: array[int] = array("q", [UNCHANGED, 0, LOWER, -1, 0] * (KEPT_ENTRY + 1))
         self.ranges: list[tuple[int, int]] = []
         self.gaps: list[bool] = []
         self.kept_texts: list[str] = []

@@ -90,8 +90,7 @@ def split_at_strings(text: str, *, lone_clitics: bool = False) -> Iterable[tuple
 
     Returns:
         For each part, in order: its start, its end, and whether it is one segment (a string or a clitic after a blank).
-            An
-        empty text has one part.
+        An empty text has one part.
     """
     single_spans: Iterable[TextSpan] = find_strings(text)
     if lone_clitics and ("'" in text or "\u2019" in text):

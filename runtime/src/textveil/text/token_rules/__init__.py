@@ -1,4 +1,4 @@
-"""Rules that classify each token as kept, replaced without a look at it, or randomized.
+"""Rules that classify each token as kept, replaced by a surrogate of its type, or randomized.
 
 The rules that randomize every token are imported lazily, because the staircase mechanism does not need them.
 """

@@ -130,9 +130,7 @@ def _check_lines(lines: Sequence[str], shape: str | None) -> None:
         first = {entry: n for n, entry in reversed([*enumerate(entries)])}
         wrong = next(n for n, entry in enumerate(entries) if first[entry] < n)
     if wrong is not None:
-        raise BundleDamaged(
-            f"line {wrong + 1} of an entity type occurs twice or is not an entry of it (entries are in lower case)"
-        )
+        raise BundleDamaged(f"line {wrong + 1} of an entity type occurs twice, or is not an entry in lower case")
 
 
 def _find_first_invalid(lines: Sequence[str], entries: Sequence[str], shape: str | None) -> int | None:

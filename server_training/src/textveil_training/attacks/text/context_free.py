@@ -1,7 +1,7 @@
 """Attacks on single tokens without context: nearest neighbor, Bayes, and Bayes after repeated releases.
 
 **Priors.** An attacker's belief about a token before its output is a distribution over the inputs. The public prior is
-the Zipf-Mandelbrot prior that the statistics of a bundle use (``textveil_export.leakage.zipf``).
+the Zipf-Mandelbrot prior that the statistics of a bundle use (``textveil_export.leakage.bayes.make_zipf_prior``).
 
 **Nearest.** The guess for an output y is y itself, the symbol nearest to it; the list of ten adds the nine next nearest
 symbols. The attack needs the embedding rows only. Yue et al. 2021 and Feyisetan et al. 2020 count how often a word
@@ -14,9 +14,9 @@ theorem no guess from y alone is right more often. The top-1 accuracy in closed 
     sum_y max_x pi(x) Pr[M(x) = y],
 
 summed over every output, SanText+'s coin for common words included. The statistics of a bundle call it
-``bayes_recovery_with_kept_words``. Anybody sees which words are one piece, so where the prior of the text has parts of
-words too, the sum runs over both types. A right guess of ``<unk>`` reveals that a word is outside the vocabulary, not
-which word it is.
+``bayes_recovery_with_kept_words``. The output shows which words are one piece. So if the prior also has parts of words,
+the sum is taken over whole words and parts separately. A right guess of ``<unk>`` reveals that a word is outside the
+vocabulary, not which word it is.
 
 **Repeated.** After outputs ``y_1 ... y_n`` of one token the posterior is ``pi(x) prod_i Pr[M(x) = y_i]``, normalized.
 The guess is the likeliest x, and its posterior is the probability that the guess is right. The mean of that is a Monte

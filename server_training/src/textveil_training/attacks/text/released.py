@@ -1,4 +1,4 @@
-"""Texts and one output of each, token beside token: the material of the attacks."""
+"""Texts with one output of each, aligned token by token, as the attacks read them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -71,7 +71,7 @@ def choose_attacks(
 
 
 def _explain_undefined(name: str, mode: str | None) -> str:
-    """Return why an attack is not defined for a mode, and which one to use."""
+    """Return why an attack is not defined for a mode, and which attack to use instead."""
     if mode is None:
         return "without a mode every token is randomized, and words have no types (use bayes)"
     if mode == "names":
@@ -366,10 +366,10 @@ def run_and_record(
 
     Raises:
         OutputError: The record cannot be written, or there is a file already.
-        TextveilError: As ``attack``.
+        TextveilError: As ``attack_texts``.
 
     Privacy:
-        As ``attack``. No text is in a record.
+        As ``attack_texts``. The record contains no text.
     """
     if output is not None and output.exists():
         raise OutputError("the record exists already: choose another file with -o")

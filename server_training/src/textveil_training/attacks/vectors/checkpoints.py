@@ -1,4 +1,4 @@
-"""What an attacker infers from the vectors that a checkpoint of ``textveil-train dpnr`` releases.
+"""Attribute inference from the vectors that a checkpoint of ``textveil-train dpnr`` releases.
 
 Vectors go through the device's own release, with fresh noise for every draw.
 """
