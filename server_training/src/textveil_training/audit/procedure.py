@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from textveil_training.audit.betting import ClaimBets
 from textveil_training.audit.claims import Claim
+from textveil_training.audit.defaults import CONFIDENCE, DRAWS
 from textveil_training.audit.events import InputGuesser, Outputs, learn_event
 from textveil_training.audit.freshness import Freshness, check_freshness
-from textveil_training.audit.defaults import CONFIDENCE, DRAWS
 from textveil_training.audit.inputs import InputPair, InputSet
 from textveil_training.audit.statistics import (
     bound_identification_epsilon,
