@@ -21,6 +21,8 @@ ENGLISH_LISTS = HERE.parent / "artifacts/english-v4"
 #: Smallest share of lower case among all spellings: of a word, of a name, of a word in a text without capitals, and of
 #: a word at the start of a sentence.
 SHARE, SHARE_NAME, SHARE_STRICT, SHARE_START = 0.15, 0.6, 0.7, 0.75
+#: The same of an adjective or verb that is also a noun: its capital shows a name, such as *Vereinigte Staaten*.
+SHARE_ADJECTIVE = 0.9
 #: The same of a word that no dictionary has.
 SHARE_UNKNOWN = 0.85
 #: Frequency of a family name that is a word in most of its uses, for languages without counts of capitals.
@@ -144,7 +146,9 @@ class PackBuilder:
         hidden = set().union(*(entries for kind, entries in self.members.items() if kind not in NOUN_LISTS))
         places = self.members["city"] | self.members["state"] | self.members["country"]
         inhabitants = {place + end for place in places for end in self.settings["nouns"]["inhabitants"].split()}
-        return self.sources.list_nouns() - (hidden | inhabitants) | by_hand
+        adjectives = {word for word in self.sources.list_nouns() if self.sources.get_share(word) >= SHARE_ADJECTIVE}
+        adjectives |= set(self.settings["nouns"].get("never", "").split())
+        return self.sources.list_nouns() - (hidden | inhabitants | adjectives) | by_hand
 
     def _choose_common(self) -> set[str]:
         closed = set().union(*(self.members[kind] for kind in CLOSED)) | self.members["number-word"]

@@ -5,6 +5,7 @@ Everything that a pack takes from other packages is read here, so a test can bui
 
 import csv
 import gzip
+import hashlib
 import importlib
 import importlib.util
 import json
@@ -86,11 +87,23 @@ class LanguageSources:
         if path is None:
             return words
         if path.suffix == ".dic":
-            hunspell = importlib.import_module("spylls.hunspell").Dictionary.from_files(str(path.with_suffix("")))
-            return words | {word for word in self.candidates if word.isalpha() and hunspell.lookup(word)}
+            return words | self._ask_hunspell(path)
         words |= {word for word in path.read_text("utf-8").split("\n") if word and word == word.lower()}
         lemmas = _read_table(f"{self.language}_lemma_lookup")
         return words | {form for form, lemma in lemmas.items() if form == form.lower() and lemma in words}
+
+    def _ask_hunspell(self, path: Path) -> set[str]:
+        """Return the candidates that a dictionary of Hunspell has.
+
+        The answers take minutes to an hour. A file beside the dictionary keeps them for the next build.
+        """
+        asked = [word for word in self.candidates if word.isalpha()]
+        content = path.read_bytes() + path.with_suffix(".aff").read_bytes() + "\n".join(asked).encode()
+        answers = path.with_name(f"answers-{hashlib.sha256(content).hexdigest()[:16]}.json")
+        if not answers.exists():
+            hunspell = importlib.import_module("spylls.hunspell").Dictionary.from_files(str(path.with_suffix("")))
+            answers.write_text(json.dumps([word for word in asked if hunspell.lookup(word)]), "utf-8")
+        return set(json.loads(answers.read_text("utf-8")))
 
     def _list_forms(self) -> set[str]:
         """Return forms of dictionary words that a rule of the language makes, such as *trocá* of *trocá-lo*."""

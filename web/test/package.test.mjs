@@ -51,10 +51,12 @@ for (const platform of ["browser", "neutral", "node"]) {
   });
 }
 
-test("the data is that of the Python package, byte for byte", async () => {
+test("the data is that of the Python package, byte for byte, without statements of mechanisms of Python alone", async () => {
   for (const name of readdirSync(new URL("dist/data", root))) {
-    const source = new URL(`../runtime/src/textveil/data/${name}`, root);
-    assert.deepEqual(readFileSync(new URL(`dist/data/${name}`, root)), readFileSync(source), name);
+    const source = readFileSync(new URL(`../runtime/src/textveil/data/${name}`, root), "utf8");
+    const shared =
+      name === "statements.json" ? source.replace(/^ {2}"(tokens|vector)": .*?^ {2}\},\n/gms, "") : source;
+    assert.equal(readFileSync(new URL(`dist/data/${name}`, root), "utf8"), shared, name);
   }
   const files = { characters: "character_tables", rules: "rules", statements: "statements", types: "entity_types" };
   const data = { ...(await import("../dist/data.js")) };

@@ -168,7 +168,10 @@ def test_wrong_usage_is_one_line_without_the_argument(refused: Refused, argument
             "def rewrite(text):\n    raise KeyError(text)",
             "rewriter: the function raised KeyError in own_faulty.py line 2",
         ),
-        ("def rewrite():\n    return 1", "rewriter: the function raised TypeError"),
+        (
+            "def rewrite():\n    return 1",
+            "rewriter: the function raised TypeError in the call: it must take one argument",
+        ),
         ("def rewrite(text):\n    text.upper()", "rewriter: an output is neither a text nor a number"),
     ],
 )

@@ -11,7 +11,7 @@ import {
 import { type DateWords, rules as english, type FactWordKey, type PatternName, type RulesData } from "../data.js";
 import { BundleDamaged, BundleTooLarge } from "../errors.js";
 import { countCodePoints } from "../text/segmentation/characterClasses.js";
-import { foldWord } from "../text/segmentation/words.js";
+import { foldWord, isAscii } from "../text/segmentation/words.js";
 import { type Json, parseArray, parseInteger, parseJson, parseObject, parseRecord, parseText } from "./json.js";
 import { REPLY_MODEL, ReplyRules } from "./replyRules.js";
 
@@ -154,9 +154,30 @@ interface TemplateField {
   readonly format: (index: number) => string;
 }
 
+/** Letters that NFKD leaves as they are, with the letters of mail addresses. */
+const PLAIN_LETTERS: Readonly<Record<string, string>> = {
+  ß: "ss",
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  ł: "l",
+  đ: "d",
+  ð: "d",
+  þ: "th",
+  ı: "i",
+};
+
+/** Return a name in lower case with ASCII letters, as mail addresses have it, if it has no letters of other scripts. */
+function removeAccents(name: string): string {
+  const lower = name.toLowerCase();
+  const letters = [...lower].map((letter) => PLAIN_LETTERS[letter] ?? letter).join("");
+  const plain = letters.normalize("NFKD").replace(/\p{M}/gu, "");
+  return isAscii(plain) ? plain : lower;
+}
+
 const FOLD_BY_POOL: Readonly<Record<string, (entry: string) => string>> = {
-  given: (entry) => entry.toLowerCase(),
-  family: (entry) => entry.replace(/[^\p{L}]/gu, "").toLowerCase(),
+  given: removeAccents,
+  family: (entry) => removeAccents(entry).replace(/[^\p{L}]/gu, ""),
 };
 
 function parseField(field: string, choices: Choices): TemplateField {

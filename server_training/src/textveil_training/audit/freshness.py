@@ -44,7 +44,7 @@ class Freshness:
     def explain(self) -> str:
         """Return one sentence about the randomness of the draws."""
         if self.constant:
-            return "all compared texts gave the same output"
+            return "all compared texts gave the same output; check that the mechanism reads its input"
         if self.unchanged:
             return "every text came out unchanged: nothing is private"
         if self.deterministic:

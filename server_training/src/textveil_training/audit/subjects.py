@@ -70,9 +70,9 @@ class FunctionMechanism:
         except (Exception, SystemExit) as error:  # foreign code, whose messages may contain a text
             frame = traceback.extract_tb(error.__traceback__)[-1]
             place = f"{os.path.basename(frame.filename)} line {frame.lineno}"
-            raise RewriterError(
-                f"the function raised {type(error).__name__} in {place}: call it by hand with one text"
-            ) from None
+            if frame.filename == __file__:
+                place = "the call: it must take one argument"
+            raise RewriterError(f"the function raised {type(error).__name__} in {place}") from None
         if not hasattr(outputs, "__len__") or len(outputs) != len(inputs):
             count = f"{len(outputs):,}" if hasattr(outputs, "__len__") else "no list of"
             raise RewriterError(f"the function returned {count} outputs for {len(inputs):,} inputs")

@@ -180,9 +180,9 @@ class NamesGuarantee:
         if self.known:
             items.append(_TEXTS["not_protected_known"])
         if self.draw is not None:
-            items.append("of a randomized word: that it is on the list, and what the words around it reveal about it")
+            items.append(_TEXTS["not_protected_randomized"])
         if self.style.linked:
-            items.append("which replaced words of all documents under one key are equal; the key undoes the protection")
+            items.append(_TEXTS["not_protected_linked"])
         elif self.style.consistent:
             items.append(_TEXTS["not_protected_equal"])
         return tuple(items)
@@ -196,13 +196,12 @@ class NamesGuarantee:
                 types=", ".join(kept_types)
             )
         kept_phrase += _TEXTS["kept_allowed"] if self.allow else ""
-        linked_phrase = " Documents under one key are linked." if self.style.linked else ""
+        linked_phrase = _TEXTS["linked"] if self.style.linked else ""
         draw = self.draw
         randomized_phrase = ""
         if draw is not None:
-            randomized_phrase = (
-                f"Randomized: {format_count(randomized_words, 'word')} of a public list of {draw.words:,}, "
-                f"{draw} per word. "
+            randomized_phrase = _TEXTS["randomized"].format(
+                count=format_count(randomized_words, "word"), words=f"{draw.words:,}", loss=draw
             )
         return (
             _TEXTS["line"].format(

@@ -9,6 +9,7 @@ animals, food, plants and vehicles.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from math import prod
@@ -276,12 +277,26 @@ def _name_pool(entity_type: str, layout: str) -> str:
     return f"{entity_type}-{layout}" if layout and entity_type in ("word", "title") else entity_type
 
 
+def _remove_accents(name: str) -> str:
+    """Return a name in lower case, in ASCII unless it has letters of other scripts, as mail addresses have it."""
+    name = name.lower()
+    if name.isascii():
+        return name
+    plain = unicodedata.normalize("NFKD", name.translate(_PLAIN_LETTERS))
+    plain = "".join(character for character in plain if unicodedata.category(character)[0] != "M")
+    return plain if plain.isascii() else name
+
+
 def _fold_name(name: str) -> str:
-    return "".join(filter(str.isalpha, name)).lower()
+    return "".join(filter(str.isalpha, _remove_accents(name)))
 
 
 #: Pools that a field of a template may name, each with the function that spells an entry there.
-_PRINTED: dict[str, Callable[[str], str]] = {"given": str.lower, "family": _fold_name}
+_PRINTED: dict[str, Callable[[str], str]] = {"given": _remove_accents, "family": _fold_name}
+#: Letters that NFKD leaves as they are, with the letters of mail addresses.
+_PLAIN_LETTERS = str.maketrans(
+    {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
+)
 
 
 def _count_numbers(layout: str) -> int:
