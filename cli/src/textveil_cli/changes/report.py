@@ -128,7 +128,7 @@ def _iterate_reasons(review: RunReview, rows: Iterable[tuple[ReviewedRow, list]]
                     words[piece.text.lower() if is_kept else piece.state] += 1
     for is_kept, title, counted in ((True, "Kept", kept), (False, "Replaced", replaced)):
         size = total if is_kept else replaced.total()
-        yield f"<h2>{title}, and why</h2>\n<p>{size:,} {'words' if is_kept else 'parts'} in all. "
+        yield f"<h2>{title}, and why</h2>\n<p>{format_count(size, 'word' if is_kept else 'part')} in all. "
         yield f"Most frequent: {escape_html(_list_counts(counted, _MAX_LISTED_WORDS)) or 'none'}</p>\n"
         reasons = sorted(
             ((reason, words) for (kept_here, reason), words in by_reason.items() if kept_here == is_kept),
