@@ -138,7 +138,12 @@ export const characters: {
       >
     >;
   readonly marks: Words<"punctuation"> & Readonly<Record<"hard" | "sentence_ends" | "soft" | "trimmed", string>>;
-  readonly patterns: Readonly<Record<"emoticon" | "redirection" | "entity" | "entity_name", string>>;
+  readonly patterns: Readonly<
+    Record<
+      "digit_years" | "emoticon" | "entity" | "entity_name" | "number_with_groups" | "phone_number" | "redirection",
+      string
+    >
+  >;
   readonly tables: Words<"digits" | "symbols" | "word_characters">;
 };
 

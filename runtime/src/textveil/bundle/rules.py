@@ -5,7 +5,6 @@ docs/format-rules.md defines the format. The rules of English are package data. 
 """
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -25,6 +24,7 @@ from textveil.bundle.parsers import (
     parse_text,
 )
 from textveil.bundle.reply_rules import NO_REPLY_RULES, REPLY_MODEL, ReplyRules
+from textveil.bundle.word_lists import fold
 from textveil.errors import BundleDamaged, BundleTooLarge
 from textveil.lazy import LazyPattern, load_data
 
@@ -38,8 +38,6 @@ POOLS_OF_TEMPLATES, MAX_SURROGATES = ("given", "family"), 1 << 40
 MAX_ELEMENTS = 21
 #: Groups of patterns whose parts the reader uses.
 _GROUPS = {"number": 3, "number_with_unit": 2, "season": 3, "year_range": 1}
-#: Characters that a lookup key replaces by U+0027.
-_APOSTROPHES = dict.fromkeys(map(ord, "\u2019\u2018\u02bc"), "'")
 _LANGUAGE = LazyPattern(re.compile, r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 _NAME = LazyPattern(re.compile, r"[a-z]+(?:_[a-z]+)*")
 #: Patterns that Python's ``re`` and JavaScript match alike: no class of characters depends on Unicode, no quantifier
@@ -261,11 +259,6 @@ class Rules:
     templates: Mapping[str, str]
     facts: FactWords
     replies: ReplyRules = NO_REPLY_RULES
-
-
-def fold(entry: str) -> str:
-    """Return the lookup key of an entry: NFKC, lower case, and ``'`` for other apostrophes."""
-    return (entry if entry.isascii() else unicodedata.normalize("NFKC", entry).translate(_APOSTROPHES)).lower()
 
 
 @cache

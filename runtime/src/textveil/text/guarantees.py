@@ -16,7 +16,8 @@ from textveil.text.statement import CERTIFIED, PURE_LDP, PrivacyTerms
 
 #: What a certified epsilon relies on: a bundle or signer that the caller specified, or only the bundle's own claim.
 EXPECTED_BUNDLE, NOT_RECOMPUTED = "of the expected bundle", "certificate not recomputed"
-_TEXTS, _TOKEN_TEXTS, _PARTS = (load_data(STATEMENTS)[name] for name in ("words", "tokens", "revealed_parts"))
+_TEXTS, _TOKEN_TEXTS = load_data(STATEMENTS)["words"], load_data(STATEMENTS)["tokens"]
+_ORDER_PHRASE: str = load_data(STATEMENTS)["revealed_parts"]["order"]
 #: Full name of the privacy notion of the staircase mechanism.
 NOTION: str = _TEXTS["guarantee"]
 CONSISTENT_NOTION: str = _TEXTS["guarantee_consistent"]
@@ -134,7 +135,7 @@ class TokenGuarantee:
         """Return the guarantee as one line (``PrivacyGuarantee.format_line``)."""
         kept = [] if terms.sanitize_punctuation else [_TOKEN_TEXTS["line_kept_punctuation"]]
         kept += [] if self.replacement_probability is None else [_TOKEN_TEXTS["line_kept_common"]]
-        opening, parts = ("line_kept", ", ".join(kept)) if kept else ("line_revealed", _PARTS["order"])
+        opening, parts = ("line_kept", ", ".join(kept)) if kept else ("line_revealed", _ORDER_PHRASE)
         return _TOKEN_TEXTS["line_uniform" if self.epsilon == 0 else "line"].format(
             kept=_TOKEN_TEXTS[opening].format(parts=parts),
             count=format_count(tokens, "token"),

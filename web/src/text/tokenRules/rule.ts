@@ -1,6 +1,7 @@
 /** Rule of the modes `words` and `all`: each token is kept, replaced or randomized (docs/format-staircase.md). */
 
 import { ENGLISH, includesWord } from "../../bundle/rules.js";
+import { CAPITALIZED, RECOGNIZED_ONLY } from "../../bundle/wordLists.js";
 import { SHAPES } from "../../constants.js";
 import { characters } from "../../data.js";
 import { BundleDamaged } from "../../errors.js";
@@ -114,8 +115,6 @@ export class EntityTypes {
   }
 }
 
-export const CAPITALIZED = 1;
-export const RECOGNIZED_ONLY = 2;
 const NONE = -1;
 
 /** Rule under the options of one call. */

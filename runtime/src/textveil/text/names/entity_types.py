@@ -78,6 +78,11 @@ class MentionPart(NamedTuple):
     folded: str
     text: str
 
+    @property
+    def is_randomized(self) -> bool:
+        """Whether the part is a randomized word. Own types may have any layout, and none of them is called ``word``."""
+        return self.layout == RANDOMIZED and self.entity_type == "word"
+
 
 class EntityMention(NamedTuple):
     """A span with its entity type.
@@ -207,6 +212,8 @@ class EntityClassifier:
         self._type_by_name: dict[str, str] = {}
         for name in reversed(_NAME_LISTS):
             self._type_by_name.update(zip(name_lists[name], repeat(name), strict=False))
+        #: Mentions of randomized words, each made once: words of a public list.
+        self._randomized_mentions: dict[NamesToken, EntityMention] = {}
         self._type_by_end_word = {
             entry: kind for name, kind in reversed(_NAME_ENDING_LISTS) for entry in name_lists[name]
         }
@@ -231,6 +238,11 @@ class EntityClassifier:
             has_capitals: Whether the document has a capital letter. Without one, names look like other words.
         """
         provisional_type, tokens = span.entity_type, span.tokens
+        if span.layout == RANDOMIZED and provisional_type == "word":
+            mention = self._randomized_mentions.get(tokens[0])
+            if mention is None:
+                mention = self._randomized_mentions[tokens[0]] = self._make_mention(span, "word", RANDOMIZED)
+            return mention
         if (
             provisional_type == DIGIT_GROUP and len(tokens) >= MIN_CARD_DIGITS
         ):  # same result as ``classify_number``, without scanning megabytes
@@ -245,7 +257,7 @@ class EntityClassifier:
         folded = tokens[0].key if len(tokens) == 1 else " ".join([token.key for token in tokens])
         entity_type = self._type_by_name.get(folded)
         if provisional_type != CAPITALIZED_RUN:
-            is_classified_word = all(token.layout != RANDOMIZED for token in tokens)
+            is_classified_word = all(token.layout != RANDOMIZED for token in tokens)  # behind ``new``, for example
             if entity_type is not None and is_classified_word:
                 return self._make_mention(
                     span,
@@ -313,10 +325,9 @@ class EntityClassifier:
         """
         entity_type, span, kept_types = mention.entity_type, mention.span, self._kept_types
         keys = [token.key for token in span.tokens]
-        is_randomized = mention.parts[0].layout == RANDOMIZED
         if (
             PUBLIC_TYPE_NAMES.get(entity_type, entity_type) not in kept_types
-            or is_randomized
+            or mention.parts[0].is_randomized
             or not self._denied.isdisjoint(keys)
         ):
             return False

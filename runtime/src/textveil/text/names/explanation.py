@@ -20,7 +20,6 @@ from textveil.text.names.tokens import (
     KEPT_FOR_EMPHASIS,
     KNOWN_PERSON,
     LONE_INITIAL,
-    RANDOMIZED,
     NamesToken,
 )
 from textveil.text.options import NO_FACTS
@@ -92,7 +91,7 @@ def explain_token(tokens: Sequence[NamesToken], plan: NamesPlan) -> str:
 def _explain_mention(mention: EntityMention, plan: NamesPlan) -> str:
     """Return the reason for the type of a replaced span."""
     span, parts, lists = mention.span, mention.parts, plan.lists.members_by_type
-    if parts[0].layout == RANDOMIZED:
+    if parts[0].is_randomized:
         return "randomize"
     if span.entity_type == KNOWN_PERSON:
         return "known"

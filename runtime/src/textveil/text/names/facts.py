@@ -28,7 +28,6 @@ from textveil.text.names.tokens import (
     CAPITALIZED_RUN,
     HOLDS_OWN,
     KEPT,
-    RANDOMIZED,
     EntitySpan,
     NamesToken,
     find_run_case,
@@ -200,7 +199,7 @@ class FactRules:
         return [*place.iterate_elements()]
 
     def _may_keep(self, mention: EntityMention) -> bool:
-        if mention.parts[0].layout == RANDOMIZED or not mention.span.tokens or mention.span.escaped_text:
+        if mention.parts[0].is_randomized or not mention.span.tokens or mention.span.escaped_text:
             return False
         public = PUBLIC_TYPE_NAMES.get(mention.entity_type, mention.entity_type)
         if public in self._hidden_types:

@@ -24,6 +24,8 @@ DIGIT_JOINS = frozenset(_GAPS["joins_digits"])
 _LINE_BREAKS = frozenset(_GAPS["line_breaks"])
 #: Layouts (here: the number of digits) of ages and of area codes.
 SHORT_NUMBER_LAYOUTS = frozenset(("1", "2", "3"))
+#: Types of numbers that a plus sign before them belongs to.
+TYPES_WITH_PLUS = frozenset((DIGIT_GROUP, "phone", "account"))
 #: Gaps between digits that open or close a bracket.
 _OPENS_BRACKET, CLOSES_BRACKET = " (", frozenset((")", ") "))
 #: For the number of a list item: characters that may precede it on its line, blanks that may follow its mark, and the

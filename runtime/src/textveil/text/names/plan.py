@@ -39,7 +39,7 @@ from textveil.text.names.rewrite import DocumentDraws
 from textveil.text.names.strict_rules import hide_context_words
 from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.names.tokenizer import ChunkTokenizer
-from textveil.text.names.tokens import RANDOMIZED, NamesToken
+from textveil.text.names.tokens import NamesToken
 from textveil.text.names.word_list import WordListRandomizer
 from textveil.text.options import CONSISTENT_CAP, DEFAULT_FACTS, DEFAULT_STYLE, FACTS, NO_FACTS
 from textveil.text.restore import Restorer
@@ -271,7 +271,7 @@ class NamesPlan:
                 for piece in _WORD_OR_GAP.findall(entry):
                     yield piece, "kept" if piece[0].isalnum() else "gap", None
             else:
-                is_randomized = entry.parts[0].layout == RANDOMIZED
+                is_randomized = entry.parts[0].is_randomized
                 state = "randomized" if is_randomized else PUBLIC_TYPE_NAMES.get(entry.entity_type, entry.entity_type)
                 yield entry.span.escaped_text or entry.span.text, state, entry
 
