@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from textveil.errors import WorkStopped
 from textveil.work_limits import check_work
+from textveil_cli.gateway import workers
 from textveil_cli.gateway.memory_estimates import estimate_memory, refuse_heavy_body
 from textveil_cli.gateway.workers import MAX_MEDIUM_CHARACTERS, MAX_SHORT_CHARACTERS, RequestAdmission, WorkerPool
 from textveil_cli.serve.access import Refusal
@@ -140,6 +141,38 @@ def test_short_work_does_not_wait_for_long_work() -> None:
         await asyncio.wait(tasks)
 
     run_with_workers(body)
+
+
+class CountingClock:
+    """A clock that goes on by a millisecond at each look, and counts the pauses of jobs."""
+
+    def __init__(self) -> None:
+        self.looks, self.pauses = itertools.count(), list[float]()
+
+    def monotonic(self) -> float:
+        return next(self.looks) / 1_000
+
+    def sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+
+
+@pytest.mark.parametrize(
+    ("size", "pauses"), [(MAX_SHORT_CHARACTERS, 0), (MAX_SHORT_CHARACTERS + 1, 34), (MAX_MEDIUM_CHARACTERS + 1, 34)]
+)
+def test_longer_work_lets_the_event_loop_run_every_few_milliseconds(
+    size: int, pauses: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread that reads entropy again and again releases the interpreter too shortly for another thread to get it."""
+    clock = CountingClock()
+    monkeypatch.setattr(workers, "time", clock)
+
+    def work() -> None:
+        for _ in range(100):
+            check_work()
+
+    run_with_workers(lambda pool: pool.run_job(work, size=size))
+    assert len(clock.pauses) == pauses
+    assert all(pause > 0 for pause in clock.pauses)
 
 
 def test_admission_bounds_requests_and_bytes() -> None:

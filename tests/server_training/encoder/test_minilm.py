@@ -8,7 +8,7 @@ import pytest
 from interruption import ctrl_c
 from textveil.bundle import LabelBundle, OnnxExtractorData, open_bundle
 from textveil.vector import TextLabelEncoder
-from textveil_cli.aggregation import IndexServer
+from textveil_cli.aggregation import LabelServer
 from textveil_training.encoder.resume_cache import get_unfinished_folder
 from tiny_training import write_classes, write_encoder
 from written_files import content
@@ -116,9 +116,9 @@ def test_its_bundle_decides_on_the_device(run: Run, data: Path, tmp_path: Path) 
     assert encoder.bundle.labels == ("kitchen", "weather")
     assert encoder.compute_true_label("cold wind and snow in the north") == 1
     assert encoder.compute_true_label("bake the bread in butter and salt") == 0
-    server = IndexServer.load(output)
+    server = LabelServer.load(output)
     received = [server.parse_line(encoder.encode(text).line, 1) for text in ("snow", "bread", "")]
-    assert {server.classify_index(one).label for one in received} <= {"kitchen", "weather"}
+    assert {server.classify_label(one).label for one in received} <= {"kitchen", "weather"}
     provenance = encoder.bundle.manifest["provenance"]
     assert provenance["extractor"] == "minilm"
     # No more texts than there are: 1,000 are meant.

@@ -14,6 +14,7 @@ from ipaddress import ip_address
 from typing import Any
 
 from starlette.responses import Response
+from textveil.formatting import format_count
 from textveil.text.marked_html import (
     KEPT_TEXT,
     MarkedPiece,
@@ -135,7 +136,8 @@ def _iterate_card(exchange: ReviewedExchange, align: Aligner) -> Iterator[str]:
     earlier = [text for text in exchange.sent if text.is_earlier]
     if earlier or exchange.left_out:
         more = f", and {exchange.left_out:,} characters more" if exchange.left_out else ""
-        yield f'<details><summary class="soft">{len(earlier):,} texts of earlier requests{more}</summary>\n'
+        counted = format_count(len(earlier), "text")
+        yield f'<details><summary class="soft">{counted} of earlier requests{more}</summary>\n'
         for text in earlier:
             yield from _iterate_pair(text, align(text.before, text.after), ("your text", "sent"))
         yield "</details>\n"

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from textveil.bundle import HeldOutCounts
 from textveil.errors import OptionError
 from textveil.mechanisms.staircase import LabelStaircase
-from textveil_export.index import IndexContents, compute_realized_epsilon, make_integer_randomizer
+from textveil_export.label import LabelBundleContents, compute_realized_epsilon, make_integer_randomizer
 
 from textveil_training.data.splits import SHARED_WORDS
 from textveil_training.encoder.extractors import STATIC, train_minilm_extractor, train_static_extractor
@@ -115,7 +115,7 @@ def parse_levels(levels: str | None, default: str) -> tuple[str, ...]:
 
 def train_class_bundle(
     task: LabeledTexts, settings: EncoderBundleSettings, report: ProgressCallback, kept: ResumeCache
-) -> IndexContents:
+) -> LabelBundleContents:
     """Train an extractor, quantize it, fit the randomizers and measure the bundle.
 
     Args:
@@ -147,7 +147,7 @@ def train_class_bundle(
     calibration = count_confusion(task.calibration, decided["calibration"], len(task.labels))
     test = count_confusion(task.test, decided["test"], len(task.labels))
     channels = fit_randomizers(calibration, settings.levels, report)
-    return IndexContents(
+    return LabelBundleContents(
         name=settings.name,
         labels=task.labels,
         extractor=trained.parts,

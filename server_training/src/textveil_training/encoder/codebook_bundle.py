@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import HeldOutCounts, layout
 from textveil.mechanisms.staircase import LabelStaircase
-from textveil_export.index import IndexContents, compute_realized_epsilon, make_integer_randomizer
+from textveil_export.label import LabelBundleContents, compute_realized_epsilon, make_integer_randomizer
 
 from textveil_training.encoder.class_bundle import (
     EncoderBundleSettings,
@@ -45,7 +45,7 @@ def train_codebook_bundle(
     report: ProgressCallback,
     teacher: str,
     kept: ResumeCache,
-) -> IndexContents:
+) -> LabelBundleContents:
     """Learn a codebook, quantize its extractor and measure the bundle.
 
     Args:
@@ -92,7 +92,7 @@ def train_codebook_bundle(
     calibration = count_parts("calibration")
     shares = np.diag(calibration.sum(axis=0))
     labels = tuple(str(cluster) for cluster in range(count))
-    return IndexContents(
+    return LabelBundleContents(
         name=settings.name,
         labels=labels,
         extractor=trained.parts,
