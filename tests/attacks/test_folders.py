@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from damaged import sign
 from small_encoders import write_encoder
-from small_index import write_index
+from small_label_bundle import write_index
 from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.bundle import MAX_BUNDLE_BYTES, TextBundle, open_bundle

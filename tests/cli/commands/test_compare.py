@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_index import SENTENCES, sentences_of, write_index
+from small_label_bundle import SENTENCES, sentences_of, write_index
 from textveil import Sanitizer, TextLabelEncoder
 from textveil.text.options import DEFAULT_FACTS, FACTS
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from canaries import CANARIES, SECRET
 from serving import served
-from small_index import SENTENCES, sentences_of, write_index
+from small_label_bundle import SENTENCES, sentences_of, write_index
 from textveil import Ledger
 
 pytest.importorskip("starlette", reason="needs the extra serve: make integrations")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from drawn_words import strict_words
 from small_encoders import load_encoder
-from small_index import sentences_of, write_index
+from small_label_bundle import sentences_of, write_index
 from small_ledger import entry
 from textveil import Ledger, Sanitizer, TextLabelEncoder
 from textveil.errors import CryptoUnavailable, KeyFileError, OptionError

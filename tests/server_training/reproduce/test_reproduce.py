@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from textveil_training.cli.reproduce import StudyName
-from textveil_training.errors import InvalidJson
-from textveil_training.reproduce.inputs import SAMPLE, ReproductionInputs, read_sample
+from textveil_training.errors import InvalidJson, WrongLayout
+from textveil_training.reproduce.inputs import SAMPLE, ReproductionInputs, check_inputs, read_sample
 from textveil_training.reproduce.noise_studies import clip_vector, draw_privacy_losses, measure_sensitivity
 from textveil_training.reproduce.picture import draw_picture
 from textveil_training.reproduce.published import SECOND_HAND, SECOND_HAND_NOTE, STUDIES
@@ -200,6 +200,14 @@ def test_inputs_that_cannot_be_used_are_refused_at_once(
     ]
     for arguments, said in cases:
         assert refused("reproduce", *arguments).startswith(said)
+
+
+def test_a_file_of_another_layout_is_found_before_anything_is_computed(place: Path, tmp_path: Path) -> None:
+    """``check_inputs`` runs before PyTorch is imported, which takes seconds."""
+    inputs = ReproductionInputs(data=place / "tp_us.txt", format_name="qnli", work=tmp_path)
+    with pytest.raises(WrongLayout):
+        check_inputs(STUDIES["santext-table1"], inputs)
+    check_inputs(STUDIES["dpnr-table2"], replace(inputs, format_name="trustpilot"))
 
 
 def test_a_picture_is_an_image_with_a_line_for_each_series() -> None:

@@ -108,9 +108,9 @@ def _open_bundles(folders: list[Path], expected_bundle: ExpectedBundle) -> tuple
         bundles[type(bundle)] = bundle
     if len(bundles) < len(folders):
         raise OptionError("--bundle takes one text bundle, one bundle that releases a class label, or one of each")
-    text, index = bundles.get(TextBundle), bundles.get(LabelBundle)
+    text, label = bundles.get(TextBundle), bundles.get(LabelBundle)
     sanitizer = Sanitizer.load(**({} if bundles else expected_bundle)) if text is None else Sanitizer(text)
-    return sanitizer, None if index is None else TextLabelEncoder(index)
+    return sanitizer, None if label is None else TextLabelEncoder(label)
 
 
 def _make_releases(

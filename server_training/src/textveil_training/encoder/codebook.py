@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil_export.index import quantize_static_parts
+from textveil_export.label import quantize_static_parts
 
 from textveil_training.data.splits import fold_words
 from textveil_training.encoder.extractors import (

@@ -1,4 +1,4 @@
-"""Attach public sentences to the classes of an index bundle."""
+"""Attach public sentences to the classes of a label bundle."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,11 +10,11 @@ from textveil.bundle import layout
 from textveil.vector import make_extractor
 
 from textveil_export.errors import SourceError
-from textveil_export.index.contents import IndexContents
+from textveil_export.label.contents import LabelBundleContents
 from textveil_export.text.word_vectors import read_list
 
 
-def add_sentences(contents: IndexContents, file: Path, source: str = "") -> IndexContents:
+def add_sentences(contents: LabelBundleContents, file: Path, source: str = "") -> LabelBundleContents:
     """Return a bundle with public sentences; its randomizers do not change.
 
     Each cluster gets one sentence, all different: the assignment maximizes the sum of similarities. The similarity
@@ -31,10 +31,10 @@ def add_sentences(contents: IndexContents, file: Path, source: str = "") -> Inde
         EncoderUnavailable, EncoderFailed: The bundle's model cannot be run here.
 
     Example:
-        >>> from textveil_export.index import read_index_contents
+        >>> from textveil_export.label import read_label_contents
         >>> lines = ["business\\tShares fell.", "sport\\tThey won.", "health\\tThe clinic opened."]
         >>> _ = Path("sentences.tsv").write_text("\\n".join(lines))
-        >>> add_sentences(read_index_contents(Path("labels")), Path("sentences.tsv"), "our team, CC0-1.0").sentences
+        >>> add_sentences(read_label_contents(Path("labels")), Path("sentences.tsv"), "our team, CC0-1.0").sentences
         (('Shares fell.',), ('They won.',), ('The clinic opened.',))
     """
     lines = list(dict.fromkeys(read_list(file)))
@@ -47,7 +47,7 @@ def add_sentences(contents: IndexContents, file: Path, source: str = "") -> Inde
     return replace(contents, sentences=tuple(map(tuple, sentences)), provenance=provenance)
 
 
-def _assign_sentences(contents: IndexContents, sentences: Sequence[str]) -> list[list[str]]:
+def _assign_sentences(contents: LabelBundleContents, sentences: Sequence[str]) -> list[list[str]]:
     """Assign one sentence to each cluster by the largest sum of similarities."""
     if len(sentences) < len(contents.labels):
         raise SourceError(

@@ -1,15 +1,15 @@
-"""Format the model card of an index bundle."""
+"""Format the model card of a label bundle."""
 
 import textwrap
 from typing import Any
 
 from textveil.bundle import HeldOutCounts, layout
 
-from textveil_export.index.contents import IndexContents
+from textveil_export.label.contents import LabelBundleContents
 from textveil_export.text.card import format_bullets, format_percent
 
 
-def format_index_card(manifest: dict[str, Any], sizes: dict[str, int], contents: IndexContents) -> str:
+def format_label_card(manifest: dict[str, Any], sizes: dict[str, int], contents: LabelBundleContents) -> str:
     """Return the card as Markdown.
 
     Args:

@@ -7,23 +7,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import small_index
-from small_index import MEASURED, SENTENCES, sentences_of
+import small_label_bundle
+from small_label_bundle import MEASURED, SENTENCES, sentences_of
 from textveil.bundle.layout import CLUSTER_LABELS
 from textveil.errors import BundleDamaged
 from textveil.vector import TextLabelEncoder, make_extractor
 from textveil_cli import console
 from textveil_export.cli.main import app
 from textveil_export.errors import SourceError
-from textveil_export.index import IndexContents, add_sentences, read_index_contents, write_index_bundle
+from textveil_export.label import LabelBundleContents, add_sentences, read_label_contents, write_label_bundle
 
 SECRET = "Zorblaxia 48213977"
 OF_LABELS = "# of whom\nsport\tThey won.\nbusiness\tShares fell.\nhealth\tA café for doctors.\n"
 
 
 @pytest.fixture
-def plain(tmp_path: Path) -> IndexContents:
-    return replace(read_index_contents(small_index.write_index(tmp_path / "given")), measured=MEASURED)
+def plain(tmp_path: Path) -> LabelBundleContents:
+    return replace(read_label_contents(small_label_bundle.write_index(tmp_path / "given")), measured=MEASURED)
 
 
 def written(tmp_path: Path, content: str) -> Path:
@@ -31,9 +31,9 @@ def written(tmp_path: Path, content: str) -> Path:
     return tmp_path / "said.tsv"
 
 
-def test_the_command_does_not_change_the_randomizers(plain: IndexContents, tmp_path: Path) -> None:
+def test_the_command_does_not_change_the_randomizers(plain: LabelBundleContents, tmp_path: Path) -> None:
     before, after = tmp_path / "before", tmp_path / "after"
-    write_index_bundle(plain, before)
+    write_label_bundle(plain, before)
     arguments = ["sentences", str(before), str(written(tmp_path, OF_LABELS)), "--source", "ours", "-o", str(after)]
     assert console.run(app, "textveil-export", arguments) == 0
     found = TextLabelEncoder.load(after).bundle
@@ -46,7 +46,7 @@ def test_the_command_does_not_change_the_randomizers(plain: IndexContents, tmp_p
     assert "prints one of 3 public sentences (`sentences.txt`) instead of a label" in card
     assert "None is a paraphrase" in card
     assert "- sentences: ours" in card
-    assert read_index_contents(after).sentences == found.sentences
+    assert read_label_contents(after).sentences == found.sentences
     assert "public sentences" not in (before / "README.md").read_text("utf-8")
     assert console.run(app, "textveil-export", arguments) == 1  # it is there
 
@@ -60,7 +60,9 @@ def test_the_command_does_not_change_the_randomizers(plain: IndexContents, tmp_p
         ("sport\tThey won.\n", "different numbers of sentences"),
     ],
 )
-def test_a_file_for_labels_that_is_wrong(plain: IndexContents, tmp_path: Path, content: str, message: str) -> None:
+def test_a_file_for_labels_that_is_wrong(
+    plain: LabelBundleContents, tmp_path: Path, content: str, message: str
+) -> None:
     with pytest.raises(SourceError, match=message) as raised:
         add_sentences(plain, written(tmp_path, content))
     assert SECRET not in str(raised.value)
@@ -69,14 +71,14 @@ def test_a_file_for_labels_that_is_wrong(plain: IndexContents, tmp_path: Path, c
 
 
 @pytest.mark.parametrize("sentence", ["x" * 501, "cafe\u0301", "They won."])
-def test_a_sentence_that_is_wrong_is_not_written(plain: IndexContents, tmp_path: Path, sentence: str) -> None:
+def test_a_sentence_that_is_wrong_is_not_written(plain: LabelBundleContents, tmp_path: Path, sentence: str) -> None:
     content = OF_LABELS.replace("Shares fell.", sentence)
     with pytest.raises(BundleDamaged, match=r"sentences\.txt"):
-        write_index_bundle(add_sentences(plain, written(tmp_path, content)), tmp_path / "bundle")
+        write_label_bundle(add_sentences(plain, written(tmp_path, content)), tmp_path / "bundle")
     assert not (tmp_path / "bundle").exists()
 
 
-def test_a_code_gets_the_sentence_that_is_nearest_to_its_center(plain: IndexContents, tmp_path: Path) -> None:
+def test_a_code_gets_the_sentence_that_is_nearest_to_its_center(plain: LabelBundleContents, tmp_path: Path) -> None:
     codes = replace(plain, kind=CLUSTER_LABELS)
     said = ["market goal", "goal", "the doctor , goal", "market", "doctor", "goal"]
     found = add_sentences(codes, written(tmp_path, "\n".join(said)))
@@ -94,7 +96,7 @@ def test_a_code_gets_the_sentence_that_is_nearest_to_its_center(plain: IndexCont
         add_sentences(codes, written(tmp_path, "goal\nmarket\ngoal\n"))
 
 
-def test_sentences_stay_when_a_bundle_is_written_again(plain: IndexContents, tmp_path: Path) -> None:
-    folder = small_index.write_index(tmp_path / "two", files=sentences_of())
-    written_again = write_index_bundle(replace(read_index_contents(folder), measured=MEASURED), tmp_path / "again")
+def test_sentences_stay_when_a_bundle_is_written_again(plain: LabelBundleContents, tmp_path: Path) -> None:
+    folder = small_label_bundle.write_index(tmp_path / "two", files=sentences_of())
+    written_again = write_label_bundle(replace(read_label_contents(folder), measured=MEASURED), tmp_path / "again")
     assert sum(written_again.bundle.sentences, ()) == SENTENCES

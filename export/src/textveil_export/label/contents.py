@@ -1,4 +1,4 @@
-"""Hold an index bundle in memory, read one back, and quantize its extractor."""
+"""Hold a label bundle in memory, read one back, and quantize its extractor."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,8 +26,8 @@ _INT8_LIMIT = 127
 
 
 @dataclass(frozen=True, kw_only=True)
-class IndexContents:
-    """Content of an index bundle.
+class LabelBundleContents:
+    """Content of a label bundle.
 
     Attributes:
         name: Name, as ``textveil info`` prints it.
@@ -35,23 +35,23 @@ class IndexContents:
         extractor: Model from a text to a vector.
         weight: Linear map from a vector to scores of the classes, shape ``(classes, dimension)``.
         bias: Added to the scores, shape ``(classes,)``.
-        channels: Levels of each randomizer by name, epsilon ascending.
+        randomizers: Levels of each randomizer by name, epsilon ascending.
         default: Randomizer and epsilon for users who choose none.
         kind: ``CLASS_LABELS`` (classes) or ``CLUSTER_LABELS`` (clusters).
-        probabilities: Matrices ``P(label | released index)``, shape ``(classes, classes)``, with the keys
+        probabilities: Matrices ``P(label | released label)``, shape ``(classes, classes)``, with the keys
             ``randomizer.epsilon``.
         held_out: Decisions on texts outside the training data, by label; ``None`` without labels.
         sentences: Public sentences of each class, equally many for each; empty if there are none.
         license: SPDX expression, if known.
         provenance: Origin of data and weights, for the card.
-        measured: Figures for the card, as ``format_index_card`` reads them.
+        measured: Figures for the card, as ``format_label_card`` reads them.
 
     Example:
         >>> import numpy as np
         >>> parts = quantize_static_parts({"good": 0}, np.ones((3, 2), np.float32), np.ones((1, 2), np.float32), 100)
         >>> weight, bias = np.eye(2, dtype=np.float32), np.zeros(2, np.float32)
-        >>> contents = IndexContents(
-        ...     name="tiny", labels=("no", "yes"), extractor=parts, weight=weight, bias=bias, channels={},
+        >>> contents = LabelBundleContents(
+        ...     name="tiny", labels=("no", "yes"), extractor=parts, weight=weight, bias=bias, randomizers={},
         ...     default=("counts", "2"),
         ... )
         >>> contents.kind == layout.CLASS_LABELS
@@ -63,7 +63,7 @@ class IndexContents:
     extractor: StaticExtractorData | OnnxExtractorData
     weight: Float32Array
     bias: Float32Array
-    channels: dict[str, tuple[LabelStaircase, ...]]
+    randomizers: dict[str, tuple[LabelStaircase, ...]]
     default: tuple[str, str]
     kind: str = layout.CLASS_LABELS
     probabilities: dict[str, Float32Array] = field(default_factory=dict)
@@ -104,13 +104,13 @@ def quantize_static_parts(
     )
 
 
-def make_certificate(channels: dict[str, tuple[LabelStaircase, ...]]) -> list[dict[str, Any]]:
+def make_certificate(randomizers: dict[str, tuple[LabelStaircase, ...]]) -> list[dict[str, Any]]:
     """Return the manifest entries that state and support the bound of each level.
 
     An entry has the integers on which the bound depends, and properties of the randomizer.
 
     Example:
-        >>> from textveil_export.index import make_integer_randomizer
+        >>> from textveil_export.label import make_integer_randomizer
         >>> level = make_integer_randomizer("counts", [[0.75, 0.25], [0.25, 0.75]], "2")
         >>> [entry["epsilon"] for entry in make_certificate({"counts": (level,)})]
         ['2']
@@ -129,7 +129,7 @@ def make_certificate(channels: dict[str, tuple[LabelStaircase, ...]]) -> list[di
             if np.isfinite(compute_condition_number(staircase))
             else None,
         }
-        for name, levels in channels.items()
+        for name, levels in randomizers.items()
         for staircase in levels
     ]
 
@@ -142,32 +142,32 @@ def _quantize_to_int8(rows: Float32Array) -> tuple[NDArray[np.int8], float]:
     return np.clip(np.rint(rows / scale), -_INT8_LIMIT, _INT8_LIMIT).astype(np.int8), scale
 
 
-def read_index_contents(folder: Path, **pins: Unpack[ExpectedBundle]) -> IndexContents:
+def read_label_contents(folder: Path, **pins: Unpack[ExpectedBundle]) -> LabelBundleContents:
     """Read a bundle back into memory, to write it again with changes.
 
-    ``write_index_bundle`` writes the same extractor, classes, randomizers and probabilities byte for byte.
+    ``write_label_bundle`` writes the same extractor, classes, randomizers and probabilities byte for byte.
 
     Args:
         folder: The bundle.
         **pins: Expected properties of the bundle, as ``textveil.bundle.open_bundle`` takes them.
 
     Raises:
-        BundleError: The folder has no index bundle, or a damaged one.
+        BundleError: The folder has no label bundle, or a damaged one.
 
     Example:
-        >>> read_index_contents(Path("labels")).labels
+        >>> read_label_contents(Path("labels")).labels
         ('business', 'sport', 'health')
     """
     bundle = open_bundle(folder, LabelBundle, **pins)
     manifest, level = bundle.manifest, bundle.default_randomizer.level
     shares = manifest["files"].get(layout.LABEL_PROBABILITIES)
-    return IndexContents(
+    return LabelBundleContents(
         name=str(manifest.get("name")),
         labels=bundle.labels,
         extractor=bundle.extractor,
         weight=bundle.weight,
         bias=bundle.bias,
-        channels=bundle.randomizers,
+        randomizers=bundle.randomizers,
         default=(level.name, f"{level.epsilon:f}"),
         kind=bundle.label_type,
         probabilities={}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textveil_export.errors import ExportError
-from textveil_export.index import compute_realized_epsilon, make_integer_randomizer
+from textveil_export.label import compute_realized_epsilon, make_integer_randomizer
 
 
 def response(codes: int, epsilon: float) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Descriptions of index bundles and their guarantees, for the command line."""
+"""Descriptions of label bundles and their guarantees, for the command line."""
 
 import json
 from typing import Any
@@ -10,8 +10,8 @@ from textveil.vector import LabelStatement
 from textveil_cli.aggregation import compute_condition_number
 
 
-def describe_index_bundle(bundle: LabelBundle, *, as_json: bool = False) -> str:
-    """Describe an index bundle: properties, guarantee of each epsilon, and measurements."""
+def describe_label_bundle(bundle: LabelBundle, *, as_json: bool = False) -> str:
+    """Describe a label bundle: properties, guarantee of each epsilon, and measurements."""
     levels = [staircase for name in bundle.randomizers for staircase in bundle.randomizers[name]]
     parts = bundle.extractor
     facts: dict[str, Any] = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from small_encoders import pinned
-from small_index import LABELS, SENTENCES, sentences_of, write_index
+from small_label_bundle import LABELS, SENTENCES, sentences_of, write_index
 from textveil.errors import OptionError
 
 SECRET = "Zorblaxia 48213977"

@@ -1,4 +1,4 @@
-"""Reader of released indices, for servers: labels, probabilities, corrected counts.
+"""Reader of released class labels, for servers: labels, probabilities, corrected counts.
 
 numpy is the only numerical library that it needs.
 """
@@ -29,15 +29,15 @@ from textveil_cli.errors import ReleaseError
 
 
 @dataclass(frozen=True)
-class ReceivedIndex:
-    """One released line: the index, and the mechanism that randomized it."""
+class ReceivedLabel:
+    """One released line: the id of the class label, and the mechanism that randomized it."""
 
-    index: int
+    label_id: int
     staircase: LabelStaircase
 
 
-class IndexServer:
-    """Reader of the indices that devices with one bundle release.
+class LabelServer:
+    """Reader of the class labels that devices with one bundle release.
 
     It needs neither extractor nor model.
 
@@ -52,21 +52,21 @@ class IndexServer:
 
     Example:
         >>> from textveil.bundle import find_artifact
-        >>> server = IndexServer.load(find_artifact("ag-static"))
-        >>> line = "\\t".join(["2", server.bundle.content_hash[:12], "4", "counts"])  # a device released index 2
-        >>> server.classify_index(server.parse_line(line, number=1)).label
+        >>> server = LabelServer.load(find_artifact("ag-static"))
+        >>> line = "\\t".join(["2", server.bundle.content_hash[:12], "4", "counts"])  # a device released label 2
+        >>> server.classify_label(server.parse_line(line, number=1)).label
         'Sports'
     """
 
     def __init__(self, bundle: LabelBundle) -> None:
         self.bundle = bundle
-        self._index_by_sentence = {
-            sentence: index for index, sentences in enumerate(bundle.sentences) for sentence in sentences
+        self._id_by_sentence = {
+            sentence: label_id for label_id, sentences in enumerate(bundle.sentences) for sentence in sentences
         }
         self._probabilities = self._read_probabilities(bundle.path)
 
     @classmethod
-    def load(cls, folder: str | Path, **expected: Unpack[ExpectedBundle]) -> "IndexServer":
+    def load(cls, folder: str | Path, **expected: Unpack[ExpectedBundle]) -> "LabelServer":
         """Open the bundle in a folder.
 
         Raises:
@@ -74,10 +74,10 @@ class IndexServer:
         """
         return cls(open_bundle(Path(folder), LabelBundle, **expected))
 
-    def parse_line(self, line: str, number: int) -> ReceivedIndex:
+    def parse_line(self, line: str, number: int) -> ReceivedLabel:
         """Read one line of ``textveil encode``.
 
-        Its four fields, separated by tabs, are the index or its sentence, the first digits of the bundle's content
+        Its four fields, separated by tabs, are the label id or its sentence, the first digits of the bundle's content
         hash, epsilon, and the randomizer.
 
         Args:
@@ -86,13 +86,13 @@ class IndexServer:
 
         Raises:
             ReleaseError: The line has another format, was released with another bundle, or has a randomizer, epsilon or
-                index that this bundle does not have.
+                class label that this bundle does not have.
         """
         if not isinstance(line, str):
             raise ReleaseError(f"line {number}: must be a string")
         fields = line.rstrip("\r").split("\t")
-        is_index = len(line) <= 60 and fields[0].isascii() and fields[0].isdecimal()
-        if len(fields) != 4 or not (is_index or fields[0] in self._index_by_sentence):
+        is_id = len(line) <= 60 and fields[0].isascii() and fields[0].isdecimal()
+        if len(fields) != 4 or not (is_id or fields[0] in self._id_by_sentence):
             raise ReleaseError(f"line {number}: is not a released class label (textveil encode writes them)")
         released, content_hash, epsilon, randomizer = fields
         if content_hash != self.bundle.content_hash[:HASH_DIGITS]:
@@ -106,25 +106,25 @@ class IndexServer:
             raise ReleaseError(
                 f"line {number}: was released with a randomizer or an epsilon that the bundle does not have"
             )
-        index = int(released) if is_index else self._index_by_sentence[released]
-        if index >= staircase.label_count or not staircase.base[index]:
+        label_id = int(released) if is_id else self._id_by_sentence[released]
+        if label_id >= staircase.label_count or not staircase.base[label_id]:
             raise ReleaseError(f"line {number}: has a class label that its randomizer never releases")
-        return ReceivedIndex(index, staircase)
+        return ReceivedLabel(label_id, staircase)
 
-    def classify_index(self, received: ReceivedIndex) -> LabelDecision:
-        """Return the label of an index, and the probability of each label.
+    def classify_label(self, received: ReceivedLabel) -> LabelDecision:
+        """Return the received class label, and the probability of each true label.
 
-        The label is the one with this index. The probabilities are ``P(label | index)``, measured on the calibration
-        texts of the randomizer, if the bundle has them; otherwise the label of the index has the probability 1. If
+        The probabilities are ``P(true label | released label)``, measured on the calibration
+        texts of the randomizer, if the bundle has them; otherwise the received label has the probability 1. If
         the shares of the labels differ from those of the calibration texts, so do the true probabilities.
         """
         staircase, labels = received.staircase, self.bundle.labels
         table = self._probabilities.get(_format_table_name(staircase))
-        shares = np.eye(len(labels))[received.index] if table is None else table[received.index]
+        shares = np.eye(len(labels))[received.label_id] if table is None else table[received.label_id]
         scores = {label: round(float(share), 6) for label, share in zip(labels, shares, strict=True)}
-        return LabelDecision(labels[received.index], scores)
+        return LabelDecision(labels[received.label_id], scores)
 
-    def count_texts(self, received: Iterable[ReceivedIndex]) -> AggregateCounts:
+    def count_texts(self, received: Iterable[ReceivedLabel]) -> AggregateCounts:
         """Estimate the number of texts per class label and per true label.
 
         Lines of several epsilons and randomizers may be mixed. If an estimate is not possible, the ``refusal`` of
@@ -138,7 +138,7 @@ class IndexServer:
             name = _format_table_name(each.staircase)
             if name not in histogram_by_name:
                 histogram_by_name[name] = each.staircase, np.zeros(each.staircase.label_count, dtype=np.int64)
-            histogram_by_name[name][1][each.index] += 1
+            histogram_by_name[name][1][each.label_id] += 1
         if not histogram_by_name:
             raise ReleaseError("there are no lines to count")
         histograms = tuple(histogram_by_name.values())

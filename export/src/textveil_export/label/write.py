@@ -1,4 +1,4 @@
-"""Write an index bundle: whole or not at all, and only if the device's reader opens it."""
+"""Write a label bundle: whole or not at all, and only if the device's reader opens it."""
 
 import json
 from collections.abc import Iterable
@@ -11,15 +11,15 @@ from safetensors.numpy import save as save_tensors
 from textveil import __version__
 from textveil.bundle import LabelBundle, OnnxExtractorData, StaticExtractorData, layout
 from textveil.vector import TextLabelEncoder
-from textveil_cli.aggregation import IndexServer
+from textveil_cli.aggregation import LabelServer
 
 from textveil_export.bundle_files import add_bundle_file, format_json, stage_bundle_folder
-from textveil_export.index.card import format_index_card
-from textveil_export.index.contents import IndexContents, make_certificate
+from textveil_export.label.card import format_label_card
+from textveil_export.label.contents import LabelBundleContents, make_certificate
 
 
-def write_index_bundle(contents: IndexContents, folder: Path, *, force: bool = False) -> TextLabelEncoder:
-    """Write, check and publish an index bundle.
+def write_label_bundle(contents: LabelBundleContents, folder: Path, *, force: bool = False) -> TextLabelEncoder:
+    """Write, check and publish a label bundle.
 
     Args:
         contents: The bundle in memory.
@@ -34,9 +34,9 @@ def write_index_bundle(contents: IndexContents, folder: Path, *, force: bool = F
         BundleError: The device's reader refuses the bundle. The target is unchanged.
 
     Example:
-        >>> from textveil_export.index import read_index_contents
-        >>> contents = read_index_contents(Path("labels"))
-        >>> write_index_bundle(contents, Path("my-labels")).bundle.labels
+        >>> from textveil_export.label import read_label_contents
+        >>> contents = read_label_contents(Path("labels"))
+        >>> write_label_bundle(contents, Path("my-labels")).bundle.labels
         ('business', 'sport', 'health')
     """
     with stage_bundle_folder(folder, force=force) as partial:
@@ -44,21 +44,21 @@ def write_index_bundle(contents: IndexContents, folder: Path, *, force: bool = F
         manifest = _make_manifest(contents)
         sizes = {name: int(str(entry["bytes"])) for name, entry in entries.items()}
         entries[layout.CARD] = add_bundle_file(
-            partial, layout.CARD, format_index_card(manifest, sizes, contents).encode()
+            partial, layout.CARD, format_label_card(manifest, sizes, contents).encode()
         )
         content_hash = str(
             add_bundle_file(partial, layout.MANIFEST, format_json({**manifest, "files": entries}).encode())["sha256"]
         )
         TextLabelEncoder.load(partial, expect_id=content_hash)
-        IndexServer.load(partial)
+        LabelServer.load(partial)
     return TextLabelEncoder.load(folder, expect_id=content_hash)
 
 
-def _make_files(contents: IndexContents) -> dict[str, bytes]:
+def _make_files(contents: LabelBundleContents) -> dict[str, bytes]:
     """Return the content of all files but manifest and card."""
-    channels = {
+    randomizers = {
         f"{name}.{staircase.level.epsilon:f}.{part}": tensor
-        for name, levels in contents.channels.items()
+        for name, levels in contents.randomizers.items()
         for staircase in levels
         for part, tensor in (("base", staircase.base), ("budget", staircase.budget_matrix))
     }
@@ -66,7 +66,7 @@ def _make_files(contents: IndexContents) -> dict[str, bytes]:
     files = {
         **_make_extractor_files(contents.extractor),
         layout.LABEL_CLASSIFIER: save_tensors(codes),
-        layout.RANDOMIZERS: save_tensors({name: np.ascontiguousarray(tensor) for name, tensor in channels.items()}),
+        layout.RANDOMIZERS: save_tensors({name: np.ascontiguousarray(tensor) for name, tensor in randomizers.items()}),
     }
     if contents.probabilities:
         shares = {name: np.ascontiguousarray(table, np.float32) for name, table in contents.probabilities.items()}
@@ -104,9 +104,9 @@ def _describe_extractor(parts: StaticExtractorData | OnnxExtractorData) -> dict[
     }
 
 
-def _make_manifest(contents: IndexContents) -> dict[str, Any]:
+def _make_manifest(contents: LabelBundleContents) -> dict[str, Any]:
     """Return the manifest without ``files``."""
-    channel, epsilon = contents.default
+    randomizer, epsilon = contents.default
     return {
         "format": layout.FORMAT,
         "format_version": layout.FORMAT_VERSION,
@@ -122,10 +122,10 @@ def _make_manifest(contents: IndexContents) -> dict[str, Any]:
             "extractor": _describe_extractor(contents.extractor),
             "randomizers": {
                 name: [f"{staircase.level.epsilon:f}" for staircase in levels]
-                for name, levels in contents.channels.items()
+                for name, levels in contents.randomizers.items()
             },
-            "default": {"randomizer": channel, "epsilon": epsilon},
+            "default": {"randomizer": randomizer, "epsilon": epsilon},
         },
-        "certificate": make_certificate(contents.channels),
+        "certificate": make_certificate(contents.randomizers),
         "measurements": contents.measured,
     }
