@@ -54,8 +54,7 @@ for (const platform of ["browser", "neutral", "node"]) {
 test("the data is that of the Python package, byte for byte, without statements of mechanisms of Python alone", async () => {
   for (const name of readdirSync(new URL("dist/data", root))) {
     const source = readFileSync(new URL(`../runtime/src/textveil/data/${name}`, root), "utf8");
-    const shared =
-      name === "statements.json" ? source.replace(/^ {2}"(tokens|vector)": .*?^ {2}\},\n/gms, "") : source;
+    const shared = name === "statements.json" ? source.replace(/^ {2}"(tokens|vector)": .*?^ {2}\},\n/gms, "") : source;
     assert.equal(readFileSync(new URL(`dist/data/${name}`, root), "utf8"), shared, name);
   }
   const files = { characters: "character_tables", rules: "rules", statements: "statements", types: "entity_types" };

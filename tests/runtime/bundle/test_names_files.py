@@ -226,6 +226,7 @@ LISTS = {
     "members: not folded": (CITY, "boston\nnew York\n", 2, "lower case"),
     "members: no mark": (CITY, "boston\tcommon\n", 1, "unknown flag"),
     "members: an empty mark": (CITY, "boston\t\n", 1, "unknown flag"),
+    "members: marks in another order": (CITY, "boston\tmember-only,capitalized\n", 1, "unknown flag"),
     "members: two tabs": (CITY, "boston\tcapitalized\t\n", 1, "cannot be printed"),
     "outputs: a tab": (POOL, "Oslo\tcapitalized\n", 1, "cannot be printed"),
     "members: blanks": (CITY, "boston \n", 1, "empty"),

@@ -3,7 +3,7 @@
 A *reader* is a program that displays the reply, such as a chat client. Readers treat Markdown in different ways.
 """
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from typing import Protocol
 
@@ -92,6 +92,7 @@ class OpenRegion:
 
     kind: int
     region: Region
+    _: KW_ONLY
     count: int = 1  # depth of brackets, or length of a fence
     opening: bool = False
     closing: int = 0

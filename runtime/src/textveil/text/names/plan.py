@@ -439,9 +439,4 @@ class NamesPlanFactory:
 
 def _collect_keys(entries: Collection[str]) -> frozenset[str]:
     """Return the keys of all words of the entries."""
-    keys = set()
-    for entry in entries:
-        for segment in segmentation.split_text(entry.removeprefix(segmentation.BYTE_ORDER_MARK)):
-            if not segmentation.is_gap(segment):
-                keys.add(segmentation.fold_word(segment))
-    return frozenset(keys)
+    return frozenset(segmentation.fold_word(word) for entry in entries for word in segmentation.split_entry(entry)[1])

@@ -15,7 +15,14 @@ docs/format-staircase.md has the definitions. The mode ``names`` has its own tok
 
 from textveil.bundle.word_lists import APOSTROPHES, fold_apostrophes
 from textveil.text.segmentation.patterns import MAX_WORD_LENGTH
-from textveil.text.segmentation.segments import begins_sentence, is_gap, is_string, iterate_split_text, split_text
+from textveil.text.segmentation.segments import (
+    begins_sentence,
+    is_gap,
+    is_string,
+    iterate_split_text,
+    split_entry,
+    split_text,
+)
 from textveil.text.segmentation.words import (
     AUXILIARIES,
     BYTE_ORDER_MARK,
@@ -53,5 +60,6 @@ __all__ = [
     "is_string",
     "iterate_split_text",
     "split_clitic",
+    "split_entry",
     "split_text",
 ]

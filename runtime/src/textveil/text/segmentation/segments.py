@@ -54,6 +54,7 @@ from textveil.text.segmentation.patterns import (
     compile_unicode,
     make_word_pattern,
 )
+from textveil.text.segmentation.words import BYTE_ORDER_MARK
 
 #: Shapes of strings. ``other`` is the shape of a string that has none of the others.
 SHAPES = tuple("email url handle path date time phone year number ordinal-number other".split())
@@ -142,6 +143,12 @@ def split_text(text: str, *, marks_apart: bool = False, lone_clitics: bool = Fal
         part = text[start:end]
         tokens_and_gaps += [part] if is_one else words(part)
     return tokens_and_gaps
+
+
+def split_entry(entry: str) -> tuple[str, list[str]]:
+    """Return an entry of a user's list without a byte order mark and blanks at its ends, and its words and strings."""
+    stripped = entry.removeprefix(BYTE_ORDER_MARK).strip()
+    return stripped, [segment for segment in split_text(stripped) if not is_gap(segment)]
 
 
 def iterate_split_text(text: str, *, marks_apart: bool, lone_clitics: bool = False) -> Iterator[str]:

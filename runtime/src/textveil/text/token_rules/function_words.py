@@ -301,9 +301,8 @@ def collect_denied_keys(entries: Collection[str]) -> frozenset[str]:
 
 
 def _list_keys(entry: str) -> list[str]:
-    entry = entry.removeprefix(segmentation.BYTE_ORDER_MARK).strip()
-    words = [segment for segment in segmentation.split_text(entry) if not is_gap(segment)]
-    return [segmentation.fold_word(entry), *map(segmentation.fold_word, words)] if words else []
+    stripped, words = segmentation.split_entry(entry)
+    return [segmentation.fold_word(stripped), *map(segmentation.fold_word, words)] if words else []
 
 
 def _is_function_word(word: str) -> bool:
