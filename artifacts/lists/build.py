@@ -58,9 +58,9 @@ def files(scowl: Path, npm: Path) -> dict[str, str]:
     drawn = surrogate_pools.pools(common, by_list) | for_words
     of_kinds = by_list | entity_lists.classes(common.words)
     of_kinds["given-abroad"] = first_names.choose_first_names(set(common.words), of_kinds)
-    capitals = src.by_hand("kept-capitals")[0]
+    capitals = src.read_handwritten("kept-capitals")[0]
     parts = {src.fold(part) for kind in CAPITALIZED for name in drawn[kind] for part in name.split()}
-    parts -= set(src.by_hand("first-word")[0])  # a class of their own, shown by what follows
+    parts -= set(src.read_handwritten("first-word")[0])  # a class of their own, shown by what follows
     marks = common.marks(parts)
     shown = {word: "" for word, held in marks.items() if "name" in held.split(",")}
     lists = shared_lists.mark_lists(of_kinds, set(common.words))

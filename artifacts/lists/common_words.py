@@ -64,16 +64,18 @@ class Common:
             if spelling != spelling.lower():
                 self.mixed[spelling.lower()] += probability
         self.english = frozenset(word for word in src.english() if _WORD.fullmatch(word) and len(word) > 1)
-        self.functions = frozenset(src.by_hand("function-words")[0])
+        self.functions = frozenset(src.read_handwritten("function-words")[0])
         self.listed = {entry for kind in NAME_KINDS for entry in template_lists.get_marked_entries(kind)}
-        self.openers, self.pieces = (frozenset(src.by_hand(name)[0]) for name in ("openers", "contractions"))
-        self.slang = frozenset(src.by_hand("slang")[0])
+        self.openers, self.pieces = (
+            frozenset(src.read_handwritten(name)[0]) for name in ("sentence-openers", "contractions")
+        )
+        self.slang = frozenset(src.read_handwritten("slang")[0])
         self.obscene = src.sensitive()
-        self.never = never | set(src.by_hand("not-common")[0])
+        self.never = never | set(src.read_handwritten("not-common-words")[0])
         self.reserved: set[str] = set()
         self.words = self._chosen() | {word for word in src.list_misspellings() if self._is_common_typo(word)}
         rarer = {name for name in _rarer_names() if self.share(name) < SHARE_RARE}
-        self.hidden = rarer - set(src.by_hand("drop")[0])
+        self.hidden = rarer - set(src.read_handwritten("not-names")[0])
         self.hidden |= {entry for kind in START_KINDS for entry in template_lists.get_marked_entries(kind)}
 
     def share(self, word: str) -> float:

@@ -62,7 +62,7 @@ def _several(names: Iterable[str]) -> set[str]:
 def _city_phrases() -> set[str]:
     cities = src.geonames("cities15000.json")
     large = [c for c in cities if c["countrycode"] == "US" or int(str(c["population"])) >= PHRASE_PEOPLE]
-    return _several(str(city["name"]) for city in large) | _several(src.phrases("city-two")[0])
+    return _several(str(city["name"]) for city in large) | _several(src.read_handwritten_phrases("city-phrases")[0])
 
 
 def _firm_phrases() -> set[str]:
@@ -79,16 +79,16 @@ def _firm_phrases() -> set[str]:
 
 def _states() -> tuple[set[str], set[str]]:
     names = [str(state["name"]) for state in src.geonames("us_states.json")]
-    names += src.phrases("state")[0]
+    names += src.read_handwritten_phrases("state")[0]
     single = {src.fold(name) for name in names if _PLAIN.fullmatch(src.fold(name))} - {"washington"}
-    single |= set(src.by_hand("state-code")[0])
+    single |= set(src.read_handwritten("state-code")[0])
     return single, _several(names) - CITIES_FIRST
 
 
 def _countries() -> tuple[set[str], set[str], set[str]]:
-    names, more = src.phrases("the-country")
+    names, more = src.read_handwritten_phrases("the-country")
     the = {phrase(name) for name in (*names, *more)}
-    two = {phrase(name) for pair in src.phrases("country-two") for name in pair}
+    two = {phrase(name) for pair in src.read_handwritten_phrases("country-phrases") for name in pair}
     others = _several(str(country["name"]) for country in src.geonames("countries.json"))
     single = set(template_lists.get_marked_entries("country")) - the - src.LANDS_OF_SEVERAL_WORDS
     return single, (two | others) - the - CITIES_FIRST, the
@@ -98,8 +98,8 @@ def by_list(common: set[str]) -> dict[str, Marks]:
     """Return the members of each listed type; a common word among them needs a capital."""
     states, state_phrases = _states()
     lands, land_phrases, the = _countries()
-    groups, ordinary = src.by_hand("group")
-    regions = set(src.by_hand("city")[1])
+    groups, ordinary = src.read_handwritten("group")
+    regions = set(src.read_handwritten("regions")[1])
     found: dict[str, set[str]] = {
         "weekday": set(template_lists.get_marked_entries("weekday")),
         "month": set(template_lists.get_marked_entries("month")),
@@ -107,15 +107,15 @@ def by_list(common: set[str]) -> dict[str, Marks]:
         "the-country": the,
         "state": states | state_phrases,
         "group": {*template_lists.get_marked_entries("nationality"), *groups, *ordinary},
-        "place": regions | _several(src.phrases("phrases-place")[0]),
+        "place": regions | _several(src.read_handwritten_phrases("place-phrases")[0]),
         "given": set(template_lists.get_marked_entries("given-name")),
         "family": set(template_lists.get_marked_entries("family-name")),
         "city": set(template_lists.get_marked_entries("city")) | _city_phrases(),
         "organization": {*template_lists.get_marked_entries("organization"), *_ALONE}
         | _firm_phrases()
-        | _several(src.phrases("phrases-organization")[0]),
+        | _several(src.read_handwritten_phrases("organization-phrases")[0]),
     }
-    found["state"] -= set(src.by_hand("state-code")[0]) & common
+    found["state"] -= set(src.read_handwritten("state-code")[0]) & common
     taken: set[str] = set()
     kinds: dict[str, Marks] = {}
     for kind in ORDER:
@@ -127,29 +127,29 @@ def by_list(common: set[str]) -> dict[str, Marks]:
 
 def any_case() -> set[str]:
     """Return the words that are hidden in any case, so that they are not common words."""
-    groups, ordinary = src.by_hand("group")
+    groups, ordinary = src.read_handwritten("group")
     named = {
         entry: marks
         for kind in ("weekday", "month", "nationality")
         for entry, marks in template_lists.get_marked_entries(kind).items()
     }
     found = {entry for entry, marks in named.items() if "capitalized" not in marks} | set(groups)
-    titles = {src.fold(title) for title in src.by_hand("titles")[0]} - {"miss"}
-    numbers = set(template_lists.get_marked_entries("number-word")) - set(src.by_hand("number-word-shown")[0])
+    titles = {src.fold(title) for title in src.read_handwritten("titles")[0]} - {"miss"}
+    numbers = set(template_lists.get_marked_entries("number-word")) - set(src.read_handwritten("number-words-kept")[0])
     return (found | titles | numbers) - ORDINARY - set(ordinary) - {"second", "us"}
 
 
 def classes(common: set[str]) -> dict[str, Marks]:
     """Return the closed classes of words that the rules about runs, ages and addresses read."""
-    existing = {name: {w for part in src.by_hand(name) for w in part} for name in src.DESIGNATIONS}
-    titles = {src.fold(word) for part in src.by_hand("titles") for word in part}
-    numbers = set(template_lists.get_marked_entries("number-word")) | set(src.by_hand("number-word-shown")[0])
+    existing = {name: {w for part in src.read_handwritten(name) for w in part} for name in src.DESIGNATIONS}
+    titles = {src.fold(word) for part in src.read_handwritten("titles") for word in part}
+    numbers = set(template_lists.get_marked_entries("number-word")) | set(src.read_handwritten("number-words-kept")[0])
     found = existing | {
-        "firm-word": set(src.by_hand("firm-word")[0]),
-        "office": set(src.by_hand("office")[0]),
+        "firm-word": set(src.read_handwritten("firm-word")[0]),
+        "office": set(src.read_handwritten("office")[0]),
         "title": titles,
-        "particle": set(src.by_hand("connector")[0]) - common - {"&"},
-        "first-word": set(src.by_hand("first-word")[0]),
+        "particle": set(src.read_handwritten("connector")[0]) - common - {"&"},
+        "first-word": set(src.read_handwritten("first-word")[0]),
         "number-word": numbers,
     }
     return {

@@ -63,13 +63,13 @@ class FactLists:
         self.closed = set().union(*(of[kind] for kind in CLOSED if kind in of))
         self.groups, self.organizations = of["group"], of["organization"]
         self.printed = {part for name in printed for part in src.fold(name).split()}
-        self.never = set(src.by_hand("facts-no")[0])
+        self.never = set(src.read_handwritten("not-facts")[0])
         self.spelled = src.read_word_probabilities()
         self.names, self.aliases = fact_sources.list_linguist(npm)
         self.lexers, self.lexer_aliases = fact_sources.list_pygments()
         self.brands = fact_sources.list_brands(npm)
         self.words = {
-            "by hand": src.by_hand("facts-term")[0],
+            "by hand": src.read_handwritten("facts-term")[0],
             "python": fact_sources.list_frozen("python"),
             "pygments": [*self.lexer_aliases, *self.lexers],
             "linguist": [*self.aliases, *self.names],
@@ -99,8 +99,8 @@ class FactLists:
         """Return spellings of companies and their products, and of other terms with a capital."""
         free = set(_LOWER.findall(" ".join(map(src.fold, (*self.names, *self.lexers)))))
         free |= {word for word in self.words["debian"] if word not in self.organizations}
-        terms = {*src.by_hand("facts-capital")[0]}
-        firms = {*src.by_hand("facts-company")[0]}
+        terms = {*src.read_handwritten("facts-capital")[0]}
+        firms = {*src.read_handwritten("facts-company")[0]}
         keys_by_hand = {src.fold(firm) for firm in firms}
         for name in (*self.names, *self.lexers):
             for spelling in fact_sources.split_spellings(name):
@@ -151,7 +151,7 @@ class FactLists:
         words = {word for name in (*self.names, *self.lexers, *self.capitals) for word in name.split()}
         found = {word for word in words - self.companies if len(word) >= LETTERS}
         found = {name for name in found if self.is_free(src.fold(name), is_technology=False)}
-        for name in src.by_hand("facts-acronym")[0]:
+        for name in src.read_handwritten("facts-acronym")[0]:
             if len(name) < LETTERS or self.is_free(src.fold(name), is_technology=True):
                 found.add(name)
         left_out = self.places | self.organizations | self.printed
@@ -169,7 +169,7 @@ class FactLists:
 
     def choose_foreign(self) -> set[str]:
         """Return frequent words of other languages: no names, places, firms, origins or faiths."""
-        roots = {word[:ORIGIN_LETTERS] for word in src.by_hand("facts-origins")[0]}
+        roots = {word[:ORIGIN_LETTERS] for word in src.read_handwritten("facts-origins")[0]}
         chosen: set[str] = set()
         for code in fact_sources.FOREIGN_LANGUAGES:
             public = fact_sources.list_public_groups(code)

@@ -71,7 +71,7 @@ def tokens(name: str) -> list[str]:
     return found
 
 
-def by_hand(name: str) -> tuple[list[str], list[str]]:
+def read_handwritten(name: str) -> tuple[list[str], list[str]]:
     """Read a file of `by_hand`: the words before and after the line `# members only`.
 
     Months, titles and number words that the rules of English have are added from there.
@@ -101,7 +101,7 @@ def _read_rules(name: str) -> tuple[list[str], list[str]]:
             [word for word in digits if word not in SMALLEST_NUMBERS],
             [*SMALLEST_NUMBERS, *numbers["scales"]["words"]],
         ),
-        "number-word-shown": ([*digits, *numbers["scales"]["words"]], []),
+        "number-words-kept": ([*digits, *numbers["scales"]["words"]], []),
     }
     return found.get(name, ([], []))
 
@@ -227,8 +227,8 @@ def list_misspellings() -> set[str]:
     return {word for word in wrong if regex.fullmatch("[a-z]{4,}", word)}
 
 
-def phrases(name: str) -> tuple[list[str], list[str]]:
-    """Read a file of `by_hand` with one name of several words a line, like `by_hand`."""
+def read_handwritten_phrases(name: str) -> tuple[list[str], list[str]]:
+    """Read a file of `by_hand` with one phrase per line, in two parts as for `read_handwritten`."""
     before, _, after = (HERE / "by_hand" / f"{name}.txt").read_text("utf-8").partition("# members only\n")
     first, only = ([line for line in part.splitlines() if line and line[:1] != "#"] for part in (before, after))
     return first, only

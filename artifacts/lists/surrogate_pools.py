@@ -52,7 +52,7 @@ def ending(word: str, known: dict[str, int]) -> str:
 
 def for_words(common: words.Common) -> dict[str, list[str]]:
     """Return the pools of unlisted lower-case words by ending: plain words that are taken out of the common ones."""
-    alarming = src.sensitive(*SENSITIVE) | set(src.by_hand("never-pool")[0])
+    alarming = src.sensitive(*SENSITIVE) | set(src.read_handwritten("never-surrogates")[0])
     roots = {word[:5] for word in src.sensitive("health", "justice", "identity") if len(word) >= 6}
     stay = set(list(src.wordfreq_words("en", "large"))[:STAY])
     found: dict[str, list[str]] = {end: [] for end in ("ing", "ed", "ly", "s", "other")}
@@ -104,12 +104,12 @@ def _cities(kinds: dict[str, dict[str, str]], spelled: dict[str, float]) -> list
     outputs = {name for name, marks in template_lists.get_marked_entries("city").items() if not marks}
     held = [name for name in outputs if kinds["city"].get(name) == ""]
     single = [n.title() for n in sorted(held, key=lambda n: (-spelled.get(n.title(), 0.0), n))[:CITIES]]
-    two = src.phrases("city-two")[0]
+    two = src.read_handwritten_phrases("city-phrases")[0]
     mixed = [name for pair in zip(single, two, strict=False) for name in pair]
     return mixed + single[len(two) :]
 
 
-def _by_hand(spelled: dict[str, float], kinds: dict[str, dict[str, str]]) -> dict[str, list[str]]:
+def _list_handwritten_pools(spelled: dict[str, float], kinds: dict[str, dict[str, str]]) -> dict[str, list[str]]:
     lands = [
         name
         for name, marks in template_lists.get_marked_entries("country").items()
@@ -121,19 +121,20 @@ def _by_hand(spelled: dict[str, float], kinds: dict[str, dict[str, str]]) -> dic
         for n, marks in template_lists.get_marked_entries("nationality").items()
         if not marks and kinds["group"].get(n) == ""
     ]
-    peoples += src.by_hand("people-pool")[0]
+    peoples += src.read_handwritten("group-surrogates")[0]
     peoples.sort(key=lambda n: (-spelled.get(n.title(), 0.0), n))
     states = [str(state["name"]) for state in src.geonames("us_states.json")]
+    kept_numbers = src.read_handwritten("number-words-kept")[0]
     return {
-        "country": [name.title() for name in lands] + src.phrases("country-two")[0],
-        "the-country": src.phrases("the-country")[0],
+        "country": [name.title() for name in lands] + src.read_handwritten_phrases("country-phrases")[0],
+        "the-country": src.read_handwritten_phrases("the-country")[0],
         "state": [name for name in states if src.fold(name) in kinds["state"] and name != "District of Columbia"],
         "group": [name.title() for name in peoples],
-        "title": src.by_hand("titles")[0],
+        "title": src.read_handwritten("titles")[0],
         "office": str.split("President Governor Mayor Senator Judge Director Chairman Minister Secretary Commissioner"),
-        "month": [name.title() for name in src.by_hand("month")[0]] + ["March", "May"],
-        "weekday": [name.title() for name in src.by_hand("weekday")[0]],
-        "number-word": [n for n in src.by_hand("number-word")[0] if n not in src.by_hand("number-word-shown")[0]],
+        "month": [name.title() for name in src.read_handwritten("month")[0]] + ["March", "May"],
+        "weekday": [name.title() for name in src.read_handwritten("weekday")[0]],
+        "number-word": [word for word in src.read_handwritten("number-word")[0] if word not in kept_numbers],
         "unit": str.split("room unit suite apartment floor box building office"),
         "particle": ["de", "van", "von", "la"],
     }
@@ -143,12 +144,12 @@ def pools(common: words.Common, kinds: dict[str, dict[str, str]]) -> dict[str, l
     """Return all pools except those for unlisted lower-case words."""
     known = {entry for marks in kinds.values() for entry in marks} | common.words
     bodies, places = ([n for n in _stems(of) if src.fold(n) not in known] for of in ("organization", "place"))
-    found = _persons(kinds) | _by_hand(common.spelled, kinds)
-    found["street"] = [name for name in src.by_hand("street")[0] if not common.starts(src.fold(name))]
+    found = _persons(kinds) | _list_handwritten_pools(common.spelled, kinds)
+    found["street"] = [name for name in src.read_handwritten("street")[0] if not common.starts(src.fold(name))]
     found |= {
         "city": _cities(kinds, common.spelled),
         "organization": _spread(bodies, len(bodies)),
         "place": _spread(places, MADE_UP),
-        "acronym": [name for name in src.by_hand("acronym")[0] if src.fold(name) not in known],
+        "acronym": [name for name in src.read_handwritten("acronym")[0] if src.fold(name) not in known],
     }
     return {kind: list(dict.fromkeys(pool)) for kind, pool in found.items()}

@@ -1,8 +1,8 @@
 """Build the lists of the modes `words` and `all`: function words, words of every entity type, surrogates of shapes.
 
 **Common words.** A word is common if english-3 has it, a spelling dictionary has it without a capital, and it is not in
-`by_hand/names.txt`, the dictionary words that are mostly names. A common word is a member only with a capital, and
-never an output. It is on a list of names at all only if many people have the name.
+`by_hand/words-mostly-names.txt`, the dictionary words that are mostly names. A common word is a member only with a
+capital, and never an output. It is on a list of names at all only if many people have the name.
 
 **One list.** A string that several sources have is on one list: the first by the order of the kinds. Before that, a
 name goes to the cities if many live there and few are called so (`TemplateBuilder.is_place`), and to the family names
@@ -15,13 +15,13 @@ from functools import cache
 
 from sources import (
     HERE,
-    by_hand,
     census,
     companies,
     countries,
     industries,
     names_abroad,
     places,
+    read_handwritten,
     read_word_probabilities,
 )
 
@@ -61,14 +61,15 @@ class TemplateBuilder:
         self.frequency = {entry: 800 - number for number, bucket in buckets for entry in bucket}
         self.dictionary = importlib.import_module("spylls.hunspell").Dictionary.from_files("en_US")
         self.functions, self.drop, self.names, self.people = (
-            frozenset(by_hand(name)[0]) for name in ("function-words", "drop", "names", "people")
+            frozenset(read_handwritten(name)[0])
+            for name in ("function-words", "not-names", "words-mostly-names", "towns-after-persons")
         )
         self.given, self.family = census("dist.female.first", "dist.male.first"), census("dist.all.last")
         self.given_abroad, self.family_abroad = names_abroad(self.frequency)
         self.whole, self.part = places()
         self.spelled = read_word_probabilities()
-        self.places = frozenset([*by_hand("place")[0], *by_hand("city")[1]])
-        self.companies = frozenset(by_hand("organization")[0])
+        self.places = frozenset([*read_handwritten("places-despite-persons")[0], *read_handwritten("regions")[1]])
+        self.companies = frozenset(read_handwritten("organization")[0])
         self.words: dict[str, bool] = {}
         self.kinds: dict[str, Marks] = {}
 
@@ -124,12 +125,12 @@ class TemplateBuilder:
             and self.family.get(entry, 0) <= self.given.get(entry, 0) / 2  # shares of women or of men
         ][:GIVEN_NAMES]
         outputs = [e for e in given if e in self.given and len(e) > 2 and not self.is_common(e)]
-        self.add("given-name", outputs[:GIVEN_OUTPUTS], [*by_hand("given-name")[0], *given])
+        self.add("given-name", outputs[:GIVEN_OUTPUTS], [*read_handwritten("given-name")[0], *given])
         order = sorted(self.family, key=lambda e: (-self.family[e], e))[:CENSUS_FAMILY_NAMES]
         order += sorted(self.family_abroad, key=lambda e: (-self.family_abroad[e], e))
         family = [e for e in self.free(order) if self.is_name(e, self.family.get(e, 0))][:FAMILY_NAMES]
         outputs = [e for e in family if e in self.family and len(e) > 2 and not self.is_common(e)]
-        self.add("family-name", outputs[:FAMILY_OUTPUTS], [*by_hand("family-name")[0], *family])
+        self.add("family-name", outputs[:FAMILY_OUTPUTS], [*read_handwritten("family-name")[0], *family])
 
     def add_places(self) -> None:
         """Add the cities, the largest first; those that English texts name most are the outputs."""
@@ -170,24 +171,24 @@ class TemplateBuilder:
     def build(self) -> dict[str, Marks]:
         """Build the kinds by list."""
         for kind in ("weekday", "month", "number-word", "ordinal"):
-            outputs, only = by_hand(kind)
+            outputs, only = read_handwritten(kind)
             self.add(kind, outputs, only, common=CAPITALIZED.__contains__)
-        peoples, more_peoples = by_hand("nationality")
+        peoples, more_peoples = read_handwritten("nationality")
         single, parts = countries()
-        no_country = self.drop.union(by_hand("no-country")[0], peoples, more_peoples)
-        parts = [*by_hand("country")[1], *(part for part in parts if not self.is_word(part))]
+        no_country = self.drop.union(read_handwritten("not-countries")[0], peoples, more_peoples)
+        parts = [*read_handwritten("country")[1], *(part for part in parts if not self.is_word(part))]
         self.add("country", (e for e in single if e not in no_country), (e for e in parts if e not in no_country))
         self.add("nationality", peoples, more_peoples)
         self.add_names()
         self.add_places()
-        known, more = by_hand("organization")
+        known, more = read_handwritten("organization")
         named = companies()
         listed = [e for e in sorted(named) if e not in self.drop and not self.is_word(e)]
         self.add("organization", known, [*more, *listed])
         for kind in ("street-word", "unit-word", "place-word", "institution-word"):
-            self.add_designations(kind, *by_hand(kind))
-        outputs, only = by_hand("organization-word")
-        no_output = {*by_hand("no-organization-word")[0], *self.functions, *only}
+            self.add_designations(kind, *read_handwritten(kind))
+        outputs, only = read_handwritten("organization-word")
+        no_output = {*read_handwritten("not-organization-words")[0], *self.functions, *only}
         shared = [e for e, n in named.items() if n >= COMPANIES] + [
             e for e, n in industries().items() if n >= INDUSTRIES
         ]
@@ -237,4 +238,4 @@ def get_marked_entries(kind: str) -> Marks:
 
 def list_function_words() -> Marks:
     """Return the function words, each with its mark."""
-    return {entry: "name-like" if entry in NAME_LIKE else "" for entry in by_hand("function-words")[0]}
+    return {entry: "name-like" if entry in NAME_LIKE else "" for entry in read_handwritten("function-words")[0]}

@@ -77,15 +77,15 @@ def process(*command: str) -> Iterator[int]:
 
 
 @contextmanager
-def peer(name: str, file: Path | None = None) -> Iterator[tuple[int, list[int]]]:
-    """Start a peer and its upstream, and yield its port and processes."""
+def peer(name: str, file: Path | None = None, options: Sequence[str] = ()) -> Iterator[tuple[int, list[int]]]:
+    """Start a peer and its upstream, and yield its port and processes; ``options`` are those of the gateway."""
     with ExitStack() as stack:
         behind, port = free_port(), free_port()
         url = f"http://127.0.0.1:{behind}"
         stack.enter_context(process("gateway.proxies", "upstream", str(behind), *([str(file)] if file else [])))
         if name == "textveil":
             command = ("textveil", "gateway", "--style", "surrogate", "--facts", "none", "--upstream", url)
-            yield port, [stack.enter_context(process(*command, "--port", str(port)))]
+            yield port, [stack.enter_context(process(*command, "--port", str(port), *options))]
             return
         others, pids = [url], []
         if name == "litellm":

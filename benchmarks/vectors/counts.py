@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from textveil.bundle import HeldOutCounts
 from textveil.mechanisms.staircase import LabelStaircase
 from textveil_cli.aggregation import CountEstimate, CountEstimates, count_class_labels, count_true_labels
-from textveil_export.index import compute_realized_epsilon, make_integer_randomizer
+from textveil_export.label import compute_realized_epsilon, make_integer_randomizer
 from textveil_training.data import group_texts, split_groups
 from textveil_training.encoder import (
     NO_TEACHER,

@@ -12,7 +12,7 @@ from math import sqrt
 import numpy as np
 from bounds.channels import Mode, ceiling
 from numpy.typing import NDArray
-from textveil_export.index import compute_realized_epsilon, make_integer_randomizer
+from textveil_export.label import compute_realized_epsilon, make_integer_randomizer
 from textveil_training.dpnr import compute_noise_scale
 from textveil_training.label_randomizers import fit_accuracy_randomizer, make_counts_randomizer
 

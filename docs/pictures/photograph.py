@@ -120,10 +120,10 @@ def make_gateway() -> str:
         command = [sys.executable, "-m", "textveil_cli", "gateway", "--port", "0", "--review-page"]
         process = subprocess.Popen([*command, "--upstream", upstream], stderr=subprocess.PIPE, text=True)
         try:
-            page = ""
             assert process.stderr is not None
-            while not (found := re.search(r"(http://\S+)/review/\S+", page)):
-                page = process.stderr.readline()
+            found = next(filter(None, (re.search(r"(http://\S+)/review/\S+", line) for line in process.stderr)), None)
+            if found is None:
+                sys.exit("photograph.py: the gateway ended before it printed the address of its page")
             system = {"role": "system", "content": "You work for Novak Ltd. Answer in two sentences."}
             body = {"model": "m", "messages": [system, {"role": "user", "content": MAIL}]}
             headers = {"Content-Type": "application/json"}

@@ -122,7 +122,7 @@ def small_bundles(place: Path) -> dict[str, Path]:
     """Write small bundles of every kind."""
     from small_bundles import contents
     from small_encoders import write_encoder
-    from small_index import write_index
+    from small_label_bundle import write_index
     from small_staircase import small_staircase
     from textveil_export.text.write import write_bundle
 

@@ -12,9 +12,9 @@ import numpy as np
 from textveil import Encoder, Sanitizer, TextLabelEncoder
 from textveil.bundle import LabelBundle, TextBundle, VectorBundle, open_bundle
 from textveil.mechanisms.staircase.staircase import Staircase
-from textveil_cli.aggregation import IndexServer
+from textveil_cli.aggregation import LabelServer
 from textveil_cli.reports import encoder as show_encoder
-from textveil_cli.reports import index as show_index
+from textveil_cli.reports import label as show_label
 from textveil_cli.reports import text as show_text
 
 #: Rows of a large channel that are compared; all of them up to this number.
@@ -49,8 +49,8 @@ def _use_text(bundle: TextBundle) -> None:
 
 
 def _use_index(bundle: LabelBundle) -> None:
-    check_printable(show_index.describe_index_bundle(bundle))
-    IndexServer(bundle)
+    check_printable(show_label.describe_label_bundle(bundle))
+    LabelServer(bundle)
     check_printable(TextLabelEncoder(replace(bundle, is_expected=True)).encode(_TEXT).line)
     for levels in bundle.randomizers.values():
         for staircase in levels:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from damaged import sign
 from small_encoders import write_encoder
-from small_index import write_index
+from small_label_bundle import write_index
 from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.bundle import MAX_BUNDLE_BYTES, TextBundle, open_bundle
@@ -143,7 +143,7 @@ def test_words_that_a_terminal_would_obey(folder: Path, tmp_path: Path) -> None:
         content = (copy / name).read_bytes()
         (copy / name).write_bytes(content + b"ab\x1b[31mcd\n")
         sign(copy)
-        assert refused(copy) == f"{name}: holds control characters"
+        assert refused(copy) == f"{name}: contains control characters"
 
 
 def test_thousands_of_levels(tmp_path: Path) -> None:

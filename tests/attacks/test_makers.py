@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from small_encoders import load_encoder, write_encoder
-from small_index import write_index
+from small_label_bundle import write_index
 from small_staircase import small_staircase
 from textveil import Encoder, KeyFileError, Sanitizer, TextLabelEncoder
 from textveil.bundle import TextBundle, find_artifact, open_bundle

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from small_encoders import write_encoder
-from small_index import write_index
+from small_label_bundle import write_index
 from small_staircase import KINDS, small_staircase
 from textveil import Sanitizer
 from textveil.bundle import word_lists

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_index import tensors_of
+from small_label_bundle import tensors_of
 from small_staircase import BASE, NEIGHBORS, ROLES
 from textveil.bundle.files import read_file
 from textveil.errors import BundleDamaged

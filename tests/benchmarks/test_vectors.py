@@ -13,7 +13,7 @@ from report import vectors as page
 from report.records import read_objects
 from report.vectors_floors import FLOORS
 from scipy.special import betainc
-from textveil_export.index import make_integer_randomizer
+from textveil_export.label import make_integer_randomizer
 from textveil_training.data import LabeledExample
 from textveil_training.encoder.codebook import learn_codebook
 from textveil_training.encoder.word_embeddings import DIRECTIONS

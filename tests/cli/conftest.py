@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from small_index import write_index
+from small_label_bundle import write_index
 from small_staircase import small_staircase
 
 

@@ -11,7 +11,7 @@ from scripted import counted, scripted_words
 from textveil.bundle import StaticExtractorData
 from textveil.mechanisms import entropy
 from textveil.vector import TextLabelEncoder, find_word_rows
-from textveil_cli.aggregation import IndexServer
+from textveil_cli.aggregation import LabelServer
 
 GOLDEN = Path(__file__).parents[2] / "docs" / "golden"
 FOLDER = GOLDEN / "index"
@@ -51,9 +51,9 @@ def test_the_device_gives_the_golden_lines(case: dict[str, Any], monkeypatch: py
 
 @CASES
 def test_the_server_reads_the_golden_lines(case: dict[str, Any]) -> None:
-    server = IndexServer.load(FOLDER)
+    server = LabelServer.load(FOLDER)
     received = [server.parse_line(line, 1) for line in case["lines"]]
-    assert [server.classify_index(one).to_dict() for one in received] == case["labels"]
+    assert [server.classify_label(one).to_dict() for one in received] == case["labels"]
     counts = server.count_texts(received)
     for name, estimate in (("by_class_label", counts.by_class_label), ("by_true_label", counts.by_true_label)):
         told = case["counts"][name]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from reference_reader.index import WORD, G, IndexReader
-from small_index import SENTENCES, held_out_of, sentences_of, write_index
+from small_label_bundle import SENTENCES, held_out_of, sentences_of, write_index
 from textveil.vector import TextLabelEncoder
-from textveil_cli.aggregation import IndexServer
+from textveil_cli.aggregation import LabelServer
 
 TEXTS = (
     "",
@@ -59,7 +59,7 @@ def test_the_same_index_from_the_same_bytes(
 def test_counts_by_the_document(tmp_path: Path) -> None:
     """``c = P' n`` of whole numbers is solved again by Cramer's rule."""
     folder = write_index(tmp_path / "bundle")
-    server, reader = IndexServer.load(folder), IndexReader(folder)
+    server, reader = LabelServer.load(folder), IndexReader(folder)
     lines = [f"{y}\t{reader.identity[:12]}\t4\tcounts" for y, count in enumerate((5, 9, 2)) for _ in range(count)]
     found = server.count_texts(server.parse_line(line, 1) for line in lines).by_class_label.counts
     base, budget = reader.channels["counts.4.base"][0], sum(reader.channels["counts.4.budget"][:3])
@@ -95,7 +95,7 @@ def arriving(reader: IndexReader, arrived: dict[tuple[str, str], list[int]]) -> 
 )
 def test_texts_of_a_label_by_the_document(tmp_path: Path, arrived: dict[tuple[str, str], list[int]]) -> None:
     folder = write_index(tmp_path / "bundle")
-    server, reader = IndexServer.load(folder), IndexReader(folder)
+    server, reader = LabelServer.load(folder), IndexReader(folder)
     found = server.count_texts(server.parse_line(line, 1) for line in arriving(reader, arrived)).by_true_label.counts
     for count, (label, number, error) in zip(found, reader.of_labels(arrived), strict=True):
         assert count.label == label
@@ -113,7 +113,7 @@ def test_texts_of_fewer_labels_than_codes_by_the_document(tmp_path: Path, channe
     folder = write_index(
         tmp_path / "bundle", manifest=manifest, files=lambda files: files.update({"held-out.json": table})
     )
-    server, reader = IndexServer.load(folder), IndexReader(folder)
+    server, reader = LabelServer.load(folder), IndexReader(folder)
     times = {(channel, "1"): [40, 31, 12 if channel == "counts" else 0]}
     found = server.count_texts(server.parse_line(line, 1) for line in arriving(reader, times))
     assert (found.by_class_label.refusal is None) == (channel == "counts")

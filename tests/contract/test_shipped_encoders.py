@@ -10,7 +10,7 @@ from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_ENCODER, DEFAULT_EN
 from textveil.errors import ModelNotExpected
 from textveil.vector import Encoder, TextLabelEncoder
 from textveil.verify import verify_labels
-from textveil_cli.aggregation import IndexServer
+from textveil_cli.aggregation import LabelServer
 
 ARTIFACTS = Path(__file__).parents[2] / "artifacts"
 #: Largest size of each, all files together.
@@ -107,9 +107,9 @@ def test_words_are_those_of_the_public_list() -> None:
 
 
 def test_a_server_reads_what_a_device_sends(encoder: TextLabelEncoder) -> None:
-    server = IndexServer.load(encoder.bundle.path)
+    server = LabelServer.load(encoder.bundle.path)
     received = [server.parse_line(encoder.encode(text, epsilon=8).line, 1) for text in TEXTS.values()]
-    decided = [server.classify_index(one) for one in received]
+    decided = [server.classify_label(one) for one in received]
     assert {one.label for one in decided} <= set(LABELS)
     assert all(sum(one.scores.values()) == pytest.approx(1, abs=1e-5) for one in decided)
     counts = server.count_texts(received)

@@ -21,7 +21,7 @@ from scripted import extreme_words
 from textveil import Sanitizer
 from textveil.bundle import DEFAULT_BUNDLE
 from textveil.errors import DocumentTooLong
-from textveil.text.token_rules import entity_types
+from textveil.text.segmentation.segments import classify_shape
 from whole_texts import CONSISTENT, DENY, OPTIONS, TEXTS, Told, by_the_product, write_bundle
 
 #: Epsilons of the two bundles that are used.
@@ -140,7 +140,7 @@ def test_random_texts_agree_in_the_english_bundle(
 def test_shapes_agree(text: str) -> None:
     for kind, segment in segments.find_segments(text):
         if kind == "string":
-            assert shapes.shape_of(segment) == entity_types.classify_shape(segment)
+            assert shapes.shape_of(segment) == classify_shape(segment)
 
 
 # --- planted faults -------------------------------------------------------------------------------------------------

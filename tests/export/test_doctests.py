@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import textveil_export
 from docstring_examples import list_missing_examples
-from small_index import MEASURED, write_index
-from textveil_export.index import read_index_contents, write_index_bundle
+from small_label_bundle import MEASURED, write_index
+from textveil_export.label import read_label_contents, write_label_bundle
 
 MODULES = sorted(
     module.name
@@ -35,8 +35,8 @@ def test_examples_print_what_they_show(
     monkeypatch.chdir(tmp_path)
     shutil.copytree(checkpoint_folder, tmp_path / "checkpoint")
     shutil.copy(encoder_data, tmp_path / "texts.tsv")
-    contents = replace(read_index_contents(write_index(tmp_path / "plain")), measured=MEASURED)
-    write_index_bundle(contents, tmp_path / "labels")
+    contents = replace(read_label_contents(write_index(tmp_path / "plain")), measured=MEASURED)
+    write_label_bundle(contents, tmp_path / "labels")
     results = {name: doctest.testmod(importlib.import_module(name)) for name in MODULES}
     assert [name for name, result in results.items() if result.failed] == []
     assert sum(result.attempted for result in results.values()) > 20

@@ -12,6 +12,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from invented_language import write_invented
+from small_names import write_names
 from textveil import Sanitizer
 
 FOLDER = Path(__file__).parents[2] / "packs"
@@ -20,16 +22,21 @@ LANGUAGES = sorted(path.parent.name for path in FOLDER.glob("*/words.toml"))
 WORDS = ["ziloran", "zimuret", "zipadon", "zipókan", "zikalin"]
 
 
-@pytest.fixture(scope="module")
-def builder() -> Iterator[ModuleType]:
-    """Import packs/build.py, which finds its sources beside it."""
-    sys.path.insert(0, str(FOLDER))
-    spec = importlib.util.spec_from_file_location("build_packs", FOLDER / "build.py")
+def import_script(name: str) -> ModuleType:
+    """Import a script of packs/ under a name of its own."""
+    spec = importlib.util.spec_from_file_location(f"packs_{name}", FOLDER / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    yield module
+    return module
+
+
+@pytest.fixture(scope="module")
+def builder() -> Iterator[ModuleType]:
+    """Import packs/build.py, which finds its sources beside it."""
+    sys.path.insert(0, str(FOLDER))
+    yield import_script("build")
     sys.path.remove(str(FOLDER))
     sys.modules.pop("language_sources")
 
@@ -47,13 +54,13 @@ class InventedSources:
         self.cased: dict[str, float] = {}
 
     def get_share(self, word: str) -> float:
-        return 0.0 if word == "zanel" else 1.0
+        return {"zanel": 0.0, "zipadon": 0.8}.get(word, 1.0)
 
     def list_names(self, kind: str) -> list[str]:
         return ["zanel", "zorik"] if kind == "given" else ["zomber", "zutter"]
 
     def list_nouns(self) -> set[str]:
-        return {"zipadon", "zorik", "zormunder"}
+        return {"zipadon", "zimuret", "zorik", "zormunder"}
 
     def list_months(self) -> list[str]:
         return [f"zim{letter}r" for letter in "abcdefghijkl"]
@@ -90,6 +97,11 @@ def test_two_builds_are_equal_and_make_a_bundle_that_hides_names(
     assert result.text.startswith("ziloran zimuret ")
     assert result.text.endswith(" zipadon, ziloran")
     assert "Zanel" not in result.text
+    folder = import_script("package").write_package(tmp_path / "pack", tmp_path / "distribution")
+    assert (folder / "licenses/MIT.txt").read_text("utf-8").count("WITHOUT WARRANTY OF ANY KIND") == 1
+    assert {path.name for path in (folder / f"textveil_{language}").glob("*")} == {"__init__.py", "bundle", "recipe"}
+    assert (folder / f"textveil_{language}/recipe/words.toml").is_file()
+    assert 'license-files = ["licenses/*"]' in (folder / "pyproject.toml").read_text("utf-8")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -112,6 +124,7 @@ def test_nouns_are_kept_with_a_capital_unless_they_are_names(builder: ModuleType
     marks = {word: flags.split(",") for word, _, flags in (line.partition("\t") for line in lines)}
     assert "noun" in marks["zipadon"]
     assert "noun" not in marks["ziloran"]
+    assert "noun" not in marks["zimuret"]  # an adjective, which has a capital in names alone
     assert "noun" in marks["ihnen"]  # letters write it with a capital
     assert not {"zorik", "zormunder"} & marks.keys()  # a first name; who lives in the town zormund
 
@@ -145,3 +158,53 @@ def test_the_card_of_each_pack_has_its_sources(language: str) -> None:
     locked = dict(line.split("==") for line in (FOLDER / "requirements.txt").read_text("utf-8").split())
     for source, version in re.findall(r"^\| `([a-z-]+)` ([0-9.]+) ", card, re.MULTILINE):
         assert locked.get(source, version) == version
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_pack_has_the_texts_of_its_licenses(language: str) -> None:
+    license_id = tomllib.loads((FOLDER / language / "words.toml").read_text("utf-8"))["license"]
+    card = (FOLDER / language / "README.md").read_text("utf-8")
+    assert f'--license "{license_id}"' in card
+    assert f"Licenses: {license_id}." in card
+    texts = import_script("package").LICENSE_TEXTS
+    assert all(texts[name].stat().st_size > 900 for name in license_id.split(" AND "))
+
+
+def test_a_license_without_text_is_refused(tmp_path: Path) -> None:
+    bundle = write_invented(tmp_path / "pack")
+    manifest = json.loads((bundle / "manifest.json").read_text("utf-8")) | {"license": "MIT AND X-1"}
+    (bundle / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    with pytest.raises(SystemExit, match="the text of the license X-1 is missing"):
+        import_script("package").write_package(bundle, tmp_path / "distribution")
+
+
+def test_the_content_hash_of_each_pack_is_recorded() -> None:
+    hashes = json.loads((FOLDER / "content_hashes.json").read_text("utf-8"))
+    assert sorted(hashes) == LANGUAGES
+    assert all(re.fullmatch("[0-9a-f]{64}", content_hash) for content_hash in hashes.values())
+
+
+def test_another_content_hash_is_refused_by_its_language(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = import_script("build_all")
+    monkeypatch.setattr(script, "build_pack", lambda language, *paths: ("0" * 64, 700_001 if language == "nl" else 9))
+    known = {"es": "0" * 64, "fr": "1" * 64, "nl": "0" * 64}
+    monkeypatch.setattr(script, "HASHES", tmp_path / "hashes.json")
+    (tmp_path / "hashes.json").write_text(json.dumps(known), "utf-8")
+    monkeypatch.setattr(sys, "argv", ["build_all.py", str(tmp_path), str(tmp_path / "built"), "es", "fr", "nl"])
+    with pytest.raises(SystemExit, match="another content hash, or more than 700,000 bytes: fr, nl"):
+        script.main()
+    assert "fr: " + "0" * 64 + ", wheel 9 bytes; another content hash" in capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", [*sys.argv[:3], "es", "fr", "--record"])
+    script.main()
+    assert json.loads((tmp_path / "hashes.json").read_text("utf-8")) == known | {"fr": "0" * 64}
+
+
+def test_mail_addresses_of_surrogates_have_no_accents(tmp_path: Path) -> None:
+    lists = {f"surrogates.{kind}.txt": "Élodie\nRené\n" for kind in ("given", "family")}
+    sanitizer = Sanitizer.load(write_names(tmp_path / "pack", changed=lists))
+    result = sanitizer.sanitize("Mail vrobel@zqxw.org, zork@zqxw.org, ann@zqxw.org today.", protect="names")
+    names = re.findall(r"(\S+)\.(\S+)@", result.text)
+    assert len(names) == 3
+    assert {name for pair in names for name in pair} <= {"elodie", "rene"}

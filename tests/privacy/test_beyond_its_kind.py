@@ -20,7 +20,7 @@ from textveil import Sanitizer
 from textveil.mechanisms import entropy
 from textveil.text.rewrite import rewriter
 from textveil.text.segmentation import split_text
-from textveil.text.token_rules.entity_types import SHAPES
+from textveil.text.token_rules import SHAPES
 from textveil_cli.console import run
 from textveil_cli.main import app
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from small_encoders import load_encoder, write_encoder
-from small_index import sentences_of, write_index
+from small_label_bundle import sentences_of, write_index
 from textveil import Sanitizer, TextLabelEncoder
 from textveil.bundle import TextBundle
 from textveil.errors import EntropyFailed

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from names_soup import GAPS, NAMES, SHOWN, STRINGS, is_broken, law, pairs, parts_of, soup
 from textveil import Sanitizer
-from textveil.bundle.rules import english_rules
 from textveil.text.names.entity_types import EntityMention, MentionPart
 from textveil.text.names.fact_places import NUMERIC_TYPES, LinePlaces
 from textveil.text.names.facts import FactRules
+from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.plan import NamesPlan
 from textveil.text.names.read import NamesReader
 from textveil.text.names.spans import SpanFinder
@@ -294,7 +294,7 @@ def _classify(span: EntitySpan) -> EntityMention:
 
 
 def _make_finder() -> SpanFinder:
-    return SpanFinder((), has_breaks=False, has_capitals=True, rules=english_rules())
+    return SpanFinder((), Lexicon(Sanitizer.load().bundle.get_names_lists()), has_breaks=False, has_capitals=True)
 
 
 def keep(rules: FactRules, elements: list[str | EntityMention]) -> list[str | EntityMention]:

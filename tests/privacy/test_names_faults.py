@@ -45,7 +45,7 @@ READ_FAULTS: dict[str, Fault] = {
     "a replaced string decides whether a line is a headline": (
         SpanFinder,
         "_hide_capitalized",
-        ("_is_title_case(words[place]) for", "_is_title_case(words[place]) and words[place].key < 'm' for"),
+        ("is_title_case(words[place]) for", "is_title_case(words[place]) and words[place].key < 'm' for"),
     ),
     "a list of names decides what is shown": (
         Lexicon,
@@ -321,7 +321,7 @@ def test_what_is_on_no_list_is_kept(names: Path, change: tuple[str, str], monkey
     "change",
     [
         ('entry.entity_type == "word"', "len(entry.span.text) > 4"),
-        ("entry.parts[0].layout != RANDOMIZED", "entry.span.text[:1].lower() < 'n'"),
+        ("not entry.parts[0].is_randomized", "entry.span.text[:1].lower() < 'n'"),
     ],
     ids=["the length of a word", "the spelling of a word"],
 )

@@ -18,6 +18,7 @@ from planted import planted
 from textveil import Sanitizer
 from textveil.text import make_plan, segmentation
 from textveil.text.names import read as read_module
+from textveil.text.names.entity_types import EntityClassifier
 from textveil.text.names.fact_places import LinePlaces
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.plan import NamesPlanFactory
@@ -229,6 +230,20 @@ def test_the_search_finds_an_age_that_reads_a_randomized_unit(name: str, monkeyp
     assert find_difference(name, 3, 2_000) is not None
 
 
+@pytest.mark.parametrize("is_faulty", [False, True], ids=["", "with a fault"])
+def test_a_place_in_lower_case_has_no_type_by_a_randomized_word(
+    is_faulty: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """*Little Rock* is a listed city. Plant a fault: the list is read for *little* and a randomized word behind it."""
+    plan = NAMES_PLANS.make_plan({"randomize": [*dict.fromkeys([*LIST, "rock", "river"])], "facts": NO_FACTS})
+    if is_faulty:
+        change = ("all(token.layout != RANDOMIZED for token in tokens)", "True")
+        monkeypatch.setattr(EntityClassifier, "classify_span", planted(EntityClassifier.classify_span, change))
+    texts = [f"he saw little {word} today" for word in ("rock", "river")]
+    first, second = (plan.make_reader().read_texts([text])[0].list_template() for text in texts)
+    assert (first != second) == is_faulty
+
+
 @pytest.mark.parametrize("facts", [facts for facts in FACTS if facts != NO_FACTS])
 def test_the_search_finds_a_fact_that_reads_a_randomized_neighbor(facts: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name = f"names, {facts}, surrogates"
@@ -241,9 +256,6 @@ def test_the_search_finds_a_fact_that_reads_a_randomized_neighbor(facts: str, mo
 def test_the_search_finds_a_count_that_reads_randomized_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """Plant a fault: a long randomized word counts as a replaced word."""
     name = "names, none, surrogates"
-    change = (
-        "entry.parts[0].layout != RANDOMIZED",
-        "len(entry.parts[0].text) > 6",
-    )
+    change = ("not entry.parts[0].is_randomized", "len(entry.parts[0].text) > 6")
     monkeypatch.setattr(read_module, "_is_replaced_word", planted(read_module._is_replaced_word, change))
     assert find_difference(name, 3, 2_000) is not None

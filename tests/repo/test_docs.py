@@ -13,6 +13,23 @@ def test_commands_exist_and_show_their_output(page: Path) -> None:
     assert list(build.problems(page.read_text("utf-8"), markers=build.needs_markers(page))) == []
 
 
+@pytest.mark.full
+@pytest.mark.parametrize(
+    "page",
+    [
+        "papers/README.md",
+        "papers/santext.md",
+        "papers/fbdd.md",
+        "papers/adept.md",
+        "guides/audit.md",
+        "guides/vectors.md",
+    ],
+)
+def test_the_commands_of_the_papers_end_as_their_pages_state(page: str) -> None:
+    """They train, sample and audit: from a CSV to a released vector, a figure of each paper, and refuted claims."""
+    assert list(build.problems(build.build((ROOT / "docs" / page).read_text("utf-8")))) == []
+
+
 def test_the_pages_with_commands_are_found() -> None:
     names = {str(page.relative_to(ROOT)) for page in build.pages()}
     assert names >= {"README.md", "export/README.md", "docs/levels.md", "docs/results/nlp.md", "artifacts/README.md"}

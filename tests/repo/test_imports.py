@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from processes import child
-from small_index import write_index
+from small_label_bundle import write_index
 from textveil.bundle import find_artifact
 
 _FORBIDDEN = (
@@ -73,10 +73,10 @@ def test_a_public_name_brings_what_it_needs_and_no_more() -> None:
 def test_an_index_needs_numpy_alone(tmp_path: Path) -> None:
     folder = write_index(tmp_path / "bundle")
     use = (
-        "from textveil import TextLabelEncoder; from textveil_cli.aggregation import IndexServer; "
+        "from textveil import TextLabelEncoder; from textveil_cli.aggregation import LabelServer; "
         "from pathlib import Path; "
-        f"e, s = TextLabelEncoder.load({str(folder)!r}), IndexServer.load(Path({str(folder)!r})); "
-        "r = s.parse_line(e.encode('The market’s 17').line, 1); s.classify_index(r); s.count_texts([r])"
+        f"e, s = TextLabelEncoder.load({str(folder)!r}), LabelServer.load(Path({str(folder)!r})); "
+        "r = s.parse_line(e.encode('The market’s 17').line, 1); s.classify_label(r); s.count_texts([r])"
     )
     modules = loaded(use)
     assert forbidden_among(modules) == set()

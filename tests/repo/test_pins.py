@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from scripts import ROOT
 from small_encoders import write_encoder
-from small_index import write_index
+from small_label_bundle import write_index
 from small_staircase import small_staircase
 from textveil import Encoder, Sanitizer, TextLabelEncoder
 from textveil.bundle import TextBundle, open_bundle
@@ -19,7 +19,7 @@ from textveil.bundle.files import ExpectedBundle
 from textveil.errors import BundleTooLarge, ContentHashMismatch, OptionError, WrongSigner
 from textveil.text import Options
 from textveil_cli import console
-from textveil_cli.aggregation import IndexServer, VectorClassifier
+from textveil_cli.aggregation import LabelServer, VectorClassifier
 from textveil_cli.files import ColumnSelection
 from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer
 from textveil_export.signing import sign_bundle
@@ -124,7 +124,7 @@ DOORS: dict[str, tuple[str, Callable[..., object]]] = {
     "Sanitizer.load": ("{}", Sanitizer.load),
     "TextLabelEncoder.load": ("[]", TextLabelEncoder.load),
     "Encoder.load": ("()", Encoder.load),
-    "IndexServer": ("[]", IndexServer.load),
+    "LabelServer": ("[]", LabelServer.load),
     "VectorClassifier": ("()", VectorClassifier.load),
     "ConfiguredSanitizer": ("{}", ConfiguredSanitizer),
     "TokenRandomizer": ("{}", lambda folder, **pins: TokenRandomizer(folder, pins=ExpectedBundle(**pins))),

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from canaries import SECRET
 from small_encoders import load_encoder
-from small_index import write_index
+from small_label_bundle import write_index
 from textveil import Ledger, Sanitizer, TextLabelEncoder
 from textveil.errors import InputError
 from textveil.sequences import list_items
-from textveil_cli.aggregation import IndexServer
+from textveil_cli.aggregation import LabelServer
 from textveil_cli.errors import ReleaseError
 from textveil_cli.integrations import ConfiguredSanitizer
 
@@ -136,6 +136,6 @@ def test_a_preview_is_of_a_string(english: Sanitizer) -> None:
 
 
 def test_a_released_line_is_a_string(tmp_path: Path) -> None:
-    server = IndexServer.load(write_index(tmp_path / "index"))
+    server = LabelServer.load(write_index(tmp_path / "index"))
     with pytest.raises(ReleaseError, match=r"^line 3: must be a string$"):
         server.parse_line(b"1\t2\t3\t4", 3)  # type: ignore[arg-type]

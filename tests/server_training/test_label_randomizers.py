@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from textveil_export.index import compute_realized_epsilon, make_integer_randomizer
+from textveil_export.label import compute_realized_epsilon, make_integer_randomizer
 from textveil_training.errors import InvalidRandomizer
 from textveil_training.label_randomizers import (
     compute_label_probabilities,

@@ -123,7 +123,9 @@ def test_the_staircase_is_refused_by_name(tmp_path: Path) -> None:
     for bundle, options in ((None, staircase), (alone, Options()), (alone, staircase)):
         with pytest.raises(
             StaircaseUnsupported,
-            match=("the staircase depends on the words around, but this training randomizes"),
+            match=(
+                "the staircase mechanism depends on the text around a word, but this training sanitizes single words"
+            ),
         ):
             TokenRandomizer(bundle, **options)
     with pytest.raises(UnknownMechanism):

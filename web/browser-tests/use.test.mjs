@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import test from "node:test";
+import { fileURLToPath } from "node:url";
 import { Sanitizer } from "textveil";
 import { page as build } from "../demo/build.mjs";
 import { packed } from "../demo/bundle.mjs";
@@ -49,7 +50,7 @@ test("draw again draws anew; options hold for the next draw", { skip }, async ()
   assert.match((await mode(page, "names")).out, /\[city 1\]/);
   await page.selectOption("#epsilon", "4");
   await settled(page);
-  assert.match((await mode(page, "words")).promise, /at 4 nats/);
+  assert.match((await mode(page, "words")).promise, /epsilon 4 per word/);
   await page.fill("#deny", "invoice, doctor");
   await page.waitForFunction(() => !document.querySelector("[data-mode=names] .out").textContent.includes("invoice"));
   await settled(page);
@@ -214,4 +215,30 @@ test("it fits phones, in both color schemes, and axe finds nothing", { skip }, a
       assert.deepEqual(found, [], `${colorScheme} ${width}`);
     }
   }
+});
+
+test("the language of a pack is chosen in the page, has its one mode, and needs no connection", { skip }, async () => {
+  const context = await browser();
+  const built = await folder();
+  const pack = fileURLToPath(new URL("../../docs/golden/names-qaa/", import.meta.url));
+  await build(built, [pack]);
+  const { address, seen } = await server(serving(built));
+  const page = await open(context, address);
+  const before = seen.length;
+  assert.equal(await page.isVisible("#language"), true);
+  await page.selectOption("#language", "qaa");
+  await page.waitForFunction(() => document.querySelector("#bundle").textContent.includes("pack-qaa"));
+  await write(page, "qalq l'qapfu Vrobelix");
+  const { out, promise } = await mode(page, "names");
+  assert.match(out, /^qalq l'qapfu (?!Vrobelix)\w+$/);
+  assert.match(promise, /^Kept: common words from a public list\./);
+  assert.deepEqual(await page.$$eval("[data-mode]", (cards) => cards.map((card) => card.hidden)), [false, true, true]);
+  await page.fill("#reply", `${out.split(" ").at(-1)}m`);
+  await page.waitForFunction(() => document.querySelector("#restored").textContent !== "");
+  assert.equal(await page.textContent("#restored"), "Vrobelixm");
+  await page.selectOption("#language", "en");
+  await page.waitForFunction(() => document.querySelector("#bundle").textContent.includes("english"));
+  await write(page, TEXT);
+  assert.match((await mode(page, "names")).out, /paid the invoice in/);
+  assert.equal(seen.length, before);
 });

@@ -1,6 +1,9 @@
-/** Copies the data that both packages share into `dist/data`, byte for byte, and embeds it in the module `dist/data.js`. */
+/**
+ * Copies the data that both packages share into `dist/data`, byte for byte, and embeds it in the module `dist/data.js`.
+ * Of `statements.json` it leaves out the sections of mechanisms that only Python has.
+ */
 
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 
 const SOURCE = new URL("../../runtime/src/textveil/data/", import.meta.url);
 const TARGET = new URL("../dist/data/", import.meta.url);
@@ -12,10 +15,21 @@ const FILES = {
   types: "entity_types.json",
 };
 
+/** Sections of `statements.json` for mechanisms that this package does not have. */
+const PYTHON_SECTIONS = ["tokens", "vector"];
+
+function readShared(file) {
+  const text = readFileSync(new URL(file, SOURCE), "utf8");
+  if (file !== FILES.statements) return text;
+  const shared = Object.entries(JSON.parse(text)).filter(([section]) => !PYTHON_SECTIONS.includes(section));
+  return `${JSON.stringify(Object.fromEntries(shared), undefined, 2)}\n`;
+}
+
 rmSync(TARGET, { recursive: true, force: true });
 mkdirSync(TARGET, { recursive: true });
 const lines = Object.entries(FILES).map(([name, file]) => {
-  copyFileSync(new URL(file, SOURCE), new URL(file, TARGET));
-  return `export const ${name} = ${readFileSync(new URL(file, TARGET), "utf8").trim()};\n`;
+  const text = readShared(file);
+  writeFileSync(new URL(file, TARGET), text);
+  return `export const ${name} = ${text.trim()};\n`;
 });
 writeFileSync(new URL("../data.js", TARGET), lines.join(""));

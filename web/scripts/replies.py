@@ -28,7 +28,9 @@ http://localhost:8080/{} https://e.example/{} <b>{}</b> <img|src='{}'> <{}> <p|x
 {}\u00a0x {}\ufe0f- {},\u0e33 javascript:{} onload={} <script>{} data:{} \\def\\a#1;{{{}}} [x]:|{} [{}]:|x
 <name>|{} <first|name>|{} x<y|{} <details>{} [^1]:|note|{} [n]:|see|{} **To:**{} {}[1] {}/{} →{}
 ⚠️{} {}~~ {}\\ {}<br|/>{} 「{}」，{} JavaScript:|{} onset=1|{} {{|{}|}} {{\n{}\n}}
-(x|{}) x_{}_x {}-{} {}|{} {}\n{} {}>{}""".split()
+d'{} D’{} l'{} qu'{} dell'{} de|{} De|{} la|{} di|{} {}s {}es {}en {}' {}'|x '{}'|x
+(x|{}) x_{}_x {}-{} {}|{} {}\n{} {}>{} url({}) f(|{}|) curl|-d|{} see|//e.example|{} x\n\n{}
+{{{{\n\n{}\n}}}} #{{|{}}} [%|{}|%] {{%|{}|%}}""".split()
 #: Marks that open and close places, in any order.
 MARKS = [
     "```", "~~~", "`", "``", "$", "$$", "\\(", "\\)", "\\[", "\\]", "\\href{", "\\text{", "\\begin{a}", "\\end{a}",
@@ -40,6 +42,7 @@ MARKS = [
     "<!--", "->", "~", "=",
     "[1]", "[^1]: ", "[n]: word ", " \"t", "\n\"t", "**To:**", "\u2192", "\u2011", "\uff0c", "\uff1a", "\u3010",
     "\\\n", "\\*",
+    "f(", "curl ", " -d ", "/msg ", "$ cat", "x.example/ ", "{{", "{%", "#{", "[%", "\n\n    ", "\n\n\t", "-     ", '"',
     "javascript: ", "onset=", "onclick=", "//", "www.", "{\n", "/>",
     "\u0416", "\u4e2d", ",\U00011f04,", "5", "a", "x" * 1030, "onload", "\t", "\r\n", "%", "。", "\u061f",
 ]  # fmt: skip

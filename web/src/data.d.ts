@@ -1,5 +1,7 @@
 /** Data shared with the Python package; `scripts/data.mjs` embeds it at the build. */
 
+import type { ReplyData } from "./bundle/replyRules.js";
+
 /** Words for one class of numbers, such as the tens, and the words that may replace them. */
 export interface NumberWords {
   readonly surrogates: readonly string[];
@@ -99,7 +101,11 @@ export interface RulesData {
   > & { readonly titles: Readonly<Record<string, { readonly surrogate: string; readonly words: readonly string[] }>> };
   readonly numbers: Readonly<Record<"and" | "digits" | "multipliers" | "point" | "scales", NumberWords>> &
     Words<"letters" | "weak">;
-  readonly optional?: { readonly facts?: Partial<Words<FactWordKey>>; readonly dates?: Partial<DateWords> };
+  readonly optional?: {
+    readonly facts?: Partial<Words<FactWordKey>>;
+    readonly dates?: Partial<DateWords>;
+    readonly replies?: ReplyData;
+  };
   readonly patterns: Readonly<Record<PatternName, PatternData>>;
   readonly sentences: Words<"abbreviations" | "headline_words" | "requests" | "verbs">;
   readonly surrogates: {
@@ -133,7 +139,12 @@ export const characters: {
       >
     >;
   readonly marks: Words<"punctuation"> & Readonly<Record<"hard" | "sentence_ends" | "soft" | "trimmed", string>>;
-  readonly patterns: Readonly<Record<"emoticon" | "redirection" | "entity" | "entity_name", string>>;
+  readonly patterns: Readonly<
+    Record<
+      "digit_years" | "emoticon" | "entity" | "entity_name" | "number_with_groups" | "phone_number" | "redirection",
+      string
+    >
+  >;
   readonly tables: Words<"digits" | "symbols" | "word_characters">;
 };
 

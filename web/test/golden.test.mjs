@@ -24,6 +24,29 @@ test("the golden vectors of identifiers", () => {
   assert.ok(cases.length > 50);
 });
 
+test("the golden vectors of replies in other languages", async () => {
+  const sanitizer = await Sanitizer.load(`${golden}names`);
+  for (const { mapping, replies } of vectors("replies")) {
+    const restorer = sanitizer.readMapping(JSON.stringify(mapping));
+    assert.deepEqual(JSON.parse(restorer.toJsonText()), mapping);
+    for (const [reply, restored] of replies) {
+      assert.equal(restorer.restore(reply).text, restored, reply);
+      for (const length of [1, 2, 3, 5]) {
+        const stream = restorer.openStream();
+        let text = "";
+        for (let at = 0; at < reply.length; at += length) text += stream.feed(reply.slice(at, at + length));
+        assert.equal(text + stream.close(), restored, reply);
+      }
+    }
+  }
+  const wrong = [[], { x: [] }, { elisions: ["d'"] }, { vowels: ["ae"] }, { inflections: { plural: "s" } }];
+  const [{ mapping }] = vectors("replies");
+  for (const replies of [...wrong, { inflections: { a: ["s"] }, word_inflections: { a: ["s"] } }, null]) {
+    const content = JSON.stringify({ ...mapping, replies });
+    assert.throws(() => sanitizer.readMapping(content), /not a mapping that textveil wrote/, content);
+  }
+});
+
 test("the golden vectors of the staircase", async (t) => {
   const bundle = await TextBundle.load(`${golden}staircase`);
   const { texts, cases } = vectors("staircase");

@@ -51,10 +51,11 @@ for (const platform of ["browser", "neutral", "node"]) {
   });
 }
 
-test("the data is that of the Python package, byte for byte", async () => {
+test("the data is that of the Python package, byte for byte, without statements of mechanisms of Python alone", async () => {
   for (const name of readdirSync(new URL("dist/data", root))) {
-    const source = new URL(`../runtime/src/textveil/data/${name}`, root);
-    assert.deepEqual(readFileSync(new URL(`dist/data/${name}`, root)), readFileSync(source), name);
+    const source = readFileSync(new URL(`../runtime/src/textveil/data/${name}`, root), "utf8");
+    const shared = name === "statements.json" ? source.replace(/^ {2}"(tokens|vector)": .*?^ {2}\},\n/gms, "") : source;
+    assert.equal(readFileSync(new URL(`dist/data/${name}`, root), "utf8"), shared, name);
   }
   const files = { characters: "character_tables", rules: "rules", statements: "statements", types: "entity_types" };
   const data = { ...(await import("../dist/data.js")) };
@@ -70,6 +71,6 @@ test("the package is as small as the README says", () => {
   });
   const [{ size }] = JSON.parse(told);
   const [, said] = /says ([0-9.]+) kB/.exec(readFileSync(new URL("README.md", root), "utf8"));
-  // Rules of facts, own entity types and explained previews, which Python has too, take 1.5, 7 and 1.4 kB, and joined language packs 1.2.
-  assert.ok(Math.abs(size / 1000 - said) < 0.3 && size < 108_500, `${size} bytes`);
+  // Rules of facts, own entity types and explained previews, which Python has too, take 1.5, 7 and 1.4 kB, joined language packs 1.2, inflections of replies 1.8, and lines that are code .9.
+  assert.ok(Math.abs(size / 1000 - said) < 0.3 && size < 111_000, `${size} bytes`);
 });

@@ -187,8 +187,8 @@ test("options of restoring are checked", () => {
       { restoreHosts: value },
       hosts,
     ]),
-    [{ places: ["code"] }, "unknown option; there are restorePlaces, restoreHosts"],
-    ["code", "unknown option; there are restorePlaces, restoreHosts"],
+    [{ places: ["code"] }, "unknown option: choose among restorePlaces, restoreHosts"],
+    ["code", "unknown option: choose among restorePlaces, restoreHosts"],
   ]) {
     for (const ask of [() => hidden.restore("Gomez", options), () => hidden.openStream(options)]) {
       assert.throws(ask, { name: "OptionError", code: "option", message });

@@ -1,4 +1,4 @@
-"""``textveil encode``: documents to vectors or indices, one line for each."""
+"""``textveil encode``: documents to vectors or class labels, one line for each."""
 
 import json
 from collections.abc import Iterable, Iterator

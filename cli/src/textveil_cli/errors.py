@@ -82,7 +82,7 @@ class LooksStructured(InputError, code="looks-structured"):
 
 
 class WorkerFailed(TextveilError, code="worker"):
-    """A worker process was ended from outside, or raised an error of another library."""
+    """A worker process was killed, or raised an error of another library."""
 
 
 class ResumeError(OutputError, code="resume"):

@@ -1,6 +1,6 @@
 """Write files and folders of bundles so that a crash never leaves half of one.
 
-The atomic writer is the runtime's (``textveil.bundle.open_atomic_text`` and ``open_atomic_folder``). This module turns
+The atomic writer is the runtime's (``textveil.storage.open_atomic_text`` and ``open_atomic_folder``). This module turns
 its errors into ``WriteError``.
 """
 

@@ -43,7 +43,8 @@ __version__ = "0.3.0"
 def __getattr__(name: str) -> Any:
     """Import a public name at its first use.
 
-    Thus rewriting text does not import the code for vectors, and the other way round.
+    Rewriting a text then does not import the code for vectors, and encoding a vector does not import the code for
+    texts.
     """
     if name in ("Sanitizer", "Result"):
         from textveil.text import sanitizer as module

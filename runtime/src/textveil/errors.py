@@ -404,7 +404,7 @@ class KeyFileError(TextveilError, code="key"):
     >>> from textveil.storage import read_key
     >>> read_key(Path("no-such-file"), "the key", create=False)
     Traceback (most recent call last):
-    textveil.errors.KeyFileError: the key: no readable file there
+    textveil.errors.KeyFileError: the key: the file is missing or cannot be read
     """
 
 

@@ -75,9 +75,9 @@ def load_data(name: str) -> dict[str, Any]:
 
 
 def decode_table(lines: "list[str]") -> list[int]:
-    """Return the bounds of ranges of code points: the first one and the one after the last, in turn.
+    """Decode a table of code point ranges: return the start and the end (exclusive) of each range, in one list.
 
-    A table has two lengths for each range: of the gap since the previous range (or since 0), and of the range.
+    A table has two numbers for each range: the distance from the end of the previous range (or from 0), and its length.
     ``48 10`` gives [48, 58], the ASCII digits.
     """
     return [*accumulate(map(int, " ".join(lines).split()))]

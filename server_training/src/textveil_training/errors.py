@@ -204,8 +204,8 @@ class LossError(TrainingError):
 class StaircaseUnsupported(TrainingError):
     """The staircase mechanism cannot be applied to single words.
 
-    With this mechanism the text around a word decides whether the word is randomized. To train on its outputs, write
-    a corpus with ``sanitize-corpus``.
+    With this mechanism, the treatment of a word depends on the text around it. To train on its outputs, write a corpus
+    with ``sanitize-corpus``.
     """
 
     code = "training-staircase"

@@ -4,7 +4,7 @@
 
     max sum_{x,y} C[x, y] Q(y|x)    with  lo(y) <= Q(y|x) <= exp(epsilon) lo(y),  sum_y Q(y|x) = 1.
 
-At a small epsilon it gives up rare classes: they are never released, and counts cannot be corrected.
+At a small epsilon it never releases rare classes, so counts of its outputs cannot be corrected.
 
 **counts.** k-ary randomized response (Kairouz, Bonawitz, Ramage 2016): every class is released, and its matrix has full
 rank. On balanced classes it is the most accurate randomizer too.
@@ -88,7 +88,7 @@ def compute_recalls(confusion: ArrayLike, randomizer: ArrayLike) -> Floats:
 
 
 def compute_label_probabilities(confusion: ArrayLike, randomizer: ArrayLike) -> Floats:
-    """Estimate the probability of each label given a released index, from a calibration split.
+    """Estimate the probability of each true label given a released label, from a calibration split.
 
     One text of each class and decision is added to the counts.
 
@@ -97,8 +97,8 @@ def compute_label_probabilities(confusion: ArrayLike, randomizer: ArrayLike) -> 
         randomizer: Probability of each output (column) for each decision (row), shape ``(n, n)``.
 
     Returns:
-        Probabilities, shape ``(indices, labels)``; rows sum to 1. The row of an index that is never released has the
-        shares of the labels.
+        Probabilities, shape ``(released labels, true labels)``; rows sum to 1. The row of a label that is never
+        released has the shares of the true labels.
     """
     counts = np.asarray(confusion, dtype=np.float64) + 1 / len(np.asarray(confusion))
     joint = (counts @ np.asarray(randomizer)).T

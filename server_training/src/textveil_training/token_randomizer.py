@@ -68,9 +68,9 @@ class TokenRandomizer:
             options["mechanism"] = self.bundle.default_table_mechanism or "staircase"
         if options.get("mechanism") == "staircase":
             raise StaircaseUnsupported(
-                "the staircase depends on the words around, but this training randomizes word by word: use another "
-                "mechanism with a bundle that has it, or sanitize a corpus first (sanitize-corpus) and pass it to "
-                "pretrain"
+                "the staircase mechanism depends on the text around a word, but this training sanitizes single words: "
+                "use another mechanism with a bundle that has it, or sanitize a corpus first (sanitize-corpus) and "
+                "pass it to pretrain"
             )
         self.plan = make_plan(self.bundle, **options)
 

@@ -13,7 +13,7 @@ from bounds.channels import best_channel, ceiling, exceeds, randomized_response,
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from textveil_export.index import compute_realized_epsilon, make_integer_randomizer
+from textveil_export.label import compute_realized_epsilon, make_integer_randomizer
 from textveil_training.data import load_examples
 from textveil_training.errors import InvalidRandomizer
 from textveil_training.label_randomizers import compute_joint_shares, fit_accuracy_randomizer, make_counts_randomizer

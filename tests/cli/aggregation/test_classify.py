@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_index import LABELS, held_out_of, released_line, write_index
-from textveil_cli.aggregation import IndexServer
+from small_label_bundle import LABELS, held_out_of, released_line, write_index
+from textveil_cli.aggregation import LabelServer
 
 SECRET = "Zorblaxia 48213977"
 
@@ -29,7 +29,7 @@ def test_from_texts_to_labels_and_counts(run: Callable, index_bundle: Path, tmp_
 
 def released_lines(tmp_path: Path, bundle: Path, *arrived: int, channel: str = "counts", epsilon: str = "4") -> Path:
     """Write a file in which the class label ``i`` occurs ``arrived[i]`` times."""
-    server = IndexServer.load(bundle)
+    server = LabelServer.load(bundle)
     rows = [released_line(server, index, epsilon, channel) for index, times in enumerate(arrived) for _ in range(times)]
     (tmp_path / "lines.txt").write_text("\n".join(rows) + "\n", "utf-8")
     return tmp_path / "lines.txt"

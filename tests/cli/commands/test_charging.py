@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from processes import answer, start
-from small_index import write_index
+from small_label_bundle import write_index
 from small_ledger import request_of
 from textveil import Ledger, Sanitizer
 

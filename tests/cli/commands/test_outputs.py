@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_index import write_index
+from small_label_bundle import write_index
 from small_staircase import small_staircase
 from textveil import Ledger
 from textveil.errors import KeyFileError, OutputError

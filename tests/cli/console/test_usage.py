@@ -49,7 +49,7 @@ def test_a_shell_completes_words(forked: Callable, words: str, expected: str) ->
 
 def test_the_kinds_of_the_help_are_those_of_the_rung(here: Callable) -> None:
     ran = here("sanitize", "--protect", "names", "--keep", "zorblax", "--text", "hello")
-    assert f"no such entity type; there are {', '.join(ENTITY_TYPES)} (see" in ran.message
+    assert f"no such entity type: choose among {', '.join(ENTITY_TYPES)} (see" in ran.message
     helped = " ".join(here("preview", "--help").text.split())
     assert f"{', '.join(ENTITY_TYPES[:-1])} and {ENTITY_TYPES[-1]}" in helped.replace("- ", "-")
 

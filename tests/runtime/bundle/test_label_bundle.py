@@ -9,7 +9,7 @@ import pytest
 import small_encoders
 from damaged import refused
 from safetensors.numpy import save
-from small_index import HELD_OUT, LABELS, SENTENCES, WORDS, held_out_of, sentences_of, write_index
+from small_label_bundle import HELD_OUT, LABELS, SENTENCES, WORDS, held_out_of, sentences_of, write_index
 from textveil.bundle import LabelBundle, StaticExtractorData, open_bundle
 from textveil.errors import BundleDamaged, ModelNotExpected, UnknownLevel
 from textveil.vector import TextLabelEncoder
@@ -320,7 +320,7 @@ def test_levels(tmp_path: Path) -> None:
 
 
 def test_verify_computes_every_channel_and_its_certificate(tmp_path: Path) -> None:
-    from textveil_export.index import make_certificate
+    from textveil_export.label import make_certificate
 
     plain = open_bundle(write_index(tmp_path / "plain"), LabelBundle)
     assert "3 levels of 2 randomizers" in verify_labels(plain)
@@ -334,7 +334,7 @@ def test_verify_computes_every_channel_and_its_certificate(tmp_path: Path) -> No
 
 
 def test_labels_that_are_no_probabilities_are_refused_by_the_server(tmp_path: Path) -> None:
-    from textveil_cli.aggregation import IndexServer
+    from textveil_cli.aggregation import LabelServer
 
     for number, table in enumerate((np.zeros((2, 3), np.float32), np.full((3, 3), -1, np.float32))):
         folder = write_index(
@@ -344,4 +344,4 @@ def test_labels_that_are_no_probabilities_are_refused_by_the_server(tmp_path: Pa
             ),
         )
         with pytest.raises(BundleDamaged, match="is not a table of label probabilities"):
-            IndexServer.load(folder)
+            LabelServer.load(folder)

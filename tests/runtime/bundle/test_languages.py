@@ -86,7 +86,7 @@ def test_a_pack_with_a_weekday_among_its_common_words_is_refused(tmp_path: Path)
 @pytest.mark.parametrize("language", ["qaa", "qaa+en"])
 @pytest.mark.parametrize("mode", ["words", "all"])
 def test_a_pack_has_no_table_of_words(pack: Path, language: str, mode: str) -> None:
-    with pytest.raises(UnknownMechanism, match="need --bundle with a table of that language"):
+    with pytest.raises(UnknownMechanism, match="need --bundle with a staircase of that language"):
         Sanitizer.load(language=language).sanitize(WORDS[0], protect=mode)
 
 

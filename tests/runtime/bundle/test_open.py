@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from shared_fixtures import contents_of
 from small_encoders import write_encoder
-from small_index import write_index
+from small_label_bundle import write_index
 from small_staircase import small_staircase
 from textveil import Sanitizer, TextveilError
 from textveil.bundle import MAX_BUNDLE_BYTES, LabelBundle, TextBundle, VectorBundle, open_bundle

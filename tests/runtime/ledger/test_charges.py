@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from small_encoders import load_encoder, write_encoder
-from small_index import write_index
+from small_label_bundle import write_index
 from textveil import Budget, Ledger, Sanitizer, TextLabelEncoder
 from textveil.ledger import Account
 from textveil.mechanisms.noise.parameters import ReleaseParameters

@@ -27,7 +27,7 @@ def test_without_its_key_a_ledger_is_refused_and_no_key_is_made(ledger: Ledger, 
             r"this is the key of another ledger: give the key that was created with this ledger",
         ),
         (lambda: write(content, 0o640), r"other users can read it: run chmod 600 on it"),
-        (key.unlink, r"no readable file there"),
+        (key.unlink, r"the file is missing or cannot be read"),
     ]:
         spoil()
         with pytest.raises(KeyFileError, match=rf"^the key of the ledger: {message}$"):
@@ -43,8 +43,8 @@ def test_without_its_key_a_ledger_is_refused_and_no_key_is_made(ledger: Ledger, 
 def test_a_key_that_is_not_there_is_not_named_and_a_folder_is(path: Path, tmp_path: Path) -> None:
     Ledger(path)
     (tmp_path / "keys").mkdir()
-    for key, name in ((tmp_path / "my-password", "there"), (tmp_path / "keys", "'keys'")):
-        with pytest.raises(KeyFileError, match=rf"^the key of the ledger: no readable file {name}$"):
+    for key, name in ((tmp_path / "my-password", "the file"), (tmp_path / "keys", "'keys'")):
+        with pytest.raises(KeyFileError, match=rf"^the key of the ledger: {name} is missing or cannot be read$"):
             Ledger(path, key=key)
 
 

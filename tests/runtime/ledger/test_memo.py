@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from drawn_words import strict_words
 from small_encoders import load_encoder
-from small_index import sentences_of, write_index
+from small_label_bundle import sentences_of, write_index
 from small_ledger import entry
 from textveil import Ledger, Sanitizer, TextLabelEncoder
 from textveil.errors import CryptoUnavailable, KeyFileError, OptionError
@@ -221,7 +221,7 @@ def test_stored_outputs_need_their_key(small: Sanitizer, memo: Ledger, path: Pat
     ):
         Ledger(path, replay_cache_key=tmp_path / "other")
     (tmp_path / "memo.key").unlink()
-    with pytest.raises(KeyFileError, match=r"^the key of the replay cache: no readable file there$"):
+    with pytest.raises(KeyFileError, match=r"^the key of the replay cache: the file is missing or cannot be read$"):
         Ledger(path, replay_cache_key=tmp_path / "memo.key")
     assert not Ledger(path).sanitize(small, "doctor").is_replayed
     Ledger(path).delete_outputs()

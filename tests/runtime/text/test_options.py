@@ -116,7 +116,7 @@ def test_errors_list_what_there_is(tiny: Sanitizer) -> None:
         lambda **unknown: tiny.sanitize("the", **unknown),
         lambda **unknown: make_plan(tiny.bundle, **unknown),
     ):
-        with pytest.raises(OptionError, match=r"^unknown option; there are mechanism, .*, sanitize_punctuation$"):
+        with pytest.raises(OptionError, match=r"^unknown option: choose among mechanism, .*, sanitize_punctuation$"):
             call(permit=["doctor"])
 
 

@@ -92,7 +92,7 @@ def test_a_mechanism_that_a_bundle_does_not_have_is_refused(small: Sanitizer, ti
     with pytest.raises(UnknownMechanism, match=r"^this bundle contains santext, santext\+ only: "):
         tiny.sanitize("doctor", mechanism="staircase")
     for mechanism in ("", "canary"):
-        with pytest.raises(UnknownMechanism, match=r"^unknown mechanism; there are "):
+        with pytest.raises(UnknownMechanism, match=r"^unknown mechanism: choose among "):
             small.sanitize("doctor", mechanism=mechanism)
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from small_encoders import DIMENSION, SECRET, ids, load_encoder
-from small_index import write_index
+from small_label_bundle import write_index
 from textveil import Encoder, TextLabelEncoder, VectorRelease
 from textveil.bundle import VectorBundle, open_bundle
 from textveil.errors import InputError, ModelNotExpected, OptionError, UnknownLevel

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from canaries import SECRET
 from planted import planted
-from small_index import LABELS, SENTENCES, sentences_of, write_index
+from small_label_bundle import LABELS, SENTENCES, sentences_of, write_index
 from textveil.errors import BundleNotFound, ContentHashMismatch, InputError, OptionError
 from textveil.mechanisms import entropy
 from textveil.vector import TextLabelEncoder

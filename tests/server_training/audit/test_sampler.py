@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import binomtest
-from small_index import write_index
+from small_label_bundle import write_index
 from small_staircase import small_staircase
 from textveil.bundle import LabelBundle, TextBundle, open_bundle
 from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable

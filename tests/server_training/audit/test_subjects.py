@@ -2,6 +2,7 @@
 
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,42 @@ def test_a_function_must_return_as_many_outputs() -> None:
         FunctionMechanism(lambda texts: texts[:1], batched=True).draw_outputs(["a", "b"], lambda done: None)
 
 
+def fail_with_text(text: str) -> str:
+    raise ValueError(text)
+
+
+def exit_with_text(text: str) -> str:
+    raise SystemExit(text)
+
+
+@pytest.mark.parametrize(("function", "name"), [(fail_with_text, "ValueError"), (exit_with_text, "SystemExit")])
+def test_a_function_that_fails_is_named_with_its_line_and_without_the_text(
+    function: Callable[[str], str], name: str
+) -> None:
+    with pytest.raises(RewriterError, match=rf"raised {name} in test_subjects.py line \d+$") as caught:
+        FunctionMechanism(function).draw_outputs(TEXTS[:1], lambda done: None)
+    assert "quokkasecret" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_batched_function_must_return_a_list() -> None:
+    with pytest.raises(RewriterError, match="returned no list of outputs for 1 inputs"):
+        FunctionMechanism(lambda texts: None, batched=True).draw_outputs(["a"], lambda done: None)
+
+
+@pytest.mark.parametrize("output", [None, True, {"a": 1}, ["a", "b"], [], {1.0}, b"bytes", 1j, iter("a")])
+@pytest.mark.parametrize("dimension", [None, 0, 1])
+def test_outputs_of_other_types_are_refused_and_not_compared_as_texts(output: object, dimension: int | None) -> None:
+    """A function that forgets its ``return`` gives None for all texts, which would look perfectly private."""
+    with pytest.raises(RewriterError, match="neither a text nor a number nor a list of numbers"):
+        parse_outputs([output, output], dimension)
+
+
+def test_texts_stay_texts_where_all_earlier_outputs_were() -> None:
+    with pytest.raises(RewriterError, match="differ in type or dimension"):
+        parse_outputs([1.0, 2.0], dimension=0)
+    assert parse_outputs(["[" * 60_000, "a word"]) == ["[" * 60_000, "a word"]
+
+
 def test_numbers_lists_and_records_with_a_vector_are_vectors() -> None:
     assert np.array_equal(parse_outputs(["1", "2.5", "-3"]), [[1], [2.5], [-3]])
     assert np.shape(parse_outputs(['{"vector": [1, 2], "epsilon": 4}'] * 2)) == (2, 2)
@@ -119,6 +156,7 @@ def test_numbers_lists_and_records_with_a_vector_are_vectors() -> None:
         ["[1, 2]", "[1]"],
         ["1e999", "2"],
         [[10**400], [1]],
+        [10**400, 1],
     ],
 )
 def test_vectors_of_several_types_are_an_error_without_text(outputs: list[object]) -> None:

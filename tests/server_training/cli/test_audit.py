@@ -160,6 +160,36 @@ def test_wrong_usage_is_one_line_without_the_argument(refused: Refused, argument
 
 
 @pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("def rewrite(text", "setting: importing the module of --python raised SyntaxError"),
+        ("raise SystemExit('quokkasecret')", "setting: importing the module of --python raised SystemExit"),
+        (
+            "def rewrite(text):\n    raise KeyError(text)",
+            "rewriter: the function raised KeyError in own_faulty.py line 2",
+        ),
+        (
+            "def rewrite():\n    return 1",
+            "rewriter: the function raised TypeError in the call: it must take one argument",
+        ),
+        ("def rewrite(text):\n    text.upper()", "rewriter: an output is neither a text nor a number"),
+    ],
+)
+def test_a_faulty_function_is_one_line_that_names_the_fault(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, said: str
+) -> None:
+    (tmp_path / "own_faulty.py").write_text(code)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "own_faulty", raising=False)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    status, out, err = run("audit", "--python", "own_faulty:rewrite", "--claims", 3, "--draws", 200)
+    monkeypatch.delitem(sys.modules, "own_faulty", raising=False)
+    assert (status, out) == (1, "")
+    assert err.splitlines()[-1].startswith(f"textveil-train: {said}")
+    assert "quokkasecret" not in err
+
+
+@pytest.mark.parametrize(
     ("rows", "said"),
     [
         ("one\n", "two different texts"),
@@ -183,7 +213,7 @@ def test_a_distance_that_is_not_positive_is_an_error(run: Run, tmp_path: Path, d
     path.write_text(f"a\tb\t{distance}\n")
     code, _, err = run("audit", "--command", "cat", "--claims", "3*d", "--distances", path)
     assert code == 1
-    assert "line 1: the third column is no positive distance" in err
+    assert "line 1: the third column is not a positive distance" in err
     assert "quokkasecret" not in err
 
 

@@ -13,7 +13,7 @@ from overridden import overridden
 from textveil.bundle import StaticExtractorData
 from textveil.vector import TextLabelEncoder
 from textveil.verify import verify_labels
-from textveil_cli.aggregation import IndexServer
+from textveil_cli.aggregation import LabelServer
 from textveil_training.data import LabeledExample, read_table
 from textveil_training.data.skipped_rows import SkippedRows
 from textveil_training.encoder.class_bundle import EncoderBundleSettings, compute_figures, fit_randomizers
@@ -60,8 +60,8 @@ def test_the_bundle_decides_and_keeps_the_names_of_labels(made: Path) -> None:
     assert encoder.compute_true_label("the price of stock") == 0
     assert list(encoder.bundle.randomizers) == ["counts", "accuracy"]
     assert "the certificate matches the randomizers" in verify_labels(encoder.bundle)
-    server = IndexServer.load(made)
-    decision = server.classify_index(server.parse_line(encoder.encode("goal").line, 1))
+    server = LabelServer.load(made)
+    decision = server.classify_label(server.parse_line(encoder.encode("goal").line, 1))
     assert decision.scores[decision.label] > 0.5
 
 

@@ -179,7 +179,7 @@ def test_missing_splits(write: Write, refuses: Refuses, split: str | None) -> No
         refuses(MissingSplit, load_examples("ag-entities", write(row + END + END), split), 3)
     if split in (None, "test"):
         error = refuses(MissingSplit, load_examples("ag-entities", write(row + END + row + END), split))
-        assert str(error) == "rows.txt: the file has 2 splits instead of 3: it is incomplete"
+        assert str(error) == "rows.txt: the file has 2 of 3 splits: it is incomplete"
     refuses(MissingSplit, load_examples("ag-entities", write(row), split))
     refuses(EmptyData, load_examples("ag-entities", write(""), split))
 

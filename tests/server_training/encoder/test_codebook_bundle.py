@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from textveil.bundle.layout import CLUSTER_LABELS
 from textveil.vector import TextLabelEncoder, compute_pair_buckets, find_word_rows
-from textveil_cli.aggregation import IndexServer
-from textveil_export.index import compute_realized_epsilon, make_integer_randomizer
+from textveil_cli.aggregation import LabelServer
+from textveil_export.label import compute_realized_epsilon, make_integer_randomizer
 from textveil_training.encoder import teacher
 from textveil_training.encoder.codebook import MIN_CLUSTER_TEXTS, Codebook, deduplicate_texts, learn_codebook
 from textveil_training.encoder.codebook_bundle import compute_label_figures
@@ -160,7 +160,7 @@ def test_a_codebook_from_a_file(run: Run, tmp_path: Path, labeled: bool) -> None
     code, out, err = run("encoder", tmp_path / "my.tsv", *arguments, "-o", tmp_path / "bundle")
     assert (code, err) == (0, "")
     assert ("accuracy" in out) == labeled
-    encoder, server = TextLabelEncoder.load(tmp_path / "bundle"), IndexServer.load(tmp_path / "bundle")
+    encoder, server = TextLabelEncoder.load(tmp_path / "bundle"), LabelServer.load(tmp_path / "bundle")
     assert encoder.bundle.label_type == CLUSTER_LABELS
     count = len(encoder.bundle.labels)
     assert encoder.bundle.labels == tuple(map(str, range(count)))

@@ -9,7 +9,7 @@ import pytest
 from textveil.bundle import OnnxExtractorData
 from textveil.bundle.layout import CLUSTER_LABELS
 from textveil.vector import TextLabelEncoder
-from textveil_cli.aggregation import IndexServer
+from textveil_cli.aggregation import LabelServer
 from textveil_training.encoder.codebook import MIN_CLUSTER_TEXTS, learn_codebook
 from textveil_training.encoder.minilm_settings import MinilmSettings
 from textveil_training.encoder.resume_cache import get_unfinished_folder
@@ -69,7 +69,7 @@ def test_a_bundle_has_the_model_and_no_label(
     assert (code, err, "clusters" in out, "accuracy" in out) == (0, "", True, False)
     code, out, err = run(*given(data, labeled, "--label", "label"))
     assert (code, err, "accuracy" in out) == (0, "", True)
-    server = IndexServer.load(labeled)
+    server = LabelServer.load(labeled)
     encoder = TextLabelEncoder.load(labeled, expect_id=server.bundle.content_hash)
     bundle = encoder.bundle
     assert bundle.label_type == CLUSTER_LABELS
@@ -91,7 +91,7 @@ def test_a_bundle_has_the_model_and_no_label(
         assert "that of the nearest center, in the 4 directions" in card
         assert "the extra `textveil[encoder]`" in card
     lines = [encoder.encode(text).line for text in ("snow in the north", "bake the bread", "")]
-    assert {server.classify_index(server.parse_line(line, 1)).label for line in lines} <= set(bundle.labels)
+    assert {server.classify_label(server.parse_line(line, 1)).label for line in lines} <= set(bundle.labels)
     # The int8 graph on the device finds the codes of the float32 vectors.
     texts = [line.split(",")[0] for line in (data / "my.csv").read_text("utf-8").splitlines()[1:201]]
     vectors = compute_teacher_vectors(

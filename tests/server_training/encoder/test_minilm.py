@@ -8,7 +8,7 @@ import pytest
 from interruption import ctrl_c
 from textveil.bundle import LabelBundle, OnnxExtractorData, open_bundle
 from textveil.vector import TextLabelEncoder
-from textveil_cli.aggregation import IndexServer
+from textveil_cli.aggregation import LabelServer
 from textveil_training.encoder.resume_cache import get_unfinished_folder
 from tiny_training import write_classes, write_encoder
 from written_files import content
@@ -50,7 +50,7 @@ def interrupted_at(monkeypatch: pytest.MonkeyPatch, stage: str, step: int) -> It
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("stage", "step"), [("calibrating static", 1), ("channels", 1)])
+@pytest.mark.parametrize(("stage", "step"), [("calibrating static", 1), ("randomizers", 1)])
 def test_an_interrupted_run_goes_on_to_the_same_bundle(
     run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str, step: int
 ) -> None:
@@ -98,7 +98,7 @@ def test_nothing_to_go_on_with_and_a_damaged_part(run: Run, data: Path, tmp_path
 @pytest.mark.slow
 def test_a_damaged_part_is_named(run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     output = tmp_path / "b"
-    with interrupted_at(monkeypatch, "channels", 1):
+    with interrupted_at(monkeypatch, "randomizers", 1):
         run(*given(data, output))
     part = get_unfinished_folder(output) / "static-decisions.safetensors"
     part.write_bytes(part.read_bytes()[:40])
@@ -116,9 +116,9 @@ def test_its_bundle_decides_on_the_device(run: Run, data: Path, tmp_path: Path) 
     assert encoder.bundle.labels == ("kitchen", "weather")
     assert encoder.compute_true_label("cold wind and snow in the north") == 1
     assert encoder.compute_true_label("bake the bread in butter and salt") == 0
-    server = IndexServer.load(output)
+    server = LabelServer.load(output)
     received = [server.parse_line(encoder.encode(text).line, 1) for text in ("snow", "bread", "")]
-    assert {server.classify_index(one).label for one in received} <= {"kitchen", "weather"}
+    assert {server.classify_label(one).label for one in received} <= {"kitchen", "weather"}
     provenance = encoder.bundle.manifest["provenance"]
     assert provenance["extractor"] == "minilm"
     # No more texts than there are: 1,000 are meant.

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 from xml.etree import ElementTree
@@ -10,8 +11,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from textveil_training.cli.reproduce import StudyName
-from textveil_training.errors import InvalidJson
-from textveil_training.reproduce.inputs import SAMPLE, ReproductionInputs, read_sample
+from textveil_training.errors import InvalidJson, WrongLayout
+from textveil_training.reproduce.inputs import SAMPLE, ReproductionInputs, check_inputs, read_sample
 from textveil_training.reproduce.noise_studies import clip_vector, draw_privacy_losses, measure_sensitivity
 from textveil_training.reproduce.picture import draw_picture
 from textveil_training.reproduce.published import SECOND_HAND, SECOND_HAND_NOTE, STUDIES
@@ -24,6 +25,7 @@ from textveil_training.reproduce.results import (
     read_record,
 )
 from textveil_training.reproduce.run import RUNS
+from textveil_training.reproduce.word_studies import FinishedParts, load_study_task, measure_utility
 from tiny_training import QUICK_SEARCH, sentences, write_encoder
 
 Run = Callable[..., tuple[int, str, str]]
@@ -125,6 +127,7 @@ def test_the_small_form_has_no_figure_of_the_paper(
     record = json.loads((tmp_path / f"{name}.json").read_text("utf-8"))
     assert (record["sample"], record["paper_figures"]) == (True, None)
     assert not any(text in json.dumps(record) for row in read_sample()[:50] for text in row.texts)
+    assert (tmp_path / f"{name}.svg").is_file()
 
 
 def test_figures_from_notes_have_a_mark_and_a_note() -> None:
@@ -184,6 +187,9 @@ def test_inputs_that_cannot_be_used_are_refused_at_once(
         (("dpnr-table2", "--model", tmp_path / "empty"), "checkpoint: the folder of --model has no model.safetensors"),
         (("dpnr-table2", "--data", place / "tp_us.txt", "--format", "sick"), "data-option: dpnr-table2 reads"),
         (("adept-figure1", "--data", place / "tp_us.txt"), "data-option: adept-figure1 needs no texts"),
+        (("adept-figure1", "--vectors", tmp_path / "words.vec"), "data-option: adept-figure1 needs no word vectors"),
+        (("dpnr-table2", "--vectors", tmp_path / "words.vec"), "data-option: dpnr-table2 needs no word vectors"),
+        (("fbdd-figure6", "--model", place / "encoder"), "data-option: fbdd-figure6 needs no model"),
         (("dpnr-table2", "--data", tmp_path / "rows.txt"), "data-columns: rows.txt, line 1"),
         (("santext-table1", "--data", tmp_path / "four.tsv", "--format", "tsv"), "data-columns: four.tsv, line 1"),
         (("santext-table1", "--data", tmp_path / "four.tsv", "--format", "sick"), "data-layout: four.tsv, line 1"),
@@ -194,6 +200,14 @@ def test_inputs_that_cannot_be_used_are_refused_at_once(
     ]
     for arguments, said in cases:
         assert refused("reproduce", *arguments).startswith(said)
+
+
+def test_a_file_of_another_layout_is_found_before_anything_is_computed(place: Path, tmp_path: Path) -> None:
+    """``check_inputs`` runs before PyTorch is imported, which takes seconds."""
+    inputs = ReproductionInputs(data=place / "tp_us.txt", format_name="qnli", work=tmp_path)
+    with pytest.raises(WrongLayout):
+        check_inputs(STUDIES["santext-table1"], inputs)
+    check_inputs(STUDIES["dpnr-table2"], replace(inputs, format_name="trustpilot"))
 
 
 def test_a_picture_is_an_image_with_a_line_for_each_series() -> None:
@@ -220,6 +234,60 @@ def test_a_row_without_a_position_is_a_dashed_line_unless_it_is_far_away() -> No
     texts = [child.text for child in root]
     assert "raw text: 75" in texts
     assert not any("far" in (text or "") for text in texts)
+
+
+def test_a_gain_has_a_column_of_its_own_and_its_error_beside_it() -> None:
+    """The figures of Table 3 are levels and differences: one axis cannot show both."""
+    rows = [
+        ReproducedRow(name="a: pretrained", figures={"accuracy": 50.5}, error=1.5, series="a", position=1),
+        ReproducedRow(name="a: gain", figures={"gain": -2.5}, error=0.5),
+    ]
+    found = Reproduction(rows=rows, axes=("0: no pretraining, 1: pretrained", "accuracy"))
+    assert make_table(found, None) == [
+        ["", "accuracy", "gain"],
+        ["a: pretrained", "50.5 ± 1.5", ""],
+        ["a: gain", "", "-2.5 ± 0.5"],
+    ]
+    assert "gain" not in draw_picture(found)
+
+
+def test_a_stopped_run_computes_only_the_rows_that_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of other data, other inputs or another study are never read."""
+    computed: list[str] = []
+
+    def measure(task: Any, inputs: ReproductionInputs, *_: object, **__: object) -> dict[str, Any]:
+        inputs.report("vectors", 0, 1)
+        if len(computed) == 3:
+            raise KeyboardInterrupt
+        return {"test": {"accuracy": len(computed) / 10, "standard_error": 0.01}}
+
+    def report(stage: str, done: int, total: int) -> None:
+        if stage.endswith(": vectors"):
+            computed.append(stage.removesuffix(": vectors"))
+
+    monkeypatch.setattr("textveil_training.reproduce.word_studies._run_finetune", measure)
+    monkeypatch.setattr("textveil_training.reproduce.word_studies.sanitize_task", lambda task, *_: task)
+    monkeypatch.setattr("textveil_training.reproduce.bundles._SAMPLE_WORDS", 300)
+    study = STUDIES["santext-table1"]
+    inputs = ReproductionInputs(work=tmp_path, report=report)
+    with pytest.raises(KeyboardInterrupt):
+        measure_utility(study, inputs)
+    first, computed[:] = computed[:2], []
+    with pytest.raises(KeyboardInterrupt):
+        measure_utility(study, inputs)
+    assert first == ["unsanitized", "santext, epsilon 1"]
+    assert computed == ["santext, epsilon 2", "santext, epsilon 3", "santext+, epsilon 1"]
+    task = load_study_task(study, inputs)
+    kept = FinishedParts(study, task, inputs)
+    assert kept.compute_once(["unsanitized"], dict)["accuracy"] == 0.1
+    other_data = replace(task, splits={"train": task.splits["dev"], "test": task.splits["test"]})
+    for subject in (
+        (STUDIES["santext-table3"], task, inputs),
+        (study, other_data, inputs),
+        (study, task, replace(inputs, max_tokens=64)),
+        (study, task, replace(inputs, model="a-model-of-a-hub")),
+    ):
+        assert FinishedParts(*subject).compute_once(["unsanitized"], dict) == {}
 
 
 def test_a_record_has_the_inputs_and_is_read_again(run: Run, tmp_path: Path) -> None:

@@ -9,7 +9,14 @@ export type Facts = "none" | "plain" | "useful" | "public";
 export const FACTS: readonly Facts[] = ["none", "plain", "useful", "public"];
 
 /** What the loading worker brings: it never gets a message, so it never sees a text. */
-export type Loaded = { code: ArrayBuffer; bundle: ArrayBuffer; kept: boolean } | { error: string };
+export type Loaded = { code: ArrayBuffer; bundles: ArrayBuffer[]; kept: boolean } | { error: string };
+
+/** A bundle of the page: the name of its file, its identity and its language. */
+export interface BundleFile {
+  name: string;
+  identity: string;
+  language: string;
+}
 
 /** What the user chose: the same for every text. */
 export interface Choice {
@@ -47,7 +54,7 @@ export interface Drawn {
 }
 
 export type Answer =
-  | { id: number; opened: { identity: string; epsilons: string[]; epsilon: string; facts: string } }
+  | { id: number; opened: { identity: string; modes: ModeName[]; epsilons: string[]; epsilon: string; facts: string } }
   | { id: number; mode: ModeName; look: Look }
   | { id: number; mode: ModeName; drawn: Drawn }
   | { id: number; restored: string }

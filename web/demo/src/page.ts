@@ -2,13 +2,12 @@ import { CACHE } from "./cache.js";
 import { Latest } from "./latest.js";
 import { keep, LoadFailed, load } from "./load.js";
 import { lock } from "./lock.js";
-import { type Choice, FACTS, type ModeName } from "./messages.js";
-import { Refused, Rewriter, Stopped } from "./rewriter.js";
+import { type BundleFile, type Choice, FACTS, type ModeName } from "./messages.js";
+import { type Open, Refused, Rewriter, Stopped } from "./rewriter.js";
 import { SAMPLE } from "./sample.js";
 import { cards } from "./view.js";
 
-declare const BUNDLE: string;
-declare const IDENTITY: string;
+declare const BUNDLES: BundleFile[];
 
 /** A pasted text of more characters is kept beside the text field: a field with megabytes stops the whole page. */
 const LONG = 100_000;
@@ -27,6 +26,7 @@ const reply = the<HTMLTextAreaElement>("reply");
 const deny = the<HTMLInputElement>("deny");
 const known = the<HTMLTextAreaElement>("known");
 const patterns = the<HTMLTextAreaElement>("patterns");
+const language = the<HTMLSelectElement>("language");
 const style = the<HTMLSelectElement>("style");
 const facts = the<HTMLSelectElement>("facts");
 const epsilon = the<HTMLSelectElement>("epsilon");
@@ -183,6 +183,17 @@ function listen(): void {
     stop();
     announce("Stopped.");
   });
+  language.addEventListener("change", () => {
+    attempt(async () => {
+      const chosen = language.selectedIndex;
+      const opened = await rewriter.choose(chosen);
+      if (chosen !== language.selectedIndex) return;
+      names = "";
+      example.disabled = true;
+      show(opened);
+      changed(0);
+    });
+  });
   reply.addEventListener("input", () => restore.soon(150));
   example.addEventListener("click", () => {
     reply.value = `You wrote: ${names}`;
@@ -190,24 +201,41 @@ function listen(): void {
   });
 }
 
+/** Shows the modes and values of the bundle that is open. */
+function show(opened: Open): void {
+  for (const [mode, card] of shown) {
+    card.clear();
+    card.unmark();
+    card.element.hidden = !opened.modes.includes(mode);
+  }
+  epsilon.replaceChildren(
+    ...opened.epsilons.map((label) => new Option(label, label, label === opened.epsilon, label === opened.epsilon)),
+  );
+  epsilon.disabled = opened.epsilons.length === 0;
+  facts.value = opened.facts;
+  const { name } = BUNDLES[language.selectedIndex] ?? { name: "" };
+  the("bundle").textContent = `Bundle ${name.replace(/-[0-9a-f]+\.zip$/, "")}, ${opened.identity}`;
+}
+
 async function start(): Promise<void> {
   the("form").addEventListener("submit", (event) => event.preventDefault()); // Enter in a field; the policy forbids it too
   if (text.value === "") text.value = SAMPLE;
   const [{ kept }, files] = await Promise.all([keep(), load()]);
   lock(); // before the worker that rewrites is made, which has the policies of this moment
-  rewriter = new Rewriter(files.code, files.bundle, IDENTITY);
+  const inEnglish = new Intl.DisplayNames("en", { type: "language" });
+  language.replaceChildren(...BUNDLES.map(({ language: tag }) => new Option(inEnglish.of(tag) ?? tag, tag)));
+  the("language-option").hidden = BUNDLES.length === 1;
+  const identities = BUNDLES.map(({ identity }) => identity);
+  rewriter = new Rewriter(files.code, files.bundles, identities);
   const opened = await rewriter.open().catch(async (error) => {
     // What cannot be opened is not kept: the next load asks for it anew. Else what keeps the page could still put it back.
     await kept;
     const cache = await self.caches?.open(CACHE).catch(() => undefined);
-    for (const name of [BUNDLE, "sanitize.js"]) await cache?.delete(name).catch(() => false);
+    for (const name of [...BUNDLES.map(({ name }) => name), "sanitize.js"])
+      await cache?.delete(name).catch(() => false);
     throw error;
   });
-  epsilon.replaceChildren(
-    ...opened.epsilons.map((label) => new Option(label, label, label === opened.epsilon, label === opened.epsilon)),
-  );
-  facts.value = opened.facts;
-  the("bundle").textContent = `Bundle ${BUNDLE.replace(/-[0-9a-f]+\.zip$/, "")}, ${opened.identity}`;
+  show(opened);
   const offline = (await kept) && files.kept;
   listen();
   again.disabled = false;

@@ -1,6 +1,6 @@
 import type { Answer, Ask } from "./messages.js";
 
-type Open = Extract<Answer, { opened: unknown }>["opened"];
+export type Open = Extract<Answer, { opened: unknown }>["opened"];
 type Without<T> = T extends unknown ? Omit<T, "id"> : never;
 type Job = { heard: (answer: Answer) => void; failed: (error: Error) => void };
 
@@ -25,12 +25,14 @@ export class Rewriter {
   #since = 0;
   #deaths = 0;
   #lived = false;
+  /** Number of the bundle that is open. */
+  #chosen = 0;
   readonly #address: string;
 
   constructor(
     code: ArrayBuffer,
-    private readonly bundle: ArrayBuffer,
-    private readonly identity: string,
+    private readonly bundles: ArrayBuffer[],
+    private readonly identities: string[],
   ) {
     this.#address = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
   }
@@ -39,6 +41,12 @@ export class Rewriter {
   async open(): Promise<Open> {
     this.#start();
     return this.#opened();
+  }
+
+  /** Ends what runs, and opens another of the bundles. */
+  choose(bundle: number): Promise<Open> {
+    this.#chosen = bundle;
+    return this.stop();
   }
 
   /** Asks for something; calls `heard` with each answer. */
@@ -62,19 +70,21 @@ export class Rewriter {
   }
 
   /** Ends what runs, at once, and starts anew; what was to put words back is gone with it. */
-  async stop(error: Error = new Stopped()): Promise<void> {
+  async stop(error: Error = new Stopped()): Promise<Open> {
     this.#worker?.terminate();
     this.#worker = undefined;
     const jobs = [...this.#jobs.values()];
     this.#jobs.clear();
     this.#start();
     for (const { failed } of jobs) failed(error);
-    await this.#opened();
+    return this.#opened();
   }
 
   async #opened(): Promise<Open> {
     let opened: Open | undefined;
-    await this.ask({ ask: "open", bundle: this.bundle, identity: this.identity }, (answer) => {
+    const [bundle, identity] = [this.bundles[this.#chosen], this.identities[this.#chosen]];
+    if (bundle === undefined || identity === undefined) throw new Refused("There is no such language.");
+    await this.ask({ ask: "open", bundle, identity }, (answer) => {
       if ("opened" in answer) opened = answer.opened;
     });
     if (opened === undefined) throw new Refused("The word lists could not be opened.");

@@ -98,6 +98,7 @@ export class Card {
 
   /** Says that the output is of an older text: it cannot be copied until the next draw. */
   stale(): void {
+    if (this.element.hidden) return; // a mode that the bundle lacks has no output
     this.element.setAttribute("aria-busy", "true");
     this.#copy.disabled = true;
   }

@@ -1,8 +1,8 @@
 // Loads what the page needs, hands it over and is ended. It is sent no message: no text ever reaches it.
 import { CACHE } from "../src/cache.js";
-import type { Loaded } from "../src/messages.js";
+import type { BundleFile, Loaded } from "../src/messages.js";
 
-declare const BUNDLE: string;
+declare const BUNDLES: BundleFile[];
 declare const self: DedicatedWorkerGlobalScope;
 
 /** Returns a file's bytes, and whether they are kept. Storage may be full or forbidden: then they are not. */
@@ -22,11 +22,13 @@ async function bytes(name: string): Promise<{ bytes: ArrayBuffer; kept: boolean 
 
 async function load(): Promise<Loaded> {
   try {
-    const [code, bundle] = await Promise.all([bytes("sanitize.js"), bytes(BUNDLE)]);
-    return { code: code.bytes, bundle: bundle.bytes, kept: code.kept && bundle.kept };
+    const [code, ...bundles] = await Promise.all(["sanitize.js", ...BUNDLES.map(({ name }) => name)].map(bytes));
+    if (code === undefined) throw new Error("no code");
+    const kept = [code, ...bundles].every((file) => file.kept);
+    return { code: code.bytes, bundles: bundles.map((file) => file.bytes), kept };
   } catch {
     return { error: "The word lists could not be loaded. Check the network, and load the page again." };
   }
 }
 
-load().then((loaded) => self.postMessage(loaded, "error" in loaded ? [] : [loaded.code, loaded.bundle]));
+load().then((loaded) => self.postMessage(loaded, "error" in loaded ? [] : [loaded.code, ...loaded.bundles]));

@@ -1,22 +1,26 @@
 // Serves the page without a network. It sees which of its files are asked for, and no text.
 import { CACHE, OWN } from "../src/cache.js";
+import type { BundleFile } from "../src/messages.js";
 
-declare const BUNDLE: string;
+declare const BUNDLES: BundleFile[];
 declare const FILES: string[];
 declare const self: ServiceWorkerGlobalScope;
 
 const here = new URL("./", self.location.href);
 const known = new Set([here.href, ...FILES.map((name) => new URL(name, here).href)]);
 
-const shell = ["./", ...FILES.filter((name) => name !== BUNDLE)];
+const archives = BUNDLES.map(({ name }) => name);
+const shell = ["./", ...FILES.filter((name) => !archives.includes(name))];
 
-/** Keeps the files of this build. On a first visit the worker that loads the bundle keeps it: it is not loaded twice. */
+/** Keeps the files of this build. On a first visit the worker that loads the bundles keeps them: none is loaded twice. */
 async function keep(): Promise<void> {
   const cache = await caches.open(CACHE);
   await cache.addAll(shell.map((name) => new Request(name, { cache: "no-cache" })));
-  const older = await caches.match(BUNDLE);
-  if (older !== undefined) await cache.put(BUNDLE, older);
-  else if (self.registration.active !== null) await cache.add(BUNDLE);
+  for (const name of archives) {
+    const older = await caches.match(name);
+    if (older !== undefined) await cache.put(name, older);
+    else if (self.registration.active !== null) await cache.add(name);
+  }
 }
 
 self.addEventListener("install", (event) => event.waitUntil(keep()));

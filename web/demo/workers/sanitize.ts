@@ -45,10 +45,11 @@ function look(text: string, chosen: Options, opened: Sanitizer): Look {
 async function answer(asked: Ask): Promise<void> {
   if (asked.ask === "open") {
     sanitizer = await Sanitizer.load(new Uint8Array(asked.bundle), { expectId: asked.identity });
-    const { bundleHash: identity, epsilons } = sanitizer;
-    const { epsilon_per_word: epsilon } = sanitizer.statement({ protect: "words" }).toJSON();
+    const { bundleHash: identity, epsilons, modes } = sanitizer;
     const { facts } = sanitizer.statement({ protect: "names" }).toJSON();
-    return say({ id: asked.id, opened: { identity, epsilons, epsilon: String(epsilon), facts: String(facts) } });
+    const hasWords = modes.includes("words"); // a language pack has lists of the mode names alone
+    const epsilon = hasWords ? String(sanitizer.statement({ protect: "words" }).toJSON().epsilon_per_word) : "";
+    return say({ id: asked.id, opened: { identity, modes, epsilons, epsilon, facts: String(facts) } });
   }
   if (sanitizer === undefined) throw new Error("not open");
   if (asked.ask === "restore") {
@@ -57,7 +58,7 @@ async function answer(asked: Ask): Promise<void> {
   }
   if (asked.ask === "keep") copied = shown;
   else {
-    for (const mode of MODES) {
+    for (const mode of MODES.filter((mode) => sanitizer?.modes.includes(mode))) {
       const chosen = options(mode, asked.choice);
       if (asked.ask === "look") {
         say({ id: asked.id, mode, look: look(asked.text, chosen, sanitizer) });

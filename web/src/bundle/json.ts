@@ -169,7 +169,7 @@ class JsonParser {
         decoded += meant;
       }
     }
-    if (this.printable && !isPrintable(decoded)) throw new BundleDamaged(`${this.name}: holds control characters`);
+    if (this.printable && !isPrintable(decoded)) throw new BundleDamaged(`${this.name}: contains control characters`);
     return decoded;
   }
 }

@@ -1,4 +1,4 @@
-/** Bundles whose devices release a class label, with a static extractor (docs/encoder-format.md, "An index"). */
+/** Bundles whose devices release a class label, with a static extractor (docs/encoder-format.md, "A class label"). */
 
 import { MAX_CHARACTERS, MAX_DIMENSION, MAX_LABELS, MAX_LEVELS, MAX_PAIRS, MAX_SENTENCE } from "../constants.js";
 import { BundleDamaged, EncoderUnavailable, UnknownLevel } from "../errors.js";

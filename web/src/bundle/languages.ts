@@ -4,6 +4,7 @@ import { types } from "../data.js";
 import { OptionError } from "../errors.js";
 import { FUNCTION, NamesLists } from "./namesFiles.js";
 import { computeSha256 } from "./open.js";
+import { joinReplyData } from "./replyRules.js";
 import { Rules } from "./rules.js";
 
 const LANGUAGES = /^[a-z]{2,3}(?:\+[a-z]{2,3}){0,3}$/;
@@ -17,7 +18,7 @@ const NAME_TYPES = [...types.closed, ...types.whole];
  */
 export function splitLanguages(language: unknown, count: number): string[] {
   if (typeof language !== "string" || !LANGUAGES.test(language)) {
-    throw new OptionError("language must be a tag of two or three letters such as de, or several such as de+en");
+    throw new OptionError("language must be two or three letters such as de, or several languages such as de+en");
   }
   const languages = language.split("+");
   if (new Set(languages).size < languages.length) throw new OptionError("language: name each language once");
@@ -98,6 +99,6 @@ function joinRules(rules: readonly Rules[]): Rules {
       abbreviations: unite((data) => data.sentences.abbreviations),
       headline_words: unite((data) => data.sentences.headline_words),
     },
-    optional: { ...optional, facts: {} },
+    optional: { ...optional, facts: {}, replies: joinReplyData(all.map(({ optional }) => optional?.replies ?? {})) },
   });
 }

@@ -5,10 +5,18 @@ import { types } from "../data.js";
 import { BundleDamaged } from "../errors.js";
 import { M, N } from "../text/segmentation/characterClasses.js";
 import type { Segmenter } from "../text/segmentation/segments.js";
-import { CAPITALIZED } from "../text/tokenRules/rule.js";
 import type { BundleBase } from "./open.js";
 import { ENGLISH, RULES_FILE, type Rules, readRules } from "./rules.js";
-import { checkFolded, checkOrder, checkTrimmed, makeLineError, parseFlagged, readLines } from "./wordLists.js";
+import {
+  CAPITALIZED,
+  checkFolded,
+  checkOrder,
+  checkTrimmed,
+  MEMBER_FLAGS,
+  makeLineError,
+  parseFlagged,
+  readLines,
+} from "./wordLists.js";
 
 const COMMON = "common-words.txt";
 const CAPITALS = "kept-capitals.txt";
@@ -86,7 +94,7 @@ export class NamesLists {
     const membersByType = new Map<string, ReadonlySet<string>>();
     for (const entityType of entry.entityTypes) {
       const name = nameTypeFile(entityType);
-      const { entries, flags } = parseFlagged(opened, name, ["capitalized", "member-only"]);
+      const { entries, flags } = parseFlagged(opened, name, MEMBER_FLAGS);
       checkOrder(name, entries);
       checkFolded(name, entries);
       membersByType.set(entityType, new Set(entries));

@@ -11,8 +11,9 @@ import {
 import { type DateWords, rules as english, type FactWordKey, type PatternName, type RulesData } from "../data.js";
 import { BundleDamaged, BundleTooLarge } from "../errors.js";
 import { countCodePoints } from "../text/segmentation/characterClasses.js";
-import { foldWord } from "../text/segmentation/words.js";
+import { foldWord, isAscii } from "../text/segmentation/words.js";
 import { type Json, parseArray, parseInteger, parseJson, parseObject, parseRecord, parseText } from "./json.js";
+import { REPLY_MODEL, ReplyRules } from "./replyRules.js";
 
 export const NUMBER_KEYS = Object.keys(NUMBER_CLASSES) as (keyof typeof NUMBER_CLASSES)[];
 
@@ -92,6 +93,8 @@ export class Rules {
   readonly facts: FactWords;
   /** How dates with the name of a month are written. */
   readonly dates: DateWords;
+  /** How replies write a surrogate in other forms. */
+  readonly replies: ReplyRules;
   readonly #compiledPatterns = new Map<PatternName, RegExp>();
 
   constructor(readonly data: RulesData) {
@@ -112,6 +115,7 @@ export class Rules {
       Object.entries(FACT_WORD_KEYS).map(([name, key]) => [name, new Set(data.optional?.facts?.[key])]),
     ) as unknown as FactWords;
     this.dates = { ...NO_DATES, ...data.optional?.dates };
+    this.replies = makeReplyRules(data);
   }
 
   /** The pattern that a whole string has to match. */
@@ -123,6 +127,14 @@ export class Rules {
       this.#compiledPatterns.set(name, compiled);
     }
     return compiled;
+  }
+}
+
+function makeReplyRules({ clitics, optional }: RulesData): ReplyRules {
+  try {
+    return new ReplyRules({ ...optional?.replies, clitics: clitics.before });
+  } catch (error) {
+    throw makeError(`optional.replies.${(error as Error).message}`);
   }
 }
 
@@ -143,9 +155,30 @@ interface TemplateField {
   readonly format: (index: number) => string;
 }
 
+/** Letters that NFKD leaves as they are, with the letters of mail addresses. */
+const PLAIN_LETTERS: Readonly<Record<string, string>> = {
+  ß: "ss",
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  ł: "l",
+  đ: "d",
+  ð: "d",
+  þ: "th",
+  ı: "i",
+};
+
+/** Return a name in lower case with ASCII letters, as mail addresses have it, if it has no letters of other scripts. */
+function removeAccents(name: string): string {
+  const lower = name.toLowerCase();
+  const letters = [...lower].map((letter) => PLAIN_LETTERS[letter] ?? letter).join("");
+  const plain = letters.normalize("NFKD").replace(/\p{M}/gu, "");
+  return isAscii(plain) ? plain : lower;
+}
+
 const FOLD_BY_POOL: Readonly<Record<string, (entry: string) => string>> = {
-  given: (entry) => entry.toLowerCase(),
-  family: (entry) => entry.replace(/[^\p{L}]/gu, "").toLowerCase(),
+  given: removeAccents,
+  family: (entry) => removeAccents(entry).replace(/[^\p{L}]/gu, ""),
 };
 
 function parseField(field: string, choices: Choices): TemplateField {
@@ -215,7 +248,13 @@ const LEADING_CLITIC = /^[a-z]+'$/;
 const CLITIC = /^'\p{L}+$/u;
 const NEGATION = /^(?:\p{L}*'\p{L}+)?$/u;
 /** Objects with free keys, and lists whose words have their printed spelling. */
-const OPEN = new Set(["names.titles", "months.short", "surrogates.choices"]);
+const OPEN = new Set([
+  "names.titles",
+  "months.short",
+  "surrogates.choices",
+  "optional.replies.inflections",
+  "optional.replies.word_inflections",
+]);
 const AS_PRINTED = new Set(["months.names", "names.no_legal_forms"]);
 
 const makeError = (problem: string): BundleDamaged => new BundleDamaged(`${RULES_FILE}: ${problem}`);
@@ -239,7 +278,14 @@ export function readRules(content: Uint8Array): Rules {
       written.has(key) ? [[key, checkShape(written.get(key), model, ["optional", "dates", key])]] : [],
     ),
   );
-  const data: RulesData = { ...required, optional: optional?.has("dates") ? { facts, dates } : { facts } };
+  const sent = optional?.has("replies") ? parseObject(optional.get("replies"), RULES_FILE) : new Map<string, Json>();
+  const replies = Object.fromEntries(
+    Object.entries(REPLY_MODEL).flatMap(([key, model]) =>
+      sent.has(key) ? [[key, checkShape(sent.get(key), model, ["optional", "replies", key])]] : [],
+    ),
+  );
+  const own = { ...(optional?.has("dates") ? { dates } : {}), ...(optional?.has("replies") ? { replies } : {}) };
+  const data: RulesData = { ...required, optional: { facts, ...own } };
   for (const name of Object.keys(data.patterns)) checkPattern(data.patterns, name as PatternName);
   checkWords(data);
   checkSurrogates(data);
@@ -328,7 +374,7 @@ function checkSurrogates({ numbers, surrogates: { choices, templates } }: RulesD
     throw makeError("surrogates: a list is empty or missing, or has the name of a pool");
   }
   if (elements.some((list) => list.length > MAX_ELEMENTS)) {
-    throw new BundleTooLarge(`${RULES_FILE}: surrogates: an element of a spelled word has more than ${MAX_ELEMENTS}`);
+    throw new BundleTooLarge(`${RULES_FILE}: surrogates: a spelled element has more surrogates than ${MAX_ELEMENTS}`);
   }
   const choicesAndPools = { ...choices, given: [""], family: [""] };
   for (const [entityType, template] of Object.entries(templates)) {

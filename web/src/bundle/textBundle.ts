@@ -18,7 +18,7 @@ import { type StaircaseLevel, type StaircaseTable, UNIT } from "../mechanisms/st
 import { CharacterClasses } from "../text/segmentation/characterClasses.js";
 import { GAP, Segmenter, STRING, WORD } from "../text/segmentation/segments.js";
 import { foldWord, isAscii } from "../text/segmentation/words.js";
-import { EntityTypes, RECOGNIZED_ONLY } from "../text/tokenRules/rule.js";
+import { EntityTypes } from "../text/tokenRules/rule.js";
 import { classifyShape } from "../text/tokenRules/shapes.js";
 import {
   type Json,
@@ -37,7 +37,7 @@ import { type BundleBase, checkContentHash, type ExpectedBundle, MANIFEST, openB
 import { ENGLISH, RULES_FILE, readRules } from "./rules.js";
 import { TensorFile } from "./safetensors.js";
 import type { BundleSource } from "./source.js";
-import { checkListSizes, makeLineError, parseFlagged, readLines } from "./wordLists.js";
+import { checkListSizes, MEMBER_FLAGS, makeLineError, parseFlagged, RECOGNIZED_ONLY, readLines } from "./wordLists.js";
 
 const MECHANISM_FILE = "mechanism.json";
 const VOCABULARY = "vocabulary.tsv";
@@ -202,7 +202,7 @@ function listTemplateFiles(template: Json | undefined): string[] {
   const files = parseArray(entry.get("entity_types"), MECHANISM_FILE, MAX_ENTITY_TYPES).flatMap((entityType) => {
     const names = parseRecord(entityType, ["name", "shape", "files"], MECHANISM_FILE).get("files");
     const listed = parseArray(names, MECHANISM_FILE, MAX_ENTITY_TYPES);
-    if (listed.length === 0) throw new BundleDamaged(`${MECHANISM_FILE}: an entity type without a file`);
+    if (listed.length === 0) throw new BundleDamaged(`${MECHANISM_FILE}: an entity type has no file`);
     return listed;
   });
   return [entry.get("function_words"), ...files].map((name) => parseText(name, MECHANISM_FILE));
@@ -352,7 +352,7 @@ function parseTemplateLists(opened: BundleBase, template: JsonObject, segmenter:
     const entries: string[] = [];
     const flags: number[] = [];
     for (const file of entry.get("files") as string[]) {
-      const list = parseFlagged(opened, file, shape === null ? ["capitalized", "member-only"] : []);
+      const list = parseFlagged(opened, file, shape === null ? MEMBER_FLAGS : []);
       const invalid = list.entries.findIndex((listed, index) => {
         if (shape !== null) return !isSurrogate(listed, shape, segmenter);
         // A phrase, which only the mode `names` finds, must not be a surrogate.

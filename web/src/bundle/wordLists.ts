@@ -10,7 +10,7 @@ import {
 import { BundleDamaged, BundleTooLarge } from "../errors.js";
 import { formatThousands } from "../mechanisms/decimal.js";
 import { compareCodePoints } from "../text/segmentation/characterClasses.js";
-import { isAscii } from "../text/segmentation/words.js";
+import { foldApostrophes, foldWord, isAscii } from "../text/segmentation/words.js";
 import { decodeUtf8 } from "./json.js";
 import type { BundleBase } from "./open.js";
 
@@ -52,7 +52,7 @@ export function checkListSizes(opened: BundleBase, names: readonly string[]): vo
 export function readLines(opened: BundleBase, name: string, allowTabs: boolean): string[] {
   const text = decodeUtf8(opened.getFile(name), name);
   if ((allowTabs ? UNPRINTABLE : UNPRINTABLE_OR_TAB).test(text)) {
-    throw new BundleDamaged(`${name}: holds control characters`);
+    throw new BundleDamaged(`${name}: contains control characters`);
   }
   const lines = text.split("\n");
   if (lines.pop() !== "" || lines.length === 0) {
@@ -60,6 +60,11 @@ export function readLines(opened: BundleBase, name: string, allowTabs: boolean):
   }
   return lines;
 }
+
+/** Flags of an entry of a list of an entity type, in the order in which both are written, and their bits. */
+export const MEMBER_FLAGS: readonly string[] = ["capitalized", "member-only"];
+export const CAPITALIZED = 1;
+export const RECOGNIZED_ONLY = 2;
 
 /** Parse a list of entries with their flags as bit masks. */
 export function parseFlagged(
@@ -82,7 +87,9 @@ export function parseFlagged(
     let flagSet = flagsByText.get(flagText);
     if (flagSet === undefined) {
       const names = flagText.split(",");
-      if (new Set(names).size < names.length || !names.every((name) => allowedFlags.includes(name))) {
+      const isUnordered =
+        allowedFlags === MEMBER_FLAGS && names.join() !== MEMBER_FLAGS.filter((flag) => names.includes(flag)).join();
+      if (isUnordered || new Set(names).size < names.length || !names.every((name) => allowedFlags.includes(name))) {
         throw makeLineError(name, index, "has an unknown flag");
       }
       flagSet = names.reduce((sum, name) => sum | (1 << allowedFlags.indexOf(name)), 0);
@@ -119,7 +126,7 @@ export function checkOrder(name: string, entries: readonly string[]): void {
 /** Check that entries are their own lookup keys, without blanks at their ends. */
 export function checkFolded(name: string, entries: readonly string[]): void {
   const joined = entries.join("\n");
-  const folded = isAscii(joined) ? joined : joined.normalize("NFKC").replaceAll("\u2019", "'");
+  const folded = isAscii(joined) ? joined : foldApostrophes(joined.normalize("NFKC"));
   const invalid = folded.toLowerCase() === joined ? -1 : entries.findIndex((entry) => !isFolded(entry));
   if (invalid >= 0) throw makeLineError(name, invalid, "must be in lower case, with straight apostrophes and in NFC");
   checkTrimmed(name, entries);
@@ -131,4 +138,4 @@ export function checkTrimmed(name: string, entries: readonly string[]): void {
   if (invalid >= 0) throw makeLineError(name, invalid, "is empty, or has a character that cannot be printed");
 }
 
-const isFolded = (entry: string): boolean => entry.normalize("NFKC").replaceAll("\u2019", "'").toLowerCase() === entry;
+const isFolded = (entry: string): boolean => foldWord(entry) === entry;

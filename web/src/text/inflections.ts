@@ -1,5 +1,6 @@
 /** Forms in which a reply may mention a surrogate, and the original in the same form. */
 
+import type { ReplyRules } from "../bundle/replyRules.js";
 import { ENGLISH } from "../bundle/rules.js";
 import type { Segmenter } from "./segmentation/segments.js";
 import {
@@ -57,6 +58,10 @@ const NAME = /^(?=\p{Lu})\p{L}+\.*$/u;
 const BLANK = new RegExp(`[${WHITE}]+`);
 /** Notation of a tag without brackets, which a reply may use for its own count. */
 export const BARE_TAG = "bare tag";
+/** Beginnings of the notations of a language: the name of an inflection follows, or what replaces the word before. */
+const INFLECTION = "inflection ";
+const ELISION = "elision ";
+const WORD_IN_FORM = /^\p{L}+(?:\s|['\u2019])/u;
 const WORD_BEFORE =
   /([\p{L}\p{N}_][\p{L}\p{N}_'\u2019]*)[^\p{L}\p{N}_$\u20ac\u00a3\u00a5#]{1,3}$|([$\u20ac\u00a3\u00a5#])$/u;
 /** Number of stored characters before the current index. */
@@ -86,8 +91,23 @@ export function foldText(text: string): string {
 const foldCharacter = (character: string): string =>
   character === "\u0131" ? character : character.toLowerCase().toUpperCase().toLowerCase();
 
-/** Yield the forms of a surrogate, the unchanged surrogate first. */
-export function* iterateForms(pair: SurrogatePair): Generator<SurrogateForm> {
+/** Return the word before a surrogate with its blank or apostrophe, and the surrogate. */
+export function splitElision(written: string): [before: string, name: string] {
+  const before = WORD_IN_FORM.exec(written)?.[0] ?? "";
+  return [before, written.slice(before.length)];
+}
+
+/** Return whether a form is an inflection of a language pack. */
+export const isInflection = ({ notation }: SurrogateForm): boolean => notation.startsWith(INFLECTION);
+
+/** Return whether a form begins with the word before the surrogate. */
+export const isElision = ({ notation }: SurrogateForm): boolean => notation.startsWith(ELISION);
+
+/**
+ * Yield the forms of a surrogate, the unchanged surrogate first. Rules of a language add inflections, and forms with
+ * the word before the surrogate where the original changes that word: `de Keller` of `Anna` is `d'Anna`.
+ */
+export function* iterateForms(pair: SurrogatePair, rules: ReplyRules): Generator<SurrogateForm> {
   const { output } = pair;
   yield { text: foldText(output).replace(OUTER_BLANKS, "").replace(BLANKS, " "), pair, notation: "" };
   if (pair.lead || pair.weak) return;
@@ -106,6 +126,7 @@ export function* iterateForms(pair: SurrogatePair): Generator<SurrogateForm> {
   if (words.length > 1 && words.every((word) => NAME.test(word))) {
     for (const [notation, text] of writeInitials(output)) yield { text: foldText(text), pair, notation };
   }
+  yield* iterateLanguageForms(pair, rules);
   const number = NUMBER.exec(output);
   const phone = PHONE.exec(output);
   const date = parseDate(output);
@@ -128,10 +149,43 @@ export function* iterateForms(pair: SurrogatePair): Generator<SurrogateForm> {
   }
 }
 
+/** Yield the inflections of a surrogate, and its forms with the word before it. */
+function* iterateLanguageForms(pair: SurrogatePair, rules: ReplyRules): Generator<SurrogateForm> {
+  const { output, original } = pair;
+  if ([...output].length >= MIN_PLURAL_LENGTH && LETTERS.test(output.replaceAll(" ", ""))) {
+    for (const name of rules.listInflections(output)) {
+      yield { text: foldText(rules.inflect(output, name)), pair, notation: INFLECTION + name };
+    }
+  }
+  if (rules.elisions.size === 0) return;
+  const needed = rules.isElidedBefore(original);
+  if (needed === undefined || rules.isElidedBefore(output) === needed) return;
+  const folded = foldText(output);
+  for (const [clitic, words] of rules.elisions) {
+    if (needed) {
+      for (const word of words) yield { text: `${word} ${folded}`, pair, notation: ELISION + clitic };
+    } else if (words.length === 1) {
+      yield { text: clitic + folded, pair, notation: `${ELISION}${words[0]} ` };
+    }
+  }
+}
+
 /** Return the original in the notation and case of a form. */
-export function inflectOriginal(form: SurrogateForm, written: string, segmenter: Segmenter): string {
+export function inflectOriginal(form: SurrogateForm, written: string, segmenter: Segmenter, rules: ReplyRules): string {
   const { output: whole, original, lead = 0 } = form.pair;
   const output = lead > 0 ? [...whole].slice(0, lead).join("") : whole;
+  if (isInflection(form)) {
+    const name = form.notation.slice(INFLECTION.length);
+    return matchCase(written, rules.inflect(output, name), rules.inflect(original, name), segmenter);
+  }
+  if (isElision(form)) {
+    const [before, name] = splitElision(written);
+    const word = form.notation.slice(ELISION.length);
+    const isCapital = /^\p{Uppercase}/u.test(before);
+    const inCapitals = findLastIndex(name, 2) >= 0 && isUpper(name);
+    const cased = !isCapital ? word : inCapitals ? word.toUpperCase() : capitalizeFirst(word);
+    return cased + matchCase(name, output, original, segmenter);
+  }
   if (form.notation === "tag") return original;
   if (form.notation.startsWith("initial")) {
     const shortened = writeInitials(original).get(form.notation) ?? original;

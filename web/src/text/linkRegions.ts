@@ -283,7 +283,9 @@ export function openMath(state: RegionState, character: string): boolean {
     return true;
   }
   // $[number 1] is an amount.
-  if (!isBlank(character) && !isNumeral(character) && character !== "[") state.pushRegion("dollar", "math");
+  if (!isBlank(character) && !isNumeral(character) && character !== "[") {
+    state.pushRegion("dollar", "math").hazard = character === "{";
+  }
   return false;
 }
 

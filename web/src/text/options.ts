@@ -98,7 +98,7 @@ export function checkOptions(options: Options, hasNames: boolean): CheckedOption
     options === null ||
     !Object.keys(options).every((name) => OPTION_NAMES.includes(name))
   ) {
-    throw new OptionError(`unknown option; there are ${OPTION_NAMES.join(", ")}`);
+    throw new OptionError(`unknown option: choose among ${OPTION_NAMES.join(", ")}`);
   }
   const valueByName: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(options))

@@ -34,6 +34,9 @@ const ALNUM = /^[\p{L}\p{N}]+$/u;
 const LETTER = /^\p{L}/u;
 const NUMBER = /^[\p{Nd}.,]+$/u;
 const APOSTROPHES = "'\u2019";
+/** Letters of a word such as `d'` before its apostrophe, and the most characters that are read for it. */
+const CLITIC_LETTERS = /(?<![\p{L}\p{N}])[A-Za-z]{1,16}$/u;
+const CLITIC_CHARACTERS = 17;
 const NUMBER_JOINS = ".,:/-\u2013";
 
 /** Return the first `count` code points of a text. */
@@ -155,8 +158,11 @@ function countShared(first: readonly string[], second: readonly string[]): numbe
   return count;
 }
 
-/** Return whether a form is not a part of a longer word or number. */
-export function isSeparateWord(text: string, index: number, end: number): boolean {
+/**
+ * Return whether a form is not a part of a longer word or number. Clitics are words with their apostrophe that may be
+ * written together with it, in look-up form.
+ */
+export function isSeparateWord(text: string, index: number, end: number, clitics?: ReadonlySet<string>): boolean {
   const first = String.fromCodePoint(text.codePointAt(index) ?? 0);
   const last = text.charAt(end - 1);
   const isNumber = NUMBER.test(text.slice(index, end));
@@ -168,7 +174,10 @@ export function isSeparateWord(text: string, index: number, end: number): boolea
   if (first !== "[" && previous !== "" && !ESCAPE.test(text.slice(Math.max(0, index - 3), index))) {
     if (
       (INSIDE.test(previous) && !EMOJI_EDGE.test(first)) ||
-      (LETTER.test(first) && APOSTROPHES.includes(previous) && ALNUM.test(beforePrevious))
+      (LETTER.test(first) &&
+        APOSTROPHES.includes(previous) &&
+        ALNUM.test(beforePrevious) &&
+        !clitics?.has(`${CLITIC_LETTERS.exec(text.slice(0, index - 1).slice(-CLITIC_CHARACTERS))?.[0].toLowerCase()}'`))
     )
       return false;
     if (isNumber && NUMBER_JOINS.includes(previous) && isDigit(beforePrevious)) return false;

@@ -1,6 +1,7 @@
 /** State of the scanner of regions: the open regions of a reply, and what it needs of the text before. */
 
 import { MAX_TAG_LENGTH } from "./harmlessTags.js";
+import { LineReader } from "./lineReader.js";
 import type { RegionScanner } from "./regions.js";
 
 /** Region of a character of a reply. */
@@ -167,6 +168,9 @@ export class RegionState {
   /** In a template tag, from `<%` to `%>`: 1, and 1 more for each `%` right before, at most 3. Elsewhere 0. */
   template = 0;
   templateInCode = false;
+  /** Number of open braces at the outermost brace of a template, such as `{{`; 0 outside templates. */
+  templateBraces = 0;
+  readonly lines = new LineReader();
 
   constructor(protected readonly isInsideString = false) {}
 
@@ -233,6 +237,51 @@ export class RegionState {
       this.template = 0;
       this.giveUp(this.topRegion?.region ?? "markup");
     }
+  }
+
+  /** Count open braces. Those of a template, such as `{{`, `{%` and `#{`, may have empty lines in them. */
+  countBraces(character: string): void {
+    const last = this.lastCharacter;
+    const isTemplate = /^(?:\{[{%#]|[#@%]\{)$/.test(last + character);
+    if (isTemplate && this.templateBraces === 0) this.templateBraces = Math.max(1, this.openBraces);
+    if (character === "{") this.openBraces++;
+    else if (character === "}") this.openBraces = Math.max(0, this.openBraces - 1);
+    if (this.openBraces < this.templateBraces) this.templateBraces = 0;
+  }
+
+  /** Read the indentation and the list marks of a line. */
+  readLineStart(character: string, atStart: boolean): void {
+    if (character === "<") this.angleAtStart = atStart;
+    if (atStart && this.isEmptyLine) this.lines.beginLine(this.column, this.quotes);
+    else if (atStart) this.lines.beginItem(this.column);
+    else if (this.phase === MARK && isBlank(character)) this.lines.endListMark(this.column);
+  }
+
+  /** Read a character of the indentation or the list marks of a line, or the first one of its text. */
+  advanceLine(character: string): void {
+    const phase = this.phase;
+    if (phase === BODY || character === "\n") return;
+    this.column += character === "\t" ? TAB - (this.column % TAB) : 1;
+    if (phase === START) {
+      if (character === ">") {
+        this.quotes++;
+        this.column = 0;
+      } else if ("-+*:".includes(character)) this.phase = MARK;
+      else if (isNumeral(character)) this.phase = DIGITS;
+      else if (!isBlank(character)) this.phase = BODY;
+    } else if (phase === DIGITS) {
+      this.phase = isNumeral(character) ? DIGITS : character === "." || character === ")" ? MARK : BODY;
+    } else {
+      this.phase = isBlank(character) ? START : BODY;
+      this.isListItem ||= this.phase === START;
+    }
+    if (!isBlank(character) && character !== ">") this.isEmptyLine = false;
+  }
+
+  /** Pass a character of a line, after its indentation and list marks, to the reader of lines. */
+  readInLine(character: string): void {
+    if (this.openRegions.length > 0 || this.region !== "prose") this.lines.readOther();
+    else this.lines.readText(character);
   }
 
   /** Treat a line that begins with three marks, such as `!!! note`, as a class name. */

@@ -11,12 +11,9 @@ import {
   BLOCK_MATH,
   BLOCKS,
   BODY,
-  DIGITS,
   FENCE_LENGTH,
   isBlank,
   isLinkKind,
-  isNumeral,
-  MARK,
   MATH,
   MAX_DESTINATION_LENGTH,
   NO_FENCE,
@@ -26,7 +23,6 @@ import {
   type Region,
   RegionState,
   START,
-  TAB,
   TITLE,
 } from "./regionState.js";
 
@@ -44,13 +40,19 @@ const OUTSIDE_STRINGS = /^[{}[\],:"+\-.0-9A-Za-z \t\r\n]$/;
 
 /** Assignment of a region to each character of a text that arrives in parts. */
 export class RegionScanner extends RegionState {
-  /** The region for which open brackets or braces of the paragraph count; undefined outside them. */
-  get enclosure(): "link" | "markup" | undefined {
+  /** The region of a word at this position in running text; undefined if it is running text too. */
+  get enclosure(): "link" | "markup" | "code" | undefined {
     if (this.openBrackets > 0) return "link";
     if (this.classMarks >= FENCE_LENGTH) return "markup";
-    if (this.openBraces > 0 && (this.inAttributes || !this.bracesSpanLines)) return "markup";
+    if (this.openBraces > 0 && (this.templateBraces > 0 || this.inAttributes || !this.bracesSpanLines)) return "markup";
+    if (this.lines.isCode) return "code";
     const openRegion = this.topRegion;
     return openRegion?.kind === "inline" && openRegion.depth > 0 ? "link" : openRegion?.inner?.enclosure;
+  }
+
+  /** Whether the line is code by its indentation, also in a string of JSON. */
+  get isIndented(): boolean {
+    return this.lines.isIndented || (this.topRegion?.inner?.isIndented ?? false);
   }
 
   /** Whether the last character is in a fence that every reader of CommonMark treats as code. */
@@ -91,7 +93,10 @@ export class RegionScanner extends RegionState {
       const pattern = this.phase === BODY ? this.#findSkippable() : undefined;
       if (pattern !== undefined) pattern.lastIndex = at;
       if (pattern?.test(text)) {
-        if (this.openRegions.length === 0) this.#noteAddress(text.slice(at, pattern.lastIndex));
+        if (this.openRegions.length === 0) {
+          this.#noteAddress(text.slice(at, pattern.lastIndex));
+          this.lines.readText(text.slice(at, pattern.lastIndex));
+        }
         at = pattern.lastIndex;
         this.lastCharacter = text.charAt(at - 1);
         this.afterOddBackslashes = this.afterTag = false;
@@ -175,6 +180,7 @@ export class RegionScanner extends RegionState {
   /** Note that the text so far ends with a surrogate, whose original may be an address. */
   markSurrogate(): void {
     this.mayBeAddress = true;
+    this.lines.endSurrogate();
   }
 
   /** The pattern of the characters that change nothing in the present state. */
@@ -215,11 +221,11 @@ export class RegionScanner extends RegionState {
       if (!isBlank(character)) this.pushRegion("definition", "link"); // its chunk may keep the tag, which defines a link
     }
     const atStart = this.phase === START && !isBlank(character) && character !== ">";
-    if (character === "<") this.angleAtStart = atStart;
+    this.readLineStart(character, atStart);
     resolveRuns(this, character);
     const loneReturn = this.lastCharacter === "\r" && character !== "\n"; // a line end for readers of Markdown
     if ((loneReturn || DISPUTED.test(character)) && this.topRegion?.kind !== "unknown") this.giveUp("markup");
-    this.#advanceLine(character);
+    this.advanceLine(character);
     this.#countMarks(character);
     this.countClassMarks(character, atStart);
     this.countEscapedAngles(character);
@@ -228,6 +234,7 @@ export class RegionScanner extends RegionState {
     const closed = character === "]" && !this.afterOddBackslashes;
     this.bracketClosed = closed || (this.bracketClosed && (character === " " || character === "\t"));
     if (character === "\n") this.#endLine();
+    else if (this.phase === BODY) this.readInLine(character);
     // A reader who pairs that backtick sees other code behind.
     if (this.hasStrayBacktick && this.openRegions.length === 0) this.giveUp("markup");
     if ((this.isTainted && this.openRegions.length === 0) || (this.template > 0 && this.region !== "code")) {
@@ -252,6 +259,8 @@ export class RegionScanner extends RegionState {
     if (character === "[" && !this.afterOddBackslashes) {
       this.isImage = this.lastCharacter === "!" || (this.isImage && this.openBrackets > 0);
       this.openBrackets++;
+    } else if (character === "%" && this.lastCharacter === "[") {
+      this.isImage = true; // a template tag such as [% NAME %] may have empty lines too
     } else if (character === "]" && !this.afterOddBackslashes) {
       // In math or an address a reader may see the bracket go on.
       const goesOn = this.dollar || kind === "angle" || MATH.has(kind ?? "");
@@ -271,27 +280,8 @@ export class RegionScanner extends RegionState {
 
   // Lines and paragraphs
 
-  #advanceLine(character: string): void {
-    const phase = this.phase;
-    if (phase === BODY || character === "\n") return;
-    this.column += character === "\t" ? TAB - (this.column % TAB) : 1;
-    if (phase === START) {
-      if (character === ">") {
-        this.quotes++;
-        this.column = 0;
-      } else if ("-+*:".includes(character)) this.phase = MARK;
-      else if (isNumeral(character)) this.phase = DIGITS;
-      else if (!isBlank(character)) this.phase = BODY;
-    } else if (phase === DIGITS) {
-      this.phase = isNumeral(character) ? DIGITS : character === "." || character === ")" ? MARK : BODY;
-    } else {
-      this.phase = isBlank(character) ? START : BODY;
-      this.isListItem ||= this.phase === START;
-    }
-    if (!isBlank(character) && character !== ">") this.isEmptyLine = false;
-  }
-
   #endLine(): void {
+    this.lines.endLine(this.isEmptyLine);
     const openRegion = this.topRegion;
     if (this.isEmptyLine) this.#endParagraph();
     else if (openRegion?.kind === "definition" && openRegion.started && !openRegion.angle && openRegion.quote === "") {
@@ -313,7 +303,7 @@ export class RegionScanner extends RegionState {
     if (this.quotes > 0 && (this.openBrackets > 0 || this.openBraces > 0)) return;
     this.openLabel ||= this.openBrackets > 0; // some readers know labels with empty lines
     this.lineLabel = this.abbreviation = false;
-    this.openBraces = 0;
+    if (this.templateBraces === 0) this.openBraces = 0;
     if (!this.isImage) this.openBrackets = 0; // the text of an image may have empty lines
     if (top?.kind === "fence") {
       if (!`'"`.includes(top.tag) && !beginsBlock(top.destination)) top.tag = "";
@@ -324,6 +314,8 @@ export class RegionScanner extends RegionState {
       this.giveUp("link"); // a title may have empty lines, and for some readers a definition too
     } else if ((top?.kind === "link" && !top.nested) || (top?.kind === "inline" && top.hazard)) {
       this.giveUp("link"); // some readers go on to the next bracket
+    } else if (top?.kind === "dollar" && top.hazard && top.count > 1) {
+      this.giveUp("math"); // a program that fills in templates goes on to the brace
     }
     if (this.openRegions.some(({ kind }) => kind === "fence" || BLOCK_MATH.has(kind))) return;
     // Code that no mark closes is text for a reader of Markdown.
@@ -427,8 +419,7 @@ export class RegionScanner extends RegionState {
       }
     }
     if (character === "{" || character === "[") this.opener = character;
-    if (character === "{") this.openBraces++;
-    else if (character === "}") this.openBraces = Math.max(0, this.openBraces - 1);
+    this.countBraces(character);
     this.dollar = character === "$" && !escaped;
   }
 

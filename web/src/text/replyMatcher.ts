@@ -1,5 +1,6 @@
 /** Incremental search for surrogates in a reply, and their replacement by originals. */
 
+import type { ReplyRules } from "../bundle/replyRules.js";
 import { MAX_BLANKS } from "../constants.js";
 import { InputError } from "../errors.js";
 import { ActiveContentDetector } from "./activeContent.js";
@@ -8,9 +9,12 @@ import {
   findWordBefore,
   foldText,
   inflectOriginal,
+  isElision,
+  isInflection,
   LOOKBEHIND_CHARACTERS,
   type SurrogateForm,
   type SurrogatePair,
+  splitElision,
 } from "./inflections.js";
 import {
   cutBefore,
@@ -47,6 +51,7 @@ const MATH_MARKS = "{}[]^=\\&<>";
 /** Start of an address that, for a reader of plain text, includes later strings of JSON. */
 const ADDRESS_START = /\/\/$|www\.$/;
 const LETTERS = /^\p{L}+$/u;
+const FIRST_LETTER = /^\p{L}/u;
 
 const getSizeAt = (text: string, index: number): number => ((text.codePointAt(index) ?? 0) > 0xffff ? 2 : 1);
 const getCharacterAt = (text: string, index: number): string => text.slice(index, index + getSizeAt(text, index));
@@ -76,6 +81,8 @@ export interface FormIndex {
   /** Prefixes of the forms. */
   readonly prefixes: ReadonlySet<string>;
   readonly quotations: QuotationIndex;
+  /** Rules of the language. */
+  readonly rules: ReplyRules;
   /** Whether some forms are numbers that replace other numbers. */
   readonly hasNumbers: boolean;
 }
@@ -312,13 +319,14 @@ export class StreamRestorer {
     }
     const scanner = this.#scanner;
     const characters = [...written];
-    const enclosure = scanner.enclosure;
+    let enclosure = scanner.enclosure;
+    scanner.lines.beginSurrogate();
     let roles: JsonRole[] = [];
     let firstRegion: Region = "prose";
     let reason: SkipReason | undefined;
     if (scanner.readProse(written)) {
       this.#region = "prose";
-      reason = enclosure;
+      if (enclosure !== undefined && !this.#policy.places.has(enclosure)) reason = enclosure;
     } else {
       let isPermittedLink = false;
       if (written.startsWith("[")) scanner.beginTag();
@@ -329,6 +337,7 @@ export class StreamRestorer {
           isPermittedLink =
             region === "link" && this.#policy.allowsLink(removeLastCharacter(scanner.destination, character));
           this.#region = firstRegion;
+          if (scanner.isIndented) enclosure ??= "code"; // known from the first character of a line on
         }
         roles.push(scanner.role);
         const isPermitted = this.#policy.places.has(region) && !scanner.isSealed;
@@ -336,7 +345,8 @@ export class StreamRestorer {
           this.#region = reason = region;
         }
       }
-      reason = isPermittedLink ? undefined : (reason ?? enclosure);
+      if (enclosure !== undefined && !this.#policy.places.has(enclosure)) reason ??= enclosure;
+      if (isPermittedLink) reason = undefined;
     }
     scanner.markSurrogate();
     const original = this.#makeOriginal(text, index, formMatch);
@@ -358,7 +368,7 @@ export class StreamRestorer {
 
   /** Return the longest form that begins at an index and ends at the end of a word; `more` if later text decides. */
   #findLongestForm(text: string, index: number, isFinal: boolean): FormMatch | "more" | undefined {
-    const { forms, quotations } = this.#index;
+    const { forms, quotations, rules } = this.#index;
     const matches: { form: SurrogateForm | undefined; end: number; folded: string }[] = [];
     let [folded, blanks, at] = ["", 0, index];
     for (;;) {
@@ -383,7 +393,8 @@ export class StreamRestorer {
     for (const { form, end, folded } of matches.reverse()) {
       // What follows a mark is not known.
       if (!isFinal && end + getSizeAt(text, end) >= text.length) return "more";
-      const isSeparate = isSeparateWord(text, index, end);
+      if (form && folded.endsWith("'") && isInflection(form) && !precedesWord(text, index, end)) continue;
+      const isSeparate = isSeparateWord(text, index, end, rules.clitics);
       if (quotations.has(folded)) {
         const quotedPair = this.#findQuotation(folded, text, index, end, isFinal, isSeparate);
         if (quotedPair === "more") return "more";
@@ -430,8 +441,9 @@ export class StreamRestorer {
       return undefined;
     }
     const { output, weak = false, before = "" } = form.pair;
-    const isOrdinaryWord =
-      form.notation === BARE_TAG || (LETTERS.test(written) && isLower(written) && !isLower(output));
+    const spaced = written.replace(BLANKS, " ");
+    const name = isElision(form) ? splitElision(spaced)[1] : written;
+    const isOrdinaryWord = form.notation === BARE_TAG || (LETTERS.test(name) && isLower(name) && !isLower(output));
     const isUnquoted = quotedPair === undefined;
     if (
       isUnquoted &&
@@ -440,7 +452,7 @@ export class StreamRestorer {
       this.#notRestored.push({ written, reason: "word" });
       return undefined;
     }
-    let original = inflectOriginal(form, written.replace(BLANKS, " "), this.#segmenter);
+    let original = inflectOriginal(form, spaced, this.#segmenter, this.#index.rules);
     if (/["\\\u0000-\u001f]/.test(original) && this.#isInJson(text.slice(this.#lookbehind.length, index))) {
       original = original.replace(/["\\\u0000-\u001f]/g, (character) => JSON.stringify(character).slice(1, -1));
     }
@@ -456,6 +468,12 @@ export class StreamRestorer {
     return this.#region === "json";
   }
 }
+
+/** Return whether the apostrophe at the end of a form is no closing quotation mark: `Hans' Antrag`. */
+const precedesWord = (text: string, index: number, end: number): boolean =>
+  WHITE_CHARACTER.test(getCharacterAt(text, end)) &&
+  FIRST_LETTER.test(text.slice(end + 1, end + 3)) &&
+  !/['\u2018\u2019\u201a\u201b]/.test(text.charAt(index - 1));
 
 /** Return the end of the text whose folded form is `part`. */
 function findEnd(text: string, index: number, part: string): number {

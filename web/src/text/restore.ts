@@ -1,5 +1,6 @@
 /** Restoring on the device: a reply to a sanitized text gets its original words back. */
 
+import { NO_REPLY_RULES, parseReplyRules, type ReplyRules } from "../bundle/replyRules.js";
 import { InputError } from "../errors.js";
 import { formatCount } from "../mechanisms/decimal.js";
 import { iterateForms, type SurrogateForm, type SurrogatePair } from "./inflections.js";
@@ -20,6 +21,7 @@ const MAPPING_VERSION = 1;
  */
 export class Restorer {
   readonly #segmenter: Segmenter;
+  readonly #rules: ReplyRules;
   readonly #pairs = new Map<string, SurrogatePair>();
   readonly #ambiguous = new Map<string, SurrogatePair>();
   /** Pairs with surroundings, each once. */
@@ -27,8 +29,13 @@ export class Restorer {
   #formIndex: FormIndex | undefined;
 
   /** @internal */
-  constructor(pairs: Iterable<SurrogatePair | readonly [output: string, original: string]>, segmenter: Segmenter) {
+  constructor(
+    pairs: Iterable<SurrogatePair | readonly [output: string, original: string]>,
+    segmenter: Segmenter,
+    rules: ReplyRules = NO_REPLY_RULES,
+  ) {
     this.#segmenter = segmenter;
+    this.#rules = rules;
     for (const entry of pairs) {
       const pair: SurrogatePair = "output" in entry ? entry : { output: entry[0], original: entry[1] };
       const { output, original } = pair;
@@ -78,6 +85,7 @@ export class Restorer {
       ...(inContext.length > 0 ? { in_context: inContext } : {}),
       ...(this.#ambiguous.size > 0 ? { ambiguous: [...this.#ambiguous.values()].map(({ output }) => output) } : {}),
       ...(this.#quotedPairs.size > 0 ? { quoted: [...this.#quotedPairs.values()].map(makeQuotationEntry) } : {}),
+      ...(Object.keys(this.#rules.data).length > 0 ? { replies: this.#rules.data } : {}),
     };
     return `${JSON.stringify({ format: MAPPING_FORMAT, format_version: MAPPING_VERSION, originals, ...extraFields })}\n`;
   }
@@ -97,10 +105,13 @@ export class Restorer {
       in_context: inContext = [],
       quoted = [],
       ambiguous = [],
+      replies = {},
     } = (parsed ?? {}) as Record<string, unknown>;
     const entries = typeof originals === "object" && originals !== null ? Object.entries(originals) : undefined;
+    const rules = parseReplyRules(replies);
     const areStrings = entries?.every((entry): entry is [string, string] => typeof entry[1] === "string");
     if (
+      rules === undefined ||
       format !== MAPPING_FORMAT ||
       version !== MAPPING_VERSION ||
       entries === undefined ||
@@ -119,7 +130,7 @@ export class Restorer {
       before,
     }));
     for (const [output, original, weak, before, after] of quoted) pairs.push({ output, original, weak, before, after });
-    const restorer = new Restorer([...entries, ...pairs], segmenter);
+    const restorer = new Restorer([...entries, ...pairs], segmenter, rules);
     for (const output of ambiguous) {
       restorer.#pairs.delete(foldWord(output));
       restorer.#ambiguous.set(foldWord(output), { output, original: "" });
@@ -154,7 +165,7 @@ export class Restorer {
     const forms = new Map<string, SurrogateForm | undefined>();
     const unchanged = new Map<string, SurrogateForm | undefined>();
     for (const pair of this.#pairs.values()) {
-      for (const form of iterateForms(pair)) {
+      for (const form of iterateForms(pair, this.#rules)) {
         const formsByText = form.notation === "" ? unchanged : forms;
         const other = formsByText.get(form.text);
         if (!formsByText.has(form.text)) formsByText.set(form.text, form);
@@ -165,7 +176,7 @@ export class Restorer {
     }
     for (const [text, form] of unchanged) forms.set(text, form);
     for (const pair of this.#ambiguous.values()) {
-      for (const form of iterateForms(pair)) if (form.notation === "") forms.set(form.text, undefined);
+      for (const form of iterateForms(pair, this.#rules)) if (form.notation === "") forms.set(form.text, undefined);
     }
     // A file has no pair of an ambiguous output, and a reply may have it elsewhere.
     for (const { output } of this.#quotedPairs.values()) {
@@ -179,6 +190,7 @@ export class Restorer {
       forms: forms,
       prefixes: begins,
       quotations: new QuotationIndex(this.#quotedPairs.values()),
+      rules: this.#rules,
       hasNumbers,
     };
     return this.#formIndex;

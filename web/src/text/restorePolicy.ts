@@ -43,7 +43,7 @@ export class RestorePolicy {
       options === null ||
       !Object.keys(options).every((name) => optionNames.includes(name))
     ) {
-      throw new OptionError(`unknown option; there are ${optionNames.join(", ")}`);
+      throw new OptionError(`unknown option: choose among ${optionNames.join(", ")}`);
     }
     const { restorePlaces, restoreHosts } = options;
     const indices = restorePlaces === "all" ? ["all"] : listStrings(restorePlaces);

@@ -211,7 +211,7 @@ export class Sanitizer {
       return plan.rewrite(documents, this.#randomUint64).map(({ texts, tokens, replacedWords = 0, pairs }) => ({
         texts,
         statement: plan.statement(tokens),
-        mapping: plan.style.consistent ? new Restorer(pairs, this.#bundle.segmenter) : undefined,
+        mapping: plan.style.consistent ? new Restorer(pairs, this.#bundle.segmenter, plan.replyRules) : undefined,
         keptShare: tokens + replacedWords > 0 ? roundShare(tokens / (tokens + replacedWords)) : undefined,
       }));
     }

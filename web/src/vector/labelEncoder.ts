@@ -113,7 +113,7 @@ export class TextLabelEncoder {
       options === null ||
       !Object.keys(options).every((name) => OPTION_NAMES.includes(name))
     ) {
-      throw new OptionError(`unknown option; there are ${OPTION_NAMES.join(", ")}`);
+      throw new OptionError(`unknown option: choose among ${OPTION_NAMES.join(", ")}`);
     }
     const { epsilon, randomizer, asText = false } = options;
     checkEpsilonType(epsilon ?? undefined);

@@ -1,4 +1,4 @@
-"""Server side of the encoders: classify released vectors and indices, and estimate counts of labels."""
+"""Server side of the encoders: classify released vectors and class labels, and estimate counts of labels."""
 
 from typing import TYPE_CHECKING
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
         count_class_labels,
         count_true_labels,
     )
-    from textveil_cli.aggregation.index_server import IndexServer
+    from textveil_cli.aggregation.label_server import LabelServer
 
 __all__ = [
     "AggregateCounts",
     "CountEstimate",
     "CountEstimates",
-    "IndexServer",
     "LabelDecision",
+    "LabelServer",
     "VectorClassifier",
     "compute_condition_number",
     "compute_correction",
@@ -37,4 +37,4 @@ __all__ = [
     "extract_layers",
 ]
 
-__getattr__ = make_lazy_getattr(__name__, __all__, "classifier", "counts", "index_server")
+__getattr__ = make_lazy_getattr(__name__, __all__, "classifier", "counts", "label_server")

@@ -82,10 +82,10 @@ def compute_label_scores(layers: Layers, vectors: Floats, log_epsilons: Floats) 
 
 @dataclass(frozen=True)
 class LabelDecision:
-    """The server's decision about one released vector or index.
+    """The server's decision about one released vector or class label.
 
     Attributes:
-        label: For a vector, the label with the highest score; for an index, the label with this index.
+        label: For a vector, the label with the highest score; for a class label, this label.
         scores: Score of every label; the sum is 1. The scores of a vector rank the labels but are not probabilities:
             a classifier trained for its expected error has scores close to 0 and 1, which claim far more certainty
             than the epsilon allows.

@@ -1,7 +1,7 @@
-"""Estimated numbers of texts per class label, from released indices.
+"""Estimated numbers of texts per class label, from released labels.
 
 With ``N`` the number of texts of each label, ``M`` the probability with which the model assigns each class label to a
-text of a label, ``P`` the matrix of the randomizer and ``c`` the number of received releases of each index, the mean of
+text of a label, ``P`` the matrix of the randomizer and ``c`` the number of received releases of each label, the mean of
 ``c`` is ``N M P``. For a ``W`` with ``(M P) W = I`` the estimate is ``c W``. Its error is, without any approximation,
 
     c W - N  =  (c - N M' P) W  +  N (M' - M) P W,
@@ -25,7 +25,7 @@ from textveil.mechanisms.staircase import LabelStaircase
 from textveil_cli.errors import ReleaseError
 
 Floats = NDArray[np.float64]
-#: One mechanism and its histogram: the number of releases of each index, int64, shape ``(indices,)``.
+#: One mechanism and its histogram: the number of releases of each label, int64, shape ``(labels,)``.
 MechanismHistogram = tuple[LabelStaircase, NDArray[np.int64]]
 
 #: Above this condition number, rounding errors dominate the corrected counts.
@@ -116,9 +116,9 @@ class AggregateCounts:
 
     Example:
         >>> from textveil.bundle import find_artifact
-        >>> from textveil_cli.aggregation import IndexServer
-        >>> server = IndexServer.load(find_artifact("ag-static"))
-        >>> line = "\\t".join(["2", server.bundle.content_hash[:12], "4", "counts"])  # a device released index 2
+        >>> from textveil_cli.aggregation import LabelServer
+        >>> server = LabelServer.load(find_artifact("ag-static"))
+        >>> line = "\\t".join(["2", server.bundle.content_hash[:12], "4", "counts"])  # a device released label 2
         >>> counts = server.count_texts([server.parse_line(line, number) for number in range(1, 4)])
         >>> counts.texts, len(counts.by_true_label.counts)
         (3, 4)
@@ -202,10 +202,10 @@ def compute_right_inverse(rows: Floats) -> Floats | None:
     column is its mean. The estimates then add up to the number of texts, as they do for a square matrix.
 
     Args:
-        rows: Matrix ``R`` with one distribution per row, shape ``(n, indices)``.
+        rows: Matrix ``R`` with one distribution per row, shape ``(n, labels)``.
 
     Returns:
-        Shape ``(indices, n)``.
+        Shape ``(labels, n)``.
     """
     root = np.sqrt(rows.mean(axis=0))
     is_used = root > 0
@@ -218,7 +218,7 @@ def compute_right_inverse(rows: Floats) -> Floats | None:
 
 
 def compute_correction(staircase: LabelStaircase) -> Floats:
-    """Return ``W`` with ``P W = I``, shape ``(indices, labels)``.
+    """Return ``W`` with ``P W = I``, shape ``(released labels, labels)``.
 
     Raises:
         ReleaseError: The rank of the randomizer's matrix ``P`` is not clearly the number of class labels.

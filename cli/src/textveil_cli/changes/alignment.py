@@ -30,10 +30,10 @@ _MAX_REPLACEMENT, _MAX_GROWTH = 80, 4
 
 
 class _AlignedPlace(NamedTuple):
-    """A place in the output up to which everything fits.
+    """A position in the output, with an assignment of all replacements before it to their originals.
 
     Attributes:
-        cost: How much the replacements before it differ from their originals.
+    cost: Sum of the differences between these replacements and their originals.
         ends: End of each replacement so far with its start, the last first, as nested pairs.
     """
 
@@ -75,7 +75,7 @@ def _is_unchanged(piece: ExplainedPiece) -> bool:
 
 
 def _iterate_groups(pieces: Iterable[ExplainedPiece], *, joined: bool) -> Iterator[list[ExplainedPiece]]:
-    """Yield the kept pieces in a row together, and each replaced piece alone or those in a row together."""
+    """Yield groups of adjacent pieces: kept pieces together; replaced pieces alone or, if ``joined``, together."""
     for is_unchanged, group in groupby(pieces, _is_unchanged):
         if is_unchanged or joined:
             yield [*group]
@@ -122,7 +122,7 @@ def _find_replacements(groups: Sequence[Sequence[ExplainedPiece]], output: str) 
 def _extend_places(
     places: dict[int, _AlignedPlace], original: str, following: str | None, output: str
 ) -> dict[int, _AlignedPlace]:
-    """Return the places after a replacement: before each occurrence of the kept text that follows it."""
+    """Return the possible positions after a replacement: each occurrence of the kept text that follows it."""
     extended: dict[int, _AlignedPlace] = {}
     for start, (cost, ends) in places.items():
         for end in _iterate_ends(start, original, following, output):
@@ -148,7 +148,7 @@ def _iterate_ends(start: int, original: str, following: str | None, output: str)
 
 
 def _compute_difference(original: str, replacement: str) -> int:
-    """Return how unlikely it is that a replacement has this original."""
+    """Return a penalty for assigning a replacement to an original, by differences such as the number of words."""
     if _TAG.fullmatch(replacement):
         return 0
     words = len(replacement.split())

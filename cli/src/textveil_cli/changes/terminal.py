@@ -19,7 +19,7 @@ _COLORS = {"original": "red strike", "output": "bold green underline"}
 
 @dataclass(frozen=True, kw_only=True)
 class TerminalStyle:
-    """How differences are written.
+    """Width and color of differences on a terminal.
 
     Attributes:
         columns: Width of the terminal; ``None`` for files and pipes, whose lines are never wrapped.
@@ -53,7 +53,7 @@ def format_text_diff(pieces: Sequence[MarkedPiece], style: TerminalStyle, headin
 
     Args:
         pieces: The parts of the output, each with its original.
-        style: How to write them.
+        style: Width and color.
         heading: A line before them, such as the row; empty for none.
 
     Privacy:

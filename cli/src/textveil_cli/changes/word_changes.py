@@ -39,9 +39,9 @@ def iterate_word_changes(original: str, rewritten: str) -> Iterator[tuple[str, s
 
 
 def _find_agreement(words: Sequence[str], others: Sequence[str], place: int, other: int) -> tuple[int, int]:
-    """Return the nearest two places after a difference from which two words or marks agree, or all that is left.
+    """Return the nearest positions after a difference at which two parts agree in both texts; their ends if none do.
 
-    One agreeing part is too little: it may be the blank inside a name.
+    One part in agreement is not enough: it may be the blank inside a name.
     """
     seen: dict[tuple[str, ...], int] = {}
     other_seen: dict[tuple[str, ...], int] = {}

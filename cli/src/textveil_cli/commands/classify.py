@@ -9,7 +9,7 @@ from textveil.bundle import LabelBundle, VectorBundle, open_bundle
 from textveil.errors import InputError, OptionError
 from textveil.vector import TextLabelEncoder
 
-from textveil_cli.aggregation import IndexServer, LabelDecision, VectorClassifier
+from textveil_cli.aggregation import LabelDecision, LabelServer, VectorClassifier
 from textveil_cli.console import iterate_lines, name_inputs
 from textveil_cli.encoder_run import COMMENT_PREFIX
 from textveil_cli.options import EncoderOptions
@@ -65,13 +65,13 @@ def classify(
         for number, line in numbered:
             _print_decision(classifier.classify_line(line, number), as_json)
         return
-    server = IndexServer(opened_bundle)
+    server = LabelServer(opened_bundle)
     received = (server.parse_line(line, number) for number, line in numbered)
     if counts:
         print_counts(server.bundle, server.count_texts(received), as_json)
         return
     for release in received:
-        _print_decision(server.classify_index(release), as_json)
+        _print_decision(server.classify_label(release), as_json)
 
 
 def _print_decision(decision: LabelDecision, as_json: bool) -> None:

@@ -62,7 +62,7 @@ def compare(
     options |= {"patterns": parse_patterns(pattern)} if pattern else {}
     options |= {} if known is None else {"known": read_known_persons(known)}
     if options and sanitizer.bundle.names_files is None:
-        raise OptionError(f"{next(iter(options))}: only with the mode names, for which this bundle has no lists")
+        raise OptionError(f"{next(iter(options))} works only with the mode names, for which this bundle has no lists")
     releases = [*_make_releases(text, sanitizer, encoder, options)]
     with open_output(None) as write:
         write(f"{_PAGE_HEADING}\n")
@@ -87,10 +87,10 @@ def _read_prose(paths: Sequence[str]) -> Iterator[str]:
 
 
 def _open_bundles(folders: list[Path], expected_bundle: ExpectedBundle) -> tuple[Sanitizer, TextLabelEncoder | None]:
-    """Open the bundles and return the sanitizer and the index encoder, if any.
+    """Open the bundles and return the sanitizer and the label encoder, if any.
 
-    Without a text bundle among ``folders``, the sanitizer has the built-in one. If ``expected_bundle`` have a content
-    hash, at least one of the bundles must match it. If they have a signer, it must have signed each bundle.
+    Without a text bundle among ``folders``, the sanitizer has the built-in one. If ``expected_bundle`` has a content
+    hash, at least one of the bundles must match it. If it has a signer, that signer must have signed each bundle.
 
     Raises:
         ContentHashMismatch: No bundle has the expected content hash.
@@ -108,9 +108,9 @@ def _open_bundles(folders: list[Path], expected_bundle: ExpectedBundle) -> tuple
         bundles[type(bundle)] = bundle
     if len(bundles) < len(folders):
         raise OptionError("--bundle takes one text bundle, one bundle that releases a class label, or one of each")
-    text, index = bundles.get(TextBundle), bundles.get(LabelBundle)
+    text, label = bundles.get(TextBundle), bundles.get(LabelBundle)
     sanitizer = Sanitizer.load(**({} if bundles else expected_bundle)) if text is None else Sanitizer(text)
-    return sanitizer, None if index is None else TextLabelEncoder(index)
+    return sanitizer, None if label is None else TextLabelEncoder(label)
 
 
 def _make_releases(

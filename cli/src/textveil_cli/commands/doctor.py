@@ -237,7 +237,7 @@ def _list_extras(package: str) -> list[str]:
 def _list_requirements(package: str, extra: str) -> Iterator[PackageRequirement]:
     """Yield the requirements of an extra of a package, or its own ones for an empty extra.
 
-    An extra of another package of this project stands for the requirements of that extra.
+    If a requirement is an extra of another package of this project, the requirements of that extra replace it.
     """
     try:
         lines = metadata.requires(package) or []

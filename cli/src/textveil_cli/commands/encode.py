@@ -1,4 +1,4 @@
-"""``textveil encode``: one noisy vector or one randomized index for each line of text."""
+"""``textveil encode``: one noisy vector or one randomized class label for each line of text."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
@@ -69,8 +69,8 @@ class ReleaseOptions:
                 raise OptionError(
                     "--word-dropout needs a bundle that releases vectors: a class label has one epsilon per text"
                 )
-            index, options = encoder, {"epsilon": self.epsilon, "randomizer": self.randomizer, "as_text": self.as_text}
-            return index, options, index.statement(**options)
+            options = {"epsilon": self.epsilon, "randomizer": self.randomizer, "as_text": self.as_text}
+            return encoder, options, encoder.statement(**options)
         if self.randomizer is not None or self.as_text:
             raise OptionError("--randomizer and --as-text need a bundle that releases a class label")
         statement = encoder.statement(epsilon=self.epsilon, word_dropout=self.word_dropout)

@@ -207,7 +207,7 @@ class MappingOptions:
     ] = None
 
     def make_retention_settings(self) -> RetentionSettings:
-        """Return how long and how many conversations are stored."""
+        """Return the limits of time and number for stored conversations."""
         return RetentionSettings(
             seconds=self.expire_hours * _HOUR_SECONDS,
             max_conversations=self.max_conversations,
@@ -258,7 +258,7 @@ class MappingOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ObservationOptions:
-    """Options of what the gateway shows of its requests: a page on this device, and counters."""
+    """Options of the review page on this device, and of counters of requests."""
 
     heading: ClassVar[str] = "Observation"
     review_page: Annotated[
@@ -407,7 +407,7 @@ def _open_store(
 def _make_reporting_app(
     service: Gateway, review_page: ReviewPage | None, description: str, access: "AccessRule"
 ) -> Any:
-    """Print what the mode keeps, tune the interpreter and return the application; the address has been checked."""
+    """Print the mode of the gateway, tune the interpreter, and return the application for a checked address."""
     _print_notice(description)
     tune_interpreter()
     return make_app(service, access, review_page)

@@ -7,7 +7,7 @@ from textveil.bundle import LabelBundle, VectorBundle, open_bundle
 from textveil.text import Sanitizer
 
 from textveil_cli.options import BundleArgument, BundleOptions, JsonOption
-from textveil_cli.reports import encoder, index, text
+from textveil_cli.reports import encoder, label, text
 
 
 def info(
@@ -32,7 +32,7 @@ def info(
         return
     match opened_bundle:
         case LabelBundle():
-            print(index.describe_index_bundle(opened_bundle, as_json=as_json))
+            print(label.describe_label_bundle(opened_bundle, as_json=as_json))
         case VectorBundle():
             print(encoder.describe_encoder_bundle(opened_bundle, as_json=as_json))
         case _:

@@ -56,7 +56,7 @@ class RepeatedOption(Exception):
 
 
 def _make_value_converter(option: Any) -> Any:
-    """Return a conversion to the option's type that calls typer only for values that ``_convert_plain_value`` refuses.
+    """Return a conversion to the option's type that calls typer only if ``_convert_plain_value`` cannot convert.
 
     typer from 0.29 on calls pydantic for every option, present or not; importing pydantic takes longer than sanitizing
     a sentence.
@@ -308,9 +308,9 @@ def expand_option_groups(command: Callable[..., None]) -> Callable[..., None]:
 def _expand_parameter(
     name: str, annotation: Any, default: Any, heading: str | None, options_for: OptionsFor | None
 ) -> tuple[list[inspect.Parameter], Callable[[OptionValues], Any]]:
-    """Return the parameters that replace one, and the builder of its argument.
+    """Return the parameters that replace a parameter with an option group, and a function that builds the group.
 
-    The builder takes the values of these parameters.
+    The function takes the values of these parameters.
     """
     base_type, *metadata = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
     options_for = next((mark for mark in metadata if isinstance(mark, OptionsFor)), options_for)

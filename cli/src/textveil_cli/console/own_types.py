@@ -33,7 +33,7 @@ def parse_patterns(arguments: Iterable[str], option: str = "--pattern") -> dict[
 def read_known_persons(path: Path, option: str = "--known") -> list[str]:
     """Return the lines of a file of listed persons, blank lines and comments included.
 
-    An error thus has the number of the line.
+    So an error can give the number of a line.
 
     Raises:
         InputError: The file cannot be read, is too large, or names no person. The message has no content of the file,

@@ -259,9 +259,9 @@ def _describe_missing(missing: Iterable[str | None], names: Sequence[str]) -> st
 
 
 def reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object, or refuse duplicate keys, among which JSON parsers choose differently.
+    """Build an object from its keys and values, and refuse duplicate keys, among which JSON parsers choose differently.
 
-    The object names the document or the privacy unit of a row.
+    The document key and the privacy unit of a row are read from the object.
 
     Raises:
         RowMismatch: A key appears twice.

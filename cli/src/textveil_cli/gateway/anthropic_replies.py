@@ -1,4 +1,4 @@
-"""Restoring of replies of Anthropic's messages."""
+"""Restoring of replies of Anthropic's Messages API."""
 
 import json
 from collections.abc import Collection, Iterator

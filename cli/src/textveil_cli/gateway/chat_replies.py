@@ -1,4 +1,4 @@
-"""Restoring of replies of OpenAI's chat completions."""
+"""Restoring of replies of OpenAI's Chat Completions API."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""One request of a client: its single response, and what the log line and the end of the request need."""
+"""One request of a client, with its single response and the counts for its log line."""
 
 import secrets
 from collections.abc import Mapping

@@ -30,8 +30,8 @@ class _SharedLock:
 class ConversationLocks:
     """Locks of conversations against other processes.
 
-    Each lock is one byte of a file, at an offset that follows from the hash of the name. Two names with one offset only
-    wait for each other.
+    Each lock is one byte of a file, at an offset that follows from the hash of the name. If two names have the same
+    offset, one of them only waits for the other.
 
     Args:
         folder: An existing folder.

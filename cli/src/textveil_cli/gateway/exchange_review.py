@@ -198,7 +198,7 @@ class _ObservedReply:
 
 
 def _limit_texts(texts: list[ReviewedText]) -> tuple[list[ReviewedText], int]:
-    """Return the last texts of a request within the limits, and the number of characters without a place."""
+    """Return the last texts of a request within the limits, and the number of characters that are left out."""
     limited, size, left_out = list[ReviewedText](), 0, 0
     for text in reversed(texts):
         most = max(0, min(_MAX_CHARACTERS, _MAX_ALL_CHARACTERS - size))
@@ -237,13 +237,13 @@ def _count_earlier(messages: Any) -> int:
 
 
 def _is_text_place(place: str) -> bool:
-    """Return whether the last name of a path is that of a text."""
+    """Return whether the last name of a path is the name of a field with text."""
     names = [name for name in place.split(".") if not name.isdecimal()]
     return bool(names) and names[-1] in _TEXT_FIELDS
 
 
 def _list_in_depth(values: Iterator[Any]) -> list[Any]:
-    """Return the values of an iterator up to one that is nested too deeply: an observation never ends a request."""
+    """Return the values of an iterator, up to the first that is nested too deeply: it must not end the request."""
     found = []
     with suppress(RecursionError):
         found.extend(values)

@@ -55,7 +55,7 @@ class MappingDatabase:
         """Create the database if it is missing, check that it can be written, and delete expired mappings.
 
         Returns:
-            How many mappings this key does not decrypt, among the first 64 MiB.
+            The number of mappings that the key does not decrypt, among the first 64 MiB.
 
         Raises:
             OutputError: The database cannot be opened or written, or is no database of this version.

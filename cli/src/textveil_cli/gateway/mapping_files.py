@@ -26,7 +26,8 @@ def import_mapping_files(
         seconds: Time after its last change at which a file expires.
 
     Returns:
-        How many files cannot be loaded: of another key, version or bundle. They stay until they expire.
+        The number of files that cannot be loaded, because they have another key, version or bundle. They stay until
+        they expire.
 
     Raises:
         OutputError: The database cannot be written.

@@ -1,8 +1,8 @@
 """Byte stream of one connection to the upstream, which detects every unrequested byte.
 
-An HTTP client with persistent connections relies on silence of an idle one. httpcore2 only checks the socket, and so
-misses bytes that the event loop, a queue or the TLS layer has read already. In this class every byte immediately enters
-one buffer.
+An HTTP client that reuses connections must know that the server sends nothing on an idle one. httpcore2 only checks the
+socket, and so misses bytes that the event loop, a queue or the TLS layer has read already. In this class every byte
+immediately enters one buffer.
 """
 
 import asyncio

@@ -47,7 +47,7 @@ from textveil_cli.gateway.workers import (
 )
 from textveil_cli.serve.access import Refusal
 from textveil_cli.serve.app import convert_error, make_error_response
-from textveil_cli.serve.requests import parse_json, read_body, refuse_body, skip_body
+from textveil_cli.serve.requests import parse_json, read_body, refuse_body
 from textveil_cli.serve.strict_json import parse_finite_json
 
 #: Restorer of the replies to each path. Replies to other paths pass unchanged.
@@ -109,8 +109,8 @@ class GatewayRequestHandler:
     def collect_garbage(self) -> None:
         """Free unreachable reference cycles.
 
-        This takes long while the objects of a large request exist, so that the collection waits for their end, but not
-        forever.
+        This takes long while the objects of a large request exist. So the method waits until they are freed, but only
+        for a limited time.
         """
         self._delayed_collections += 1
         has_large = self._admission.active_bytes > MAX_MEDIUM_CHARACTERS or self._workers.is_processing_long
@@ -123,11 +123,7 @@ class GatewayRequestHandler:
         """Count a request as active, with the announced and later the real size of its body."""
         length = request.headers.get("content-length", "")
         size = min(int(length), self._gateway.limits.body_bytes) if length.isdigit() else 0
-        try:
-            self._admission.admit_request(size)
-        except Refusal:
-            await skip_body(request, self._gateway.limits)
-            raise
+        self._admission.admit_request(size)
 
         def resize(to: int) -> None:
             nonlocal size
@@ -313,7 +309,7 @@ class GatewayRequestHandler:
         size: int,
         call: ClientRequest,
     ) -> tuple[Conversation, bytes, list[str]]:
-        """Return the conversation state, the rewritten request, and the lines to show of it; one request at a time."""
+        """Return the conversation state, the rewritten request, and the lines that describe it for the user."""
 
         def rewrite() -> tuple[Conversation, bytes, list[str]]:
             with requests.pop().free_afterward() as request:
@@ -450,7 +446,7 @@ class GatewayRequestHandler:
 
 
 def _estimate_work(size: int, stored: StoredConversation) -> int:
-    """Estimate the characters that a request of a size and its packed conversation have."""
+    """Estimate the number of characters of a request of a given size and of its packed conversation."""
     return size + _CHARACTERS_PER_PACKED_BYTE * len(stored.packed)
 
 

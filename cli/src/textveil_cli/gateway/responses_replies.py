@@ -1,4 +1,4 @@
-"""Restoring of replies of OpenAI's responses."""
+"""Restoring of replies of OpenAI's Responses API."""
 
 from collections.abc import Callable, Collection, Iterator
 from typing import Any

@@ -14,6 +14,7 @@ from ipaddress import ip_address
 from typing import Any
 
 from starlette.responses import Response
+from textveil.formatting import format_count
 from textveil.text.marked_html import (
     KEPT_TEXT,
     MarkedPiece,
@@ -69,14 +70,14 @@ class ReviewPage:
         """
         client = scope.get("client")
         if client is None or not ip_address(client[0]).is_loopback:
-            raise Refusal(HTTPStatus.FORBIDDEN, "client", "the review page is for this device alone")
+            raise Refusal(HTTPStatus.FORBIDDEN, "client", "only this device may open the review page")
         own_address = scope.get("server") or ("localhost", None)
         AccessRule(_LOOPBACK_NAMES | {own_address[0]}).check_request(scope)
         token = scope["path"].removeprefix(_PATH).removeprefix("/")
         if not hmac.compare_digest(token.encode("utf-8", "replace"), self._token.encode()):
             raise Refusal(HTTPStatus.UNAUTHORIZED, "token", "the token of the review page is missing or wrong")
         if scope["method"] != "GET":
-            raise Refusal(HTTPStatus.METHOD_NOT_ALLOWED, "path", "the review page supports GET alone")
+            raise Refusal(HTTPStatus.METHOD_NOT_ALLOWED, "path", "the review page supports only GET")
         async with self._rendering:
             content, is_complete = await asyncio.to_thread(self.render_page)
         headers = {
@@ -135,7 +136,8 @@ def _iterate_card(exchange: ReviewedExchange, align: Aligner) -> Iterator[str]:
     earlier = [text for text in exchange.sent if text.is_earlier]
     if earlier or exchange.left_out:
         more = f", and {exchange.left_out:,} characters more" if exchange.left_out else ""
-        yield f'<details><summary class="soft">{len(earlier):,} texts of earlier requests{more}</summary>\n'
+        counted = format_count(len(earlier), "text")
+        yield f'<details><summary class="soft">{counted} of earlier requests{more}</summary>\n'
         for text in earlier:
             yield from _iterate_pair(text, align(text.before, text.after), ("your text", "sent"))
         yield "</details>\n"

@@ -17,7 +17,7 @@ DONE = "[DONE]"
 
 
 class ServerSentEvent(NamedTuple):
-    """An event.
+    """A server-sent event: a part of a streamed reply.
 
     Attributes:
         name: Its name; empty if it has none.
@@ -38,7 +38,7 @@ class ServerSentEvent(NamedTuple):
 
 
 class EventReader:
-    """Reader of events.
+    """Parser of a stream of server-sent events that arrives in parts.
 
     Args:
         max_bytes: Maximum size of an event.

@@ -6,6 +6,7 @@ The number of waiting requests is limited.
 """
 
 import asyncio
+import math
 import time
 import traceback
 from collections import deque
@@ -24,6 +25,11 @@ from textveil_cli.serve.access import Refusal
 MAX_SHORT_CHARACTERS, MAX_MEDIUM_CHARACTERS = 1 << 14, 1 << 18
 #: Maximum number of active or waiting requests, and maximum total size of their bodies.
 _MAX_REQUESTS, _MAX_BYTES = 1 << 10, 1 << 26
+#: A longer job pauses this long, so often, at its checks. Python hands the interpreter to a waiting thread after its
+#: switch interval only if the running thread kept it all that time. A job that reads entropy again and again releases
+#: it for some microseconds each time and has it back before the event loop wakes: without a pause, the loop waited for
+#: seconds on a machine with a free core.
+_PAUSE_SECONDS, _PAUSE_INTERVAL_SECONDS = 5e-5, 2e-3
 
 
 def make_busy_refusal(message: str) -> Refusal:
@@ -32,10 +38,11 @@ def make_busy_refusal(message: str) -> Refusal:
 
 
 class _Job:
-    """A job, which a thread executes or a canceled request withdraws, whichever claims it first."""
+    """A job that either a thread claims and executes, or its canceled request claims and withdraws."""
 
     __slots__ = (
         "_claims",
+        "_next_pause",
         "_seconds",
         "_until",
         "_work",
@@ -47,7 +54,10 @@ class _Job:
         "result",
     )
 
-    def __init__(self, work: Callable[[], Any], seconds: float, future: "asyncio.Future[Any]") -> None:
+    def __init__(
+        self, work: Callable[[], Any], seconds: float, future: "asyncio.Future[Any]", *, is_short: bool = False
+    ) -> None:
+        self._next_pause = math.inf if is_short else 0.0
         self._work, self._seconds, self._until, self._claims = work, seconds, 0.0, [None]
         self.future, self.has_ended = future, False
         self.is_abandoned, self.queued_at = False, time.monotonic()
@@ -64,8 +74,12 @@ class _Job:
     def check_time(self) -> None:
         if self.is_abandoned:
             raise WorkStopped("the client of the request has disconnected")
-        if time.monotonic() > self._until:
+        now = time.monotonic()
+        if now > self._until:
             raise WorkStopped(f"not finished within {self._seconds:g} seconds: send less in one request")
+        if now > self._next_pause:
+            time.sleep(_PAUSE_SECONDS)
+            self._next_pause = now + _PAUSE_INTERVAL_SECONDS
 
     def execute(self) -> None:
         started = time.monotonic()
@@ -144,7 +158,8 @@ class WorkerPool:
         assert self._loop is not None
         if self._is_stopped:
             raise make_busy_refusal("the gateway is stopping: retry later")
-        job = _Job(lambda: work(*arguments), seconds or self._seconds, self._loop.create_future())
+        is_short = size <= MAX_SHORT_CHARACTERS
+        job = _Job(lambda: work(*arguments), seconds or self._seconds, self._loop.create_future(), is_short=is_short)
         self._queues[(size > MAX_SHORT_CHARACTERS) + (size > MAX_MEDIUM_CHARACTERS)].put(job)
         try:
             return await job.future

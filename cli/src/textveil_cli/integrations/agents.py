@@ -70,7 +70,7 @@ class ConversationMiddleware(AgentMiddleware[Any, Any, Any]):
             are called with surrogates.
         restore_places: Places of replies, beside running text, that are restored: ``code``, ``math``; ``json``, also
             for structured replies that a provider writes as JSON in the text; or ``all``.
-        restore_hosts: Hosts in links to which replies are restored.
+        restore_hosts: Hosts. Originals are restored in links to these hosts.
         traced: Whether handlers of the agent may receive the text. LangSmith is such a handler, and receives it with
             the input of the agent.
         max_conversations: Maximum number of conversations in memory. A removed one continues under another mapping.

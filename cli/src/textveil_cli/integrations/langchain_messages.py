@@ -113,9 +113,7 @@ def restore_reply(conversation: Conversation, reply: BaseMessage) -> AIMessage:
 def _claim_reply(conversation: Conversation, reply: BaseMessage) -> None:
     """Mark tool calls whose result is in a reply of the model.
 
-    Such a result is later sent with unlinked surrogates.
-
-    The model wrote such a result itself.
+    The model wrote such a result itself, so it is later sent with unlinked surrogates.
     """
     parts = reply.content if isinstance(reply.content, list) else []
     call = getattr(reply, "tool_call_id", None)

@@ -52,7 +52,7 @@ def make_server(
         sanitizer: The sanitizer; default: the built-in English bundle.
         restore_places: Places of files, beside running text, that are restored: ``code``, ``json``, ``math``; or
             ``all``, for files that nothing displays or fetches.
-        restore_hosts: Hosts in links to which files are restored.
+        restore_hosts: Hosts. Originals are restored in links to these hosts.
         accept_files: Whether all files in the folder, except those that the model wrote, count as the user's own,
             even if a file that the model wrote is missing.
         report: Function that receives a line for each file with surrogates that were not restored: counts by reason.

@@ -109,7 +109,7 @@ def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpac
     """
     unknown = next((name for name in options if name not in CommandOptions.__annotations__), None)
     if unknown is not None:
-        raise OptionError(f"unknown option; there are {', '.join(('column', *CommandOptions.__annotations__))}")
+        raise OptionError(f"unknown option: choose among {', '.join(('column', *CommandOptions.__annotations__))}")
     sanitizer = _make_sanitizer(options)
     drop_column, drop_other_columns = options.get("drop_column", ()), options.get("drop_other_columns", False)
     if isinstance(data, pandas.DataFrame):

@@ -66,7 +66,7 @@ class LedgerOptions:
     ] = None
 
     def check_text_options(self, sanitizer: "Sanitizer", options: "Options") -> None:
-        """Raise ``OptionError`` for a ledger if the mode is ``names`` by default alone, which has no epsilon."""
+        """Raise ``OptionError`` for a ledger without an option that selects a mode: ``names`` has no epsilon."""
         if self.ledger is not None:
             from textveil.ledger import make_text_source
 

@@ -275,7 +275,7 @@ class ProtectionOptions:
         OptionError: A pattern has no name.
         """
         own_options = {name: getattr(self, name) or None for name in ("style", "facts", "keep", "tag", "drop")}
-        own_options["patterns"] = parse_patterns(self.pattern or ()) or None
+        own_options["patterns"] = parse_patterns(self.pattern) if self.pattern else None
         own_options["known"] = None if self.known is None else read_known_persons(self.known)
         own_options["allow"] = read_word_list(self.allow, "--allow") or None
         own_options["randomize"] = None if self.randomize is None else read_word_list(self.randomize, "--randomize")

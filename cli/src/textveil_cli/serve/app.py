@@ -30,7 +30,7 @@ try:
 except ImportError as error:
     raise ExtraMissing.from_extra("serve", "starlette and uvicorn") from error
 
-from textveil_cli.serve.requests import read_texts_request, skip_body
+from textveil_cli.serve.requests import read_texts_request
 
 ReleaseFunction = Callable[..., Sequence[Any]]
 
@@ -215,9 +215,8 @@ async def answer_unknown_path(
     )
 
 
-async def answer_busy(limits: RequestLimits, scope: Any, receive: Any, send: Any) -> None:
+async def answer_busy(scope: Any, receive: Any, send: Any) -> None:
     """Refuse a request on a connection above the limit; its client may retry."""
-    await skip_body(Request(scope, receive), limits)
     refusal = Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "busy", "too many connections are open: retry soon")
     await make_error_response(refusal)(scope, receive, send)
 
@@ -225,7 +224,7 @@ async def answer_busy(limits: RequestLimits, scope: Any, receive: Any, send: Any
 def make_error_response(refusal: Refusal) -> Response:
     """Return an error as JSON, and close the connection.
 
-    The service does not wait for the rest of the body.
+    The response does not wait for the rest of the body, which the server discards.
     """
     headers: Mapping[str, str] = {**RESPONSE_HEADERS, "connection": "close"}
     if refusal.status == HTTPStatus.UNAUTHORIZED:

@@ -4,20 +4,17 @@ Errors contain no part of the body.
 """
 
 import asyncio
-from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from textveil.formatting import format_count
 
 from textveil_cli.serve.access import Refusal
 from textveil_cli.serve.limits import RequestLimits
 from textveil_cli.serve.strict_json import JSONLimitError, parse_finite_json
 
-#: A longer body is read to its end, up to this multiple of the limit, so that its client reads the response.
-_MAX_SKIPPED_FACTOR = 16
 _SHAPE_HINT = 'the body must be {"text": "..."} or {"texts": ["...", "..."]}, without other keys'
 _UNIT_SHAPE_HINT = (
     'the body must be {"text": "..."} or {"texts": ["...", "..."]}, optionally with "privacy_unit": "..."'
@@ -106,15 +103,6 @@ async def read_body(request: Request, limits: RequestLimits) -> bytes:
     return await _read_limited(request, limits.body_bytes, limits.seconds)
 
 
-async def skip_body(request: Request, limits: RequestLimits) -> None:
-    """Read a body to its end and discard it.
-
-    Otherwise its client would see a reset connection instead of the response.
-    """
-    with suppress(Refusal, ClientDisconnect):
-        await _read_limited(request, 0, limits.seconds, _MAX_SKIPPED_FACTOR * limits.body_bytes)
-
-
 def _check_privacy_unit(privacy_unit: Any) -> str:
     if (
         not isinstance(privacy_unit, str)
@@ -126,24 +114,20 @@ def _check_privacy_unit(privacy_unit: Any) -> str:
     return privacy_unit
 
 
-async def _read_limited(request: Request, max_bytes: int, seconds: float, max_skipped: int = 0) -> bytes:
+async def _read_limited(request: Request, max_bytes: int, seconds: float) -> bytes:
     parts: list[bytes] = []
     size = 0
     try:
         async with asyncio.timeout(seconds):
             async for part in request.stream():
                 size += len(part)
-                if size <= max_bytes:
-                    parts.append(part)
-                else:
-                    parts.clear()
-                    if size > (max_skipped or _MAX_SKIPPED_FACTOR * max_bytes):
-                        break
+                if size > max_bytes:
+                    message = f"a body may have at most {max_bytes:,} bytes"
+                    raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-large", message)
+                parts.append(part)
     except TimeoutError:
         message = f"the body did not arrive within {seconds:g} seconds"
         raise Refusal(HTTPStatus.REQUEST_TIMEOUT, "timeout", message) from None
-    if size > max_bytes:
-        raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-large", f"a body may have at most {max_bytes:,} bytes")
     return b"".join(parts)
 
 

@@ -1,6 +1,7 @@
 """Server of the service: uvicorn with addresses, protection, time limits and shutdown."""
 
 import asyncio
+import errno
 import logging
 import os
 import secrets
@@ -8,21 +9,22 @@ import socket
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from threading import Timer
 from types import FrameType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from textveil.storage import open_atomic_text
 
 from textveil_cli.errors import ExtraMissing, ServeError
 from textveil_cli.serve.access import AccessRule
 from textveil_cli.serve.app import answer_busy
+from textveil_cli.serve.draining_transport import DrainingTransport
 from textveil_cli.serve.limits import RequestLimits
 
 try:
+    import h11
     import uvicorn
     from uvicorn.protocols.http.h11_impl import H11Protocol
 except ImportError as error:
@@ -32,6 +34,9 @@ _TOKEN_CHARACTERS = 32
 _BACKLOG = 512
 #: Seconds that the process may take to end after the responses in progress.
 _END_SECONDS = 5
+#: The rest of a refused request is discarded up to this multiple of the limit of a body, so that its client reads the
+#: response.
+_MAX_DISCARDED_FACTOR = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +97,7 @@ class ServiceAddress:
         """Return a listening socket.
 
         Raises:
-            ServeError: The port is in use, or this device does not have the address.
+            ServeError: The port is in use or needs more rights, or this device does not have the address.
         """
         family = socket.AF_INET6 if self.ip.version == 6 else socket.AF_INET
         # asyncio disables Nagle's delay only for sockets with an explicit protocol; else small responses wait up to 40
@@ -102,9 +107,16 @@ class ServiceAddress:
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             bound.bind((str(self.ip), self.port))
             bound.listen(_BACKLOG)
-        except (OSError, OverflowError):
+        except (OSError, OverflowError) as error:
             bound.close()
-            raise ServeError("the --port is in use, or the --host is not an address of this device") from None
+            if isinstance(error, OverflowError):
+                raise ServeError("--port must be from 0 to 65535") from None
+            if error.errno == errno.EADDRINUSE:
+                hint = "stop the program that uses it, or choose another --port (0 selects a free one)"
+                raise ServeError(f"port {self.port} is in use: {hint}") from None
+            if error.errno == errno.EACCES:
+                raise ServeError(f"port {self.port} needs more rights: choose a --port above 1023") from None
+            raise ServeError("the --host is not an address of this device") from None
         return bound
 
     def make_tls_context(self) -> ssl.SSLContext | None:
@@ -125,7 +137,7 @@ class ServiceAddress:
 
 
 class _LimitedProtocol(H11Protocol):
-    """HTTP/1.1 with time limits for clients.
+    """HTTP/1.1 with time limits for clients, and with responses that reach clients that are still sending.
 
     uvicorn itself waits forever for the end of a head, and for a client that does not read.
     """
@@ -135,12 +147,17 @@ class _LimitedProtocol(H11Protocol):
     _write_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+        max_bytes = _MAX_DISCARDED_FACTOR * self.limits.body_bytes
+        self._draining = DrainingTransport(transport, self._is_request_incomplete, max_bytes)
+        super().connection_made(cast(asyncio.Transport, self._draining))
         if len(self.connections) > self.limits.connections:  # uvicorn's own response has no Retry-After
-            self.app = partial(answer_busy, self.limits)
+            self.app = answer_busy
         self._update_timer()
 
     def data_received(self, data: bytes) -> None:
+        if self._draining.is_draining:
+            self._draining.discard(data)  # within the time that the timer limits already
+            return
         super().data_received(data)
         self._update_timer()
 
@@ -166,6 +183,14 @@ class _LimitedProtocol(H11Protocol):
     def timeout_keep_alive_handler(self) -> None:
         super().timeout_keep_alive_handler()
         self._update_timer()
+
+    def shutdown(self) -> None:
+        self._draining.closes_at_once = True
+        super().shutdown()
+
+    def _is_request_incomplete(self) -> bool:
+        """Return whether the client may still be sending: within a body, or a request that is not HTTP."""
+        return self.conn.their_state in (h11.SEND_BODY, h11.ERROR)
 
     def _update_timer(self) -> None:
         """Limit the time for the head of a request, and for the last bytes of a closing connection."""
@@ -275,7 +300,7 @@ def _load_token(path: Path) -> str:
             with open_atomic_text(path, private=True) as write:
                 write(secrets.token_urlsafe(32) + "\n")
         if os.name == "posix" and path.stat().st_mode & 0o077:
-            raise ServeError("the token file can be read by others: chmod 600")
+            raise ServeError("other users can read the token file: run chmod 600 on it")
         token = path.read_text("ascii").strip()
     except (OSError, ValueError):
         raise ServeError("the token file cannot be read") from None

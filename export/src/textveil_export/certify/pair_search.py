@@ -155,7 +155,7 @@ class _PairSearch:
 
     def __init__(self, pair_scores: PairScores, losses: LossBounds, worsts: WorstPairs) -> None:
         self.pair_scores, self.losses, self.worsts = pair_scores, losses, worsts
-        self.is_output = np.append(losses.channel.base > 0, False)
+        self.is_output = np.append(losses.randomizer.base > 0, False)
 
     def record_bounds(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> None:
         """Record an upper bound of the loss of each pair.
@@ -270,7 +270,7 @@ class ScoreDifferences:
         return self._upper[position, seconds]
 
     def _bound_differences(self, scores: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Bound the differences of one input by at most its scores plus one.
+        """Return an upper bound of the score differences of one input, given its scores.
 
         The nearest outputs are compared exactly. All others are farther than those, which bounds them together.
         """

@@ -2,7 +2,7 @@
 
 On each row: the ids are distinct symbols, the word itself is first, and at each level and for each set of allowed
 outputs the budgets are between 0 and the base weights and sum to at most ``H``. For each level and set of outputs:
-``Staircase.of`` checks the integers that sampling uses. Pairs of words need no comparison: the theorem covers them.
+``Staircase.from_table`` checks the integers that sampling uses. The theorem covers pairs of words: none is compared.
 """
 
 from collections.abc import Sequence

@@ -39,7 +39,7 @@ def names(
     names_lists = read_names_lists(lists)
     if beside is None:
         if license is None:
-            raise ExportError("pass --license: a bundle of lists alone has no other license to take over")
+            raise ExportError("pass --license: a bundle of lists alone copies no license from another bundle")
         contents = make_names_contents(names_lists, name or output.resolve().name, license)
     else:
         contents = add_names_lists(

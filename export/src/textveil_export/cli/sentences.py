@@ -1,4 +1,4 @@
-"""Define ``textveil-export sentences``, which adds public sentences to an index bundle."""
+"""Define ``textveil-export sentences``, which adds public sentences to a label bundle."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +7,7 @@ import typer
 from textveil_cli.options import ExpectedBundleOptions
 
 from textveil_export.cli.options import BundleFolder, Force, NewBundle
-from textveil_export.index import add_sentences, read_index_contents, write_index_bundle
+from textveil_export.label import add_sentences, read_label_contents, write_label_bundle
 
 
 def sentences(
@@ -23,7 +23,7 @@ def sentences(
 
     The randomizers are copied byte for byte.
     """
-    written = write_index_bundle(
-        add_sentences(read_index_contents(bundle, **expected.expected_bundle), file, source), output, force=force
+    written = write_label_bundle(
+        add_sentences(read_label_contents(bundle, **expected.expected_bundle), file, source), output, force=force
     ).bundle
     print(f"{output}: {sum(map(len, written.sentences))} sentences, content hash {written.content_hash}")

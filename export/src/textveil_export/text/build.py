@@ -43,7 +43,7 @@ class TextBundleRecipe:
 
     Attributes:
         name: Name of the bundle, as ``textveil info`` prints it.
-        policy: Public choices which words are sensitive and which are outputs.
+        policy: Public choices of sensitive words and of outputs.
         k: Stored neighbors per input.
         levels: Exponent ``alpha`` by level name, strictest first; ``None`` chooses the default levels.
         vector_epsilons: Textbook epsilons per unit of distance of the vectors, as papers state them, strictest first;
@@ -51,7 +51,7 @@ class TextBundleRecipe:
         certified_epsilons: Target epsilon by level name, strictest first, instead of exponents.
         flatten_to: With ``certified_epsilons``: target of flattening (``calibration.compute_flat_base``); None for
             no flattening.
-        default_level: Level for users who choose none; the middle one by default.
+        default_level: Level of a call that selects none; the middle one by default.
         license: SPDX expression of the bundle.
         attribution: Authors and sources of the data.
         lists: Names of the lists in the policy, for the manifest.

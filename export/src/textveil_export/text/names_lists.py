@@ -53,9 +53,9 @@ def read_names_lists(folder: Path) -> NamesListFiles:
     """Read a folder of lists: common words, capitals, symbols, entity types, surrogate pools, public facts.
 
     Files of entity types are named ``entity.TYPE.txt`` and ``surrogates.TYPE.txt``, optional lists of facts
-    ``facts.NAME.txt``; ``rules.json``, if it is there, has the rules of the language; ``README.md`` has the sources. A
-    bundle is accepted too, and only the lists of its mode
-    ``names`` are read. The content of the lists is checked when the new bundle is written.
+    ``facts.NAME.txt``; ``rules.json``, if it is there, has the rules of the language; ``README.md`` has the sources.
+    ``folder`` may also be a bundle; then only its lists of the mode ``names`` are read. The content of the lists is
+    checked when the new bundle is written.
 
     Raises:
         SourceError: A file is missing or is not UTF-8, or its name has other letters than a to z; there is no pool;
@@ -145,8 +145,8 @@ def make_names_contents(lists: NamesListFiles, name: str, license: str) -> TextC
 def add_names_lists(contents: TextContents, lists: NamesListFiles) -> TextContents:
     """Return a copy of a bundle with the lists added.
 
-    The outputs of a staircase depend on the lists of its template. So if its list of a type differs from the added one,
-    the staircase keeps its own under another name.
+    The outputs of a staircase depend on the lists of its template. So if the template has another list of a type than
+    the added lists, the template's list is kept under another file name.
     """
     taken = {name for name, text in lists.texts.items() if contents.texts.get(name, text) != text}
     contents = _rename_template_lists(contents, {name: f"template.{name}" for name in taken})

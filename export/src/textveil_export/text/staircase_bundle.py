@@ -46,7 +46,7 @@ class StaircaseRecipe:
         per_billion: Public frequency of each word; ``None`` to estimate frequencies from ranks.
         settings: Number of neighbors and how they are ranked.
         levels: Levels, strictest first.
-        default_level: Level for users who choose none.
+        default_level: Level of a call that selects none.
         never_output: Words that are never outputs.
         misleading: Words that must not be neighbors of others.
     """

@@ -69,7 +69,7 @@ def read_template_lists(words: Path, kinds: Sequence[tuple[str, Path]]) -> Templ
     Entity types defined by shape, such as numbers, are those of the built-in bundle.
 
     Args:
-        words: Function words, one per line (docs/format-staircase.md, "The lists of the template").
+        words: Function words, one per line (docs/format-staircase.md, "Files").
         kinds: Name and file of each entity type, in order of precedence.
 
     Raises:

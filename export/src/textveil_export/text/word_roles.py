@@ -17,7 +17,7 @@ LISTS = Path(__file__).parents[1] / "lists"
 
 @dataclass(frozen=True, kw_only=True)
 class WordPolicy:
-    """Public choices about words; derive none of them from private text.
+    """Public choices of sensitive words and of outputs. None of them may be derived from private text.
 
     Attributes:
         share: ``w``, the share of symbols, the rarest ones, that is sensitive. Yue et al. (2021) count types, as here.

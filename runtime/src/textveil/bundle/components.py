@@ -47,7 +47,7 @@ _FRACTION = re.compile(r"[0-9]{1,9}(/[1-9][0-9]{0,8})?")
 
 
 class EntityTypeFile(NamedTuple):
-    """One entity type of the template: name, shape (``None`` for a list), content of each of its files by name.
+    """One entity type of a template: its name, its shape or ``None``, and the content of its list files by file name.
 
     Example:
         >>> files = {"entity.city.txt": b"leeds\\n", "entity.state.txt": b"ohio\\n"}
@@ -90,7 +90,8 @@ class StaircaseComponent:
         staircase_table: Neighbors and base weights.
         staircase_levels: Parameters of each epsilon, smallest epsilon first.
         template: Public lists that define the template.
-        default_staircase_level, default_staircase_mode: Level, and mode if the call selects the mechanism without it.
+        default_staircase_level: Level of a call without an epsilon.
+        default_staircase_mode: Mode of a call that selects the mechanism but no mode.
     """
 
     staircase_table: StaircaseTable | None = None
@@ -174,7 +175,7 @@ def list_template_files(template: object) -> list[str]:
     for entity_type in parse_array(entry["entity_types"], MECHANISM_FILE, MAX_ENTITY_TYPES):
         files = parse_record(entity_type, {"name", "shape", "files"}, MECHANISM_FILE)["files"]
         if not parse_array(files, MECHANISM_FILE, MAX_ENTITY_TYPES):
-            raise BundleDamaged(f"{MECHANISM_FILE}: an entity type without a file")
+            raise BundleDamaged(f"{MECHANISM_FILE}: an entity type has no file")
         names += files
     return [parse_text(name, MECHANISM_FILE) for name in names]
 

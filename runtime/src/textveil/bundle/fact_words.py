@@ -17,22 +17,23 @@ class FactWords:
         counters: Words before a number that counts or measures, as in ``version 3`` and ``at least 5``.
         secret_words: Words before a secret, such as ``password`` and ``token``.
         address_words: Words near a number of an address, an account or a document, such as ``room`` and ``order``.
-        weak_address_words: Words that are address words only in a sentence with another one, as in ``card ends in``.
-        roles: Words for what a person does or is to others, such as ``patient`` and ``manager``.
+        weak_address_words: Words that count as address words only if their sentence has another address word, as in
+            ``card ends in``.
+        roles: Words for occupations and relations of persons, such as ``manager`` and ``patient``.
         kin: Words for relatives and friends, as in ``Anna's brother``.
         identifier_pieces: Pieces of identifiers in source code that are no common words, such as ``idx``.
-        starts: Common words without the flag ``start`` that a sentence may begin with; ``start_followers`` have words
-            one of which must follow.
-        start_followers: Determiners, pronouns, auxiliary verbs, prepositions and words of questions.
-        not_plurals: Words in *s* that are no plurals of nouns.
-        joining_words: Words between two numbers that do not separate them.
+        starts: Common words without the flag ``start`` that may begin a sentence if a word of ``start_followers``
+            follows.
+        start_followers: Determiners, pronouns, auxiliary verbs, prepositions and question words.
+        not_plurals: Words that end in *s* but are not plurals of nouns.
+        joining_words: Words that may be between two numbers of one group, such as a word for *and*.
         range_words: Words between the two numbers of a range.
         number_words: Number words that a text may keep.
         age_ends: Words that make the years before them an age.
         currencies: Words for money.
-        month_leads: Words before a month without a year.
-        language_leads: Words before the name of a language; ``language_nouns`` are words after it.
-        heading_leads: Words before a single word in Title case that names no person.
+        month_leads: Words that may precede a month without a year, such as ``in``.
+        language_leads: Words that precede the name of a language; ``language_nouns`` are words that follow it.
+        heading_leads: Words that precede a single word in Title case that is not the name of a person.
         name_leads: Words before the name of a person, as in ``my name is``.
         name_prefixes: Beginnings of family names, such as ``mc`` and ``van``.
         foreign_words: Function words of other languages, such as ``de`` and ``und``.

@@ -1,4 +1,4 @@
-"""Bundles with which devices release class labels (docs/encoder-format.md, "An index")."""
+"""Bundles with which devices release class labels (docs/encoder-format.md, "A class label")."""
 
 import re
 import unicodedata
@@ -90,7 +90,7 @@ class LabelBundle(BundleBase):
         bias: Bias of the scores, float32, shape ``(labels,)``.
         randomizers: Mechanisms of every randomizer, by ascending epsilon.
         default_randomizer: Mechanism of a call without randomizer and epsilon.
-        held_out: How the model classified held-out texts, for the server; ``None`` if the bundle does not say.
+        held_out: How the model classified held-out texts, for the server; ``None`` if the bundle lacks these counts.
         sentences: Public sentences of each label, the same number per label; empty if the bundle has none.
 
     Example:

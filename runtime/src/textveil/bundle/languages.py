@@ -1,7 +1,7 @@
 """Language packs: bundles with lists of the mode ``names`` and rules of another language, each a package of its own.
 
-That of Spanish is the distribution ``textveil-es`` with the folder ``textveil_es/bundle``. It is data: its folder is
-found without running any of its code, and only if a caller asks for its language.
+For example, the Spanish pack is the distribution ``textveil-es`` with the folder ``textveil_es/bundle``. A pack is
+data. This module searches for a pack only when a caller requests its language, and runs no code of the pack.
 """
 
 import hashlib
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from textveil.bundle.components import NamesFiles
 from textveil.bundle.layout import MANIFEST
+from textveil.bundle.reply_rules import join_reply_rules
 from textveil.bundle.rules import Clitics, Rules
 from textveil.errors import BundleDamaged, BundleNotFound, OptionError
 from textveil.lazy import ENTITY_TYPES, load_data
@@ -34,14 +35,14 @@ def split_languages(language: str) -> list[str]:
     """Return the languages of an option such as ``es`` or ``de+en``.
 
     Raises:
-        OptionError: It is no language tag, or names a language twice.
+        OptionError: The option has a part that is not a language tag, or has a language twice.
 
     >>> split_languages("de+en")
     ['de', 'en']
     """
     languages = language.split("+") if isinstance(language, str) else []
     if not languages or not all(map(_LANGUAGE.fullmatch, languages)) or len(languages) > _MAX_LANGUAGES:
-        raise OptionError("language must be a tag of two or three letters such as de, or several such as de+en")
+        raise OptionError("language must be two or three letters such as de, or several languages such as de+en")
     if len(set(languages)) < len(languages):
         raise OptionError("language: name each language once")
     return languages
@@ -65,7 +66,7 @@ def find_language_pack(language: str) -> Path:
 
 @dataclass(frozen=True)
 class JoinedNamesFiles(NamesFiles):
-    """Files of the first of several languages, with the joined lists of all of them."""
+    """Files of the mode ``names`` for several languages: the first language's files, and the joined lists of all."""
 
     joined: "NamesLists | None" = None
 
@@ -79,9 +80,10 @@ class JoinedNamesFiles(NamesFiles):
 def join_bundles(bundles: Sequence["TextBundle"]) -> "TextBundle":
     """Return a bundle of the mode ``names`` for texts in several languages.
 
-    It keeps a word that one of the packs keeps, unless another one lists it as a name and does not keep it. Function
-    words of any of them are kept. Surrogates and patterns are those of the first language. It has no mechanism and no
-    public facts. Its content hash is the SHA-256 of the hashes of the packs, in their order.
+    The joined bundle keeps a word if one of the packs keeps it, unless another pack lists the word as a name and does
+    not keep it. It keeps the function words of all packs. Surrogates and patterns are those of the first language. The
+    joined bundle has no mechanism and no public facts. Its content hash is the SHA-256 of the hashes of the packs, in
+    their order.
     """
     first = next((bundle for bundle in bundles if not bundle.is_builtin), bundles[0])
     hashes = "+".join(bundle.content_hash for bundle in bundles)
@@ -132,7 +134,7 @@ def join_lists(lists: Sequence["NamesLists"]) -> "NamesLists":
 
 
 def _join_rules(rules: Sequence[Rules]) -> Rules:
-    """Return the rules of the first language with the words of all of them."""
+    """Return the rules of the first language, with the word lists of all languages joined."""
     first, clitics = rules[0], [of.clitics for of in rules]
     return replace(
         first,
@@ -150,6 +152,7 @@ def _join_rules(rules: Sequence[Rules]) -> Rules:
         name_like=_join_sets(of.name_like for of in rules),
         also_persons=_join_sets(of.also_persons for of in rules),
         facts=type(first.facts)(),
+        replies=join_reply_rules(of.replies for of in rules),
     )
 
 
@@ -172,7 +175,7 @@ def check_language(bundle: "TextBundle", language: str) -> None:
 
 
 def read_language(bundle: "TextBundle") -> str:
-    """Return the language of a bundle: that of its rules, else English."""
+    """Return the language tag in the rules of a bundle; English if the bundle has no rules."""
     from textveil.bundle.layout import RULES
     from textveil.bundle.parsers import parse_json, parse_text
 

@@ -6,7 +6,7 @@ Opening a bundle hashes these files and counts their entries. They are parsed wh
 import operator
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, repeat
 
@@ -23,7 +23,8 @@ from textveil.bundle.layout import (
     SYMBOLS,
 )
 from textveil.bundle.parsers import is_printable
-from textveil.bundle.rules import Rules, english_rules, fold, read_rules
+from textveil.bundle.rules import Rules, english_rules, read_rules
+from textveil.bundle.word_lists import CAPITALIZED, MEMBER_FLAGS, fold
 from textveil.errors import BundleDamaged, BundleTooLarge
 from textveil.lazy import ENTITY_TYPES, load_data
 
@@ -44,10 +45,12 @@ _FACT_FORMS = {
     "acronym": (re.compile(r"[A-Z]{2,6}"), "is not two to six capitals of ASCII"),
 }
 _FLAG_BITS = {mark: 1 << bit for bit, mark in enumerate(COMMON_WORD_FLAGS)}
-#: Flags of a member: it is also a common word; the modes ``words`` and ``all`` never write it.
-_MEMBER_BITS = {"capitalized": 1, "member-only": 2}
 #: Flag letters (regional indicators) and skin tones: symbols that reveal personal information.
 _FLAGS_AND_TONES = frozenset(map(chr, (*range(0x1F1E6, 0x1F200), *range(0x1F3FB, 0x1F400))))
+
+
+#: Parser of the flags of an entry, which returns their bits; ``None`` for unknown flags.
+_FlagParser = Callable[[str], int | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,9 +108,9 @@ def parse_names_lists(
     """
     rules = read_rules(contents[RULES]) if RULES in contents else english_rules()
     common = _parse_common_words(contents)
-    members = {kind: _parse_flagged(contents, ENTITY_LIST.format(kind), _MEMBER_BITS) for kind in entity_types}
+    members = {kind: _parse_flagged(contents, ENTITY_LIST.format(kind), MEMBER_FLAGS.get) for kind in entity_types}
     for kind in CLOSED_TYPES:
-        unflagged = {entry for entry, bits in members.get(kind, {}).items() if not bits & _MEMBER_BITS["capitalized"]}
+        unflagged = {entry for entry, bits in members.get(kind, {}).items() if not bits & MEMBER_FLAGS[CAPITALIZED]}
         if conflicts := unflagged.intersection(common):
             raise _make_line_error(
                 COMMON_WORDS, list(common).index(min(conflicts)) + 1, f"is a {kind}, and the mode names never keeps one"
@@ -124,12 +127,12 @@ def parse_names_lists(
 
 
 def _parse_common_words(contents: Mapping[str, bytes]) -> dict[str, int]:
-    return _parse_flagged(contents, COMMON_WORDS, _FLAG_BITS)
+    return _parse_flagged(contents, COMMON_WORDS, _parse_common_flags)
 
 
-def _parse_flagged(contents: Mapping[str, bytes], name: str, flag_bits: Mapping[str, int]) -> dict[str, int]:
+def _parse_flagged(contents: Mapping[str, bytes], name: str, parse_flags: _FlagParser) -> dict[str, int]:
     """Return the entries of a lookup list, in order of code points, with their flags as bits."""
-    found = _parse_valid_flagged(contents[name], flag_bits)
+    found = _parse_valid_flagged(contents[name], parse_flags)
     if found is not None:
         return found
     bits_by_entry: dict[str, int] = {}
@@ -138,26 +141,26 @@ def _parse_flagged(contents: Mapping[str, bytes], name: str, flag_bits: Mapping[
         entry, tab, flag_text = line.partition("\t")
         _check_order(name, number, previous, entry)
         _check_folded(name, number, entry)
-        bits = _parse_flags(flag_text, flag_bits) if tab else 0
+        bits = parse_flags(flag_text) if tab else 0
         if bits is None:
-            raise _make_line_error(name, number, "has an unknown mark")
+            raise _make_line_error(name, number, "has an unknown flag")
         bits_by_entry[entry] = bits
         previous = entry
     return bits_by_entry
 
 
-def _parse_flags(flag_text: str, flag_bits: Mapping[str, int]) -> int | None:
-    """Return the bits of flags that commas separate; ``None`` for an unknown or repeated flag."""
+def _parse_common_flags(flag_text: str) -> int | None:
+    """Return the bits of flags of a common word, with commas between; ``None`` for an unknown or repeated flag."""
     flags = flag_text.split(",")
-    if len(set(flags)) < len(flags) or not flag_bits.keys() >= set(flags):
+    if len(set(flags)) < len(flags) or not _FLAG_BITS.keys() >= set(flags):
         return None
-    return sum(flag_bits[flag] for flag in flags)
+    return sum(_FLAG_BITS[flag] for flag in flags)
 
 
-def _parse_valid_flagged(content: bytes, flag_bits: Mapping[str, int]) -> dict[str, int] | None:
+def _parse_valid_flagged(content: bytes, parse_flags: _FlagParser) -> dict[str, int] | None:
     """Return the entries of a valid lookup list with their flags as bits; ``None`` for any other list.
 
-    Checks of all lines at once are far faster than those of each line, which find the line for the error.
+    This function checks all lines at once, far faster than line by line. It does not find out which line is malformed.
     """
     try:
         text = content.decode("utf-8")
@@ -175,10 +178,9 @@ def _parse_valid_flagged(content: bytes, flag_bits: Mapping[str, int]) -> dict[s
             entry, _, flag_text = line.partition("\t")
             entries.append(entry)
             flag_texts.append(flag_text)
-        bits_by_text = {item: _parse_flags(item, flag_bits) if item else 0 for item in set(flag_texts)}
         bits_by_text = {"": 0}
         for flag_text in set(flag_texts) - {""}:
-            parsed = _parse_flags(flag_text, flag_bits)
+            parsed = parse_flags(flag_text)
             if parsed is None:
                 return None
             bits_by_text[flag_text] = parsed
@@ -203,7 +205,7 @@ def _parse_surrogates(contents: Mapping[str, bytes], name: str) -> tuple[str, ..
     surrogates: dict[str, None] = {}
     for number, surrogate in enumerate(_read_lines(contents, name), 1):
         if surrogate in surrogates:
-            raise _make_line_error(name, number, "is there twice")
+            raise _make_line_error(name, number, "occurs twice")
         surrogates[surrogate] = None
     return tuple(surrogates)
 
@@ -214,7 +216,7 @@ def _parse_facts(contents: Mapping[str, bytes], kind: str) -> frozenset[str]:
     if name not in contents:
         return frozenset()
     if kind not in _FACT_FORMS:
-        return frozenset(_parse_flagged(contents, name, {}))
+        return frozenset(_parse_flagged(contents, name, {}.get))
     form, problem = _FACT_FORMS[kind]
     entries = _parse_sorted(contents, name)
     for number, entry in enumerate(entries, 1):
@@ -258,8 +260,8 @@ def _parse_sorted(contents: Mapping[str, bytes], name: str) -> list[str]:
 def _read_lines(contents: Mapping[str, bytes], name: str) -> Iterable[str]:
     """Return the lines of a file. A line must be printable.
 
-    A line must not begin or end with a space. The lines of a valid file are a list, and were checked all at once. Those
-    of any other file are checked one by one by the iteration, which raises the error for the line.
+    A line must not begin or end with a space. For a valid file the result is a list, and all lines were checked at
+    once. For any other file the result is an iterator that checks line by line and raises the error.
 
     Raises:
         BundleDamaged: The file is empty, the last line is incomplete, or a line is malformed.

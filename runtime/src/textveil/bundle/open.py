@@ -109,7 +109,7 @@ def open_bundle(path: Path, *wanted: type[BundleBase], **pins: Unpack[ExpectedBu
 
 
 def _require_language(bundle: BundleBase, language: str) -> BundleBase:
-    """Return a text bundle that notes its language, after a check that this is its language."""
+    """Return a text bundle with its attribute ``language`` set, after checking that the bundle has this language."""
     from textveil.bundle.languages import check_language
     from textveil.bundle.text_bundle import TextBundle
 

@@ -1,7 +1,7 @@
 """Strict parsers of the files of a bundle: JSON, and safetensors.
 
-A value of parsed JSON that has another type is an error of the bundle. So no reader need catch ``TypeError`` or
-``KeyError``, which would also hide its own defects.
+The functions check the type of each parsed JSON value and raise ``BundleDamaged`` for a wrong type. So no reader of a
+bundle has to catch ``TypeError`` or ``KeyError``, which would also hide defects of the reader.
 
 The parser of safetensors follows the published format, but rejects what the format leaves ambiguous: arrays that are
 not aligned to their element size, element types that the caller does not list, and bytes outside all arrays.
@@ -104,7 +104,7 @@ def is_printable(text: str) -> bool:
 def _check_printable(value: Any, name: str) -> None:
     if isinstance(value, str):
         if not is_printable(value):
-            raise BundleDamaged(f"{name}: holds control characters")
+            raise BundleDamaged(f"{name}: contains control characters")
     elif isinstance(value, dict):
         for key, entry in value.items():
             _check_printable(key, name)
@@ -126,7 +126,7 @@ def _reject_constant(constant: str) -> None:
 
 
 def parse_record(value: object, keys: Collection[str], where: str) -> dict[str, Any]:
-    """Return an object that must have exactly the keys ``keys``.
+    """Check that a parsed JSON value is an object with exactly the keys ``keys``, and return it.
 
     Args:
         value: Parsed JSON.
@@ -134,7 +134,7 @@ def parse_record(value: object, keys: Collection[str], where: str) -> dict[str, 
         where: Place of the value in error messages, normally a file name.
 
     Raises:
-        BundleDamaged: The value is something else, as in all functions of this module.
+        BundleDamaged: The check failed. The other ``parse_`` functions of this module raise this error too.
     """
     parsed = parse_object(value, where)
     if parsed.keys() != set(keys):
@@ -143,14 +143,14 @@ def parse_record(value: object, keys: Collection[str], where: str) -> dict[str, 
 
 
 def parse_object(value: object, where: str) -> dict[str, Any]:
-    """Return a value that must be an object, with any keys."""
+    """Check that a parsed JSON value is an object, with any keys, and return it."""
     if not isinstance(value, dict):
         raise BundleDamaged(f"{where}: a value is not an object")
     return value
 
 
 def parse_array(value: object, where: str, max_values: int = MAX_ARRAY_VALUES) -> list[Any]:
-    """Return a value that must be an array of at most ``max_values`` values."""
+    """Check that a parsed JSON value is an array of at most ``max_values`` values, and return it."""
     if not isinstance(value, list):
         raise BundleDamaged(f"{where}: a value is not an array")
     if len(value) > max_values:
@@ -159,21 +159,21 @@ def parse_array(value: object, where: str, max_values: int = MAX_ARRAY_VALUES) -
 
 
 def parse_integer(value: object, minimum: int, maximum: int, where: str) -> int:
-    """Return a value that must be an integer from ``minimum`` to ``maximum``, and not a boolean."""
+    """Check that a parsed JSON value is an integer from ``minimum`` to ``maximum``, not a boolean, and return it."""
     if type(value) is not int or not minimum <= value <= maximum:
         raise BundleDamaged(f"{where}: a number is not an integer, or out of range")
     return value
 
 
 def parse_boolean(value: object, where: str) -> bool:
-    """Return a value that must be a boolean."""
+    """Check that a parsed JSON value is a boolean, and return it."""
     if type(value) is not bool:
         raise BundleDamaged(f"{where}: a value is not a boolean")
     return value
 
 
 def parse_text(value: object, where: str, pattern: re.Pattern[str] | None = None) -> str:
-    """Return a value that must be a string.
+    """Check that a parsed JSON value is a string, and return it.
 
     If there is a ``pattern``, it must match the whole string.
     """
@@ -183,7 +183,7 @@ def parse_text(value: object, where: str, pattern: re.Pattern[str] | None = None
 
 
 def parse_choice(value: object, allowed: Collection[str], where: str) -> str:
-    """Return a value that must be one of the strings ``allowed``."""
+    """Check that a parsed JSON value is one of the strings ``allowed``, and return it."""
     choice = parse_text(value, where)
     if choice not in allowed:
         raise BundleDamaged(f"{where}: a value is not one of the allowed strings")
@@ -191,7 +191,7 @@ def parse_choice(value: object, allowed: Collection[str], where: str) -> str:
 
 
 def parse_distinct_texts(value: object, where: str) -> tuple[str, ...]:
-    """Return a value that must be an array of distinct strings."""
+    """Check that a parsed JSON value is an array of distinct strings, and return it as a tuple."""
     texts = tuple(parse_text(entry, where) for entry in parse_array(value, where))
     if len(set(texts)) != len(texts):
         raise BundleDamaged(f"{where}: the same text occurs twice")

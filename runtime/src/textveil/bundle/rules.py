@@ -5,7 +5,6 @@ docs/format-rules.md defines the format. The rules of English are package data. 
 """
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -24,6 +23,8 @@ from textveil.bundle.parsers import (
     parse_record,
     parse_text,
 )
+from textveil.bundle.reply_rules import NO_REPLY_RULES, REPLY_MODEL, ReplyRules
+from textveil.bundle.word_lists import fold
 from textveil.errors import BundleDamaged, BundleTooLarge
 from textveil.lazy import LazyPattern, load_data
 
@@ -37,8 +38,6 @@ POOLS_OF_TEMPLATES, MAX_SURROGATES = ("given", "family"), 1 << 40
 MAX_ELEMENTS = 21
 #: Groups of patterns whose parts the reader uses.
 _GROUPS = {"number": 3, "number_with_unit": 2, "season": 3, "year_range": 1}
-#: Characters that a lookup key replaces by U+0027.
-_APOSTROPHES = dict.fromkeys(map(ord, "\u2019\u2018\u02bc"), "'")
 _LANGUAGE = LazyPattern(re.compile, r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 _NAME = LazyPattern(re.compile, r"[a-z]+(?:_[a-z]+)*")
 #: Patterns that Python's ``re`` and JavaScript match alike: no class of characters depends on Unicode, no quantifier
@@ -87,11 +86,12 @@ class Clitics:
 
 
 class DateWords(NamedTuple):
-    """How dates with the name of a month are written, beside ``5 March`` and ``March 5``.
+    """Notations of dates in a language, in addition to ``5 March`` and ``March 5``.
 
     Attributes:
         links: Words between a day, a month and a year, as in Spanish ``5 de marzo de 2024``.
-        lower_months: Whether months are written in lower case, so that a listed month is one in any case.
+        lower_months: Whether the language writes months in lower case. Then a listed month counts as a month in lower
+            case too.
         day_stop: Whether a full stop follows a day before a month, as in German ``5. März``.
     """
 
@@ -150,7 +150,7 @@ def parse_template(template: str) -> list[Field]:
 class Patterns:
     """Regular expressions for everything that is not a plain word.
 
-    Each of them must match the whole string.
+    A string matches an expression only as a whole.
     """
 
     dash: LazyPattern
@@ -189,7 +189,7 @@ class Rules:
         ages_before, ages_behind, ages_short, age_units: Words that show that digits are an age: ``aged 7`` (before),
             ``7 years old`` (unit and behind), ``7 yo`` (short).
         clitics: Clitics such as ``'s`` and ``l'``.
-        dates: How dates with the name of a month are written.
+        dates: Notations of dates with the name of a month.
         domains: Domains that make a dotted name a URL in the mode ``names``.
         endings: Endings of a word that its surrogate keeps. A word with an ending in ``no_endings`` has none of them.
         kept_whole: Kept expressions with a sign or a digit inside, such as ``t-shirt`` and ``24/7``.
@@ -218,6 +218,7 @@ class Rules:
         choices: Lists of words from which a template may take one, by name.
         templates: Template of the surrogates, by entity type.
         facts: Words of the rules for public facts; all sets are empty if the file lacks them.
+        replies: How replies write a surrogate in other forms.
     """
 
     language: str
@@ -257,11 +258,7 @@ class Rules:
     choices: Mapping[str, tuple[str, ...]]
     templates: Mapping[str, str]
     facts: FactWords
-
-
-def fold(entry: str) -> str:
-    """Return the lookup key of an entry: NFKC, lower case, and ``'`` for other apostrophes."""
-    return (entry if entry.isascii() else unicodedata.normalize("NFKC", entry).translate(_APOSTROPHES)).lower()
+    replies: ReplyRules = NO_REPLY_RULES
 
 
 @cache
@@ -284,18 +281,20 @@ def read_rules(content: bytes) -> Rules:
     """
     found = parse_json(content, RULES, max_bytes=MAX_RULES_BYTES)
     optional = parse_object(found.pop("optional", {}), RULES)  # without these rules fewer words are kept
-    facts, dates = (parse_object(optional.get(name, {}), RULES) for name in ("facts", "dates"))
+    facts, dates, replies = (parse_object(optional.get(name, {}), RULES) for name in ("facts", "dates", "replies"))
     _check_shape(found, {key: entry for key, entry in load_data(RULES).items() if key != "optional"}, ())
     for key in FACT_WORD_KEYS:
         _check_shape(facts.get(key, []), [], ("optional", "facts", key))
     for key, default in DateWords()._asdict().items():
         model = default if isinstance(default, bool) else []
         _check_shape(dates.get(key, model), model, ("optional", "dates", key))
+    for key, model in REPLY_MODEL.items():
+        _check_shape(replies.get(key, {} if isinstance(model, dict) else []), model, ("optional", "replies", key))
     for name in found["patterns"]:
         _check_pattern(found["patterns"], name)
     _check_words(found)
     _check_surrogates(found)
-    return _build({**found, "optional": {"facts": facts, "dates": dates}})
+    return _build({**found, "optional": {"facts": facts, "dates": dates, "replies": replies}})
 
 
 def _build(found: Mapping[str, Any]) -> Rules:
@@ -353,7 +352,18 @@ def _build(found: Mapping[str, Any]) -> Rules:
         choices={name: tuple(entries) for name, entries in surrogates["choices"].items()},
         templates=surrogates["templates"],
         facts=FactWords(**{key: frozenset(facts[key]) for key in FACT_WORD_KEYS if key in facts}),
+        replies=_build_reply_rules(found),
     )
+
+
+def _build_reply_rules(found: Mapping[str, Any]) -> ReplyRules:
+    """Return the rules for replies: those of ``optional.replies`` with the clitics that precede a word."""
+    replies = found.get("optional", {}).get("replies", {})
+    data = {"clitics": found["clitics"]["before"], **{key: replies[key] for key in REPLY_MODEL if key in replies}}
+    try:
+        return ReplyRules(data) if any(data.values()) else NO_REPLY_RULES
+    except ValueError as error:
+        raise BundleDamaged(f"{RULES}: optional.replies.{error}") from error
 
 
 def _compile(patterns: Mapping[str, Mapping[str, Any]], domains: "list[str]") -> Patterns:
@@ -374,7 +384,10 @@ def expand_pattern(patterns: Mapping[str, Mapping[str, Any]], name: str) -> str:
 
 
 #: Objects whose keys are names of their own, and lists whose words are spelled as printed.
-_OPEN = frozenset((("names", "titles"), ("months", "short"), ("surrogates", "choices")))
+_OPEN = frozenset((
+    ("names", "titles"), ("months", "short"), ("surrogates", "choices"),
+    *(("optional", "replies", key) for key, model in REPLY_MODEL.items() if isinstance(model, dict)),
+))  # fmt: skip
 _AS_PRINTED = frozenset((("months", "names"), ("names", "no_legal_forms")))
 
 
@@ -462,7 +475,7 @@ def _check_surrogates(found: Mapping[str, Any]) -> None:
         max(map(len, [choices["letter"], *(found["numbers"][key]["surrogates"] for key in NUMBER_CLASSES)]))
         > MAX_ELEMENTS
     ):
-        raise BundleTooLarge(f"{RULES}: surrogates: an element of a spelled word has more than {MAX_ELEMENTS}")
+        raise BundleTooLarge(f"{RULES}: surrogates: a spelled element has more surrogates than {MAX_ELEMENTS}")
     pools = dict.fromkeys(POOLS_OF_TEMPLATES, ("",))
     for kind, template in templates.items():
         fields = parse_template(template)

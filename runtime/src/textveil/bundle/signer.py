@@ -52,7 +52,7 @@ def check_signer(path: Path, manifest_sha256: str, key: str) -> None:
     try:
         content = read_file(path / SIGNATURE, _MAX_SIGNATURE_BYTES)
     except BundleDamaged as error:
-        raise WrongSigner(f"the bundle has no signature ({SIGNATURE}): get the signed bundle from its maker") from error
+        raise WrongSigner(f"the bundle has no signature ({SIGNATURE}): get it from its publisher") from error
     signature, message = content.decode("latin-1").strip(), make_signed_message(manifest_sha256)
     if not _SIGNATURE.fullmatch(content) or not is_valid_signature(
         bytes.fromhex(key.strip()), bytes.fromhex(signature), message

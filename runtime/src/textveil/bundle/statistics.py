@@ -11,9 +11,9 @@ RELEASE_COUNTS = (1, 2, 5, 10)
 
 @dataclass(frozen=True)
 class RecoveryEstimate:
-    """How often the best guess of a word from its releases is right.
+    """Success rate of the best guess of a word from the outputs that were released for it.
 
-    The guess uses all public data.
+    The guess may use all public data.
 
     Attributes:
         rate: Share of right guesses, in [0, 1]; exact for one release, otherwise simulated.

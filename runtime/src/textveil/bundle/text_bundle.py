@@ -98,8 +98,8 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
     def median_distance(self) -> float | None:
         """Return the median distance of two words in units of the original vectors.
 
-        It is the unit of SanText's and FBDD's epsilons. Its only source is the manifest, so it converts epsilons for
-        people and affects no guarantee. ``None`` if the bundle does not state it.
+        The epsilons of SanText and FBDD are per this distance. Only the manifest states it, and no guarantee depends on
+        it: it only converts epsilons for display. ``None`` if the manifest lacks it.
         """
         provenance: Any = self.manifest.get("provenance")
         value: Any = provenance.get(MEDIAN_DISTANCE) if isinstance(provenance, dict) else None
@@ -132,8 +132,8 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
         available = ", ".join(self.mechanisms) or "the lists of the mode names"
         if self.language not in (None, "en") and not self.mechanisms:
             raise UnknownMechanism(
-                f"the language {self.language} has the mode names only: words and all need --bundle with a table of "
-                "that language (textveil-export staircase)"
+                f"the language {self.language} supports only the mode names: words and all need --bundle with a "
+                "staircase of that language (textveil-export staircase)"
             )
         if mechanism == "staircase" and self.staircase_table is None:
             raise UnknownMechanism(f"this bundle contains {available} only: use the built-in bundle")
@@ -249,7 +249,7 @@ def _parse_default_mechanism(name: object, mechanisms: tuple[str, ...]) -> str:
     if mechanisms:
         return parse_choice(name, mechanisms, MECHANISM_FILE)
     if name is not None:
-        raise BundleDamaged(f"{MECHANISM_FILE}: names a default of a mechanism that the bundle does not have")
+        raise BundleDamaged(f"{MECHANISM_FILE}: has a default for a mechanism that the bundle lacks")
     return ""
 
 
@@ -349,7 +349,7 @@ def _check_header(header: dict[str, Any], name: str, expected_format: tuple[str,
     if (header.get("format"), header.get("format_version")) != expected_format:
         raise BundleVersion(f"{name}: this package reads format version {expected_format[1]} only")
     if header.get("mechanism_hash") != mechanism_hash:
-        raise BundleDamaged(f"{name}: was made for another table")
+        raise BundleDamaged(f"{name}: belongs to another mechanism.json")
 
 
 def _read_certified_epsilons(

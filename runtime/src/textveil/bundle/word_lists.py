@@ -1,9 +1,12 @@
-"""Readers of word lists, one entry per line. Their size is limited before they are parsed.
+"""Readers of word lists, one entry per line, and what all modes share of them: look-up keys, and flags of entries.
+
+The size of lists is limited before they are parsed.
 
 The limits count bytes as well as entries. In memory, an entry of one letter takes eighty times the bytes that it has in
 the file, and one wide character makes every character of its string take four bytes.
 """
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 
 from textveil.bundle.layout import MAX_LINE_BYTES
@@ -15,6 +18,24 @@ from textveil.errors import BundleDamaged, BundleTooLarge
 #: per ``BYTES_PER_LIST_BYTE``.
 MAX_LIST_ENTRIES, MAX_LIST_BYTES = 1 << 18, 8_000_000
 BYTES_PER_ENTRY, BYTES_PER_LIST_BYTE = 256, 16
+#: Characters that people and devices write as an apostrophe inside a word, beside U+0027: U+2019, U+2018 and U+02BC.
+APOSTROPHES = "'\u2019\u2018\u02bc"
+_ASCII_APOSTROPHE = dict.fromkeys(map(ord, APOSTROPHES), "'")
+#: Flags of an entry of a list of an entity type: the entry counts in Title case and ALL CAPS only; the modes ``words``
+#: and ``all`` recognize the entry, but never write it.
+CAPITALIZED, RECOGNIZED_ONLY = "capitalized", "member-only"
+#: The flags as they are written after an entry, in all combinations, as bits.
+MEMBER_FLAGS = {CAPITALIZED: 1, RECOGNIZED_ONLY: 2, f"{CAPITALIZED},{RECOGNIZED_ONLY}": 3}
+
+
+def fold_apostrophes(word: str) -> str:
+    """Write all apostrophes of a word as U+0027."""
+    return word if word.isascii() else word.translate(_ASCII_APOSTROPHE)
+
+
+def fold(entry: str) -> str:
+    """Return the look-up key of a text: NFKC, lower case, and ``'`` for other apostrophes."""
+    return (entry if entry.isascii() else fold_apostrophes(unicodedata.normalize("NFKC", entry))).lower()
 
 
 def check_list_sizes(contents: Mapping[str, bytes], names: Iterable[str]) -> None:
@@ -52,7 +73,7 @@ def decode_list(contents: Mapping[str, bytes], name: str, *, allow_tabs: bool = 
         for block in _iterate_blocks(contents[name], name):
             entries = block.replace("\n", "")
             if not is_printable(entries.replace("\t", "") if allow_tabs else entries):
-                raise BundleDamaged(f"{name}: holds control characters")
+                raise BundleDamaged(f"{name}: contains control characters")
         return contents[name].decode("utf-8")
     except UnicodeDecodeError as error:
         raise BundleDamaged(f"{name}: is not UTF-8") from error

@@ -1,4 +1,4 @@
-"""Methods of a conversation for ``asyncio``: a thread does the work, so that the event loop goes on."""
+"""Methods of a conversation for ``asyncio``: a thread does the work, and the event loop runs other tasks meanwhile."""
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,9 +15,9 @@ _Result = TypeVar("_Result")
 class AsyncMethods:
     """The methods of ``Conversation`` for ``asyncio``, with ``asave`` and ``aload`` of ``SavedConversation``.
 
-    Each does what its namesake without the first letter does, in a thread. If its task is canceled, the work stops at
-    its next check, within milliseconds, and the method raises ``asyncio.CancelledError`` after the end of the thread:
-    later calls never run beside canceled work.
+    Each runs the method of the same name without the first letter *a*, in a thread. If its task is canceled, the thread
+    ends within milliseconds, and then the method raises ``asyncio.CancelledError``. So a later call never runs at the
+    same time as canceled work.
 
     >>> import asyncio
     >>> from textveil import Conversation
@@ -30,15 +30,15 @@ class AsyncMethods:
     """
 
     async def aoutgoing(self: Any, messages: list[Any]) -> list[Any]:
-        """Return messages in the form to send; see ``outgoing``."""
+        """Rewrite messages before they are sent to the model; see ``outgoing``."""
         return await run_in_thread(self.outgoing, messages)
 
     async def aoutgoing_text(self: Any, text: str, entity_type: str | None = None) -> str:
-        """Return a text in the form to send; see ``outgoing_text``."""
+        """Rewrite a text before it is sent to the model; see ``outgoing_text``."""
         return await run_in_thread(self.outgoing_text, text, entity_type)
 
     async def aoutgoing_unlinked(self: Any, text: str) -> str:
-        """Return a text of the model that someone changed in the form to send; see ``outgoing_unlinked``."""
+        """Rewrite a changed text of the model with unlinked surrogates; see ``outgoing_unlinked``."""
         return await run_in_thread(self.outgoing_unlinked, text)
 
     async def aprepare_reply(self: Any) -> None:

@@ -60,9 +60,9 @@ class Conversation(SavedConversation, AsyncMethods):
             model can test. Results of calls above a limit, and of unknown calls, are rewritten with unlinked
             surrogates, without an error.
         options: Options of the mode ``names``: ``style`` (``"tag"`` by default), ``facts`` (``"useful"`` by default),
-            ``keep``, ``tag``, ``drop``, ``allow``, ``deny``, ``patterns``, ``known`` and ``consistent_cap``, here for
-            all strings of the conversation. With ``consistent=False`` each message has a mapping of its own, a message
-            that is sent again stays equal only at its place, and ``tool_guesses`` are 0.
+            ``keep``, ``tag``, ``drop``, ``allow``, ``deny``, ``patterns``, ``known`` and ``consistent_cap``, which
+            counts the strings of the whole conversation. With ``consistent=False`` each message has a mapping of its
+            own, a message that is sent again stays equal only at its place, and ``tool_guesses`` are 0.
 
     Raises:
         OptionError: An option or its value is not supported, such as another mode.
@@ -131,9 +131,9 @@ class Conversation(SavedConversation, AsyncMethods):
         raise TypeError("a conversation cannot be pickled: use save, which encrypts it")
 
     def is_field_name(self, key: str) -> bool:
-        """Return whether a JSON key is the name of a field: only common words and words of APIs.
+        """Return whether a JSON key is the name of a field, that is, consists of common words and words of APIs.
 
-        An error message may contain such a key.
+        An error message may contain the name of a field.
         """
         return bool(self._shared.field_names.find_fields([key]))
 
@@ -181,28 +181,28 @@ class Conversation(SavedConversation, AsyncMethods):
 
     @property
     def kept_words(self) -> KeptWords:
-        """How many words the rewritten texts keep, and how many words on no list they replace.
+        """Number of kept words in the rewritten texts, and number of replaced words that are on no list.
 
-        An exchange counts only texts that were not sent before it. Both numbers follow from the template.
+        An exchange counts only texts that were not sent before it. Both numbers depend only on the template.
         """
         return self._exchange.kept_words
 
     @property
     def unshared_results(self) -> int:
-        """How many tool results of an exchange were sent unlinked, without the mapping."""
+        """Number of tool results of an exchange that were sent unlinked, that is, without the mapping."""
         return self._exchange.unshared_results
 
     @property
     def history(self) -> "ExchangeHistory":
-        """Which messages were sent in an exchange, or in the whole conversation.
+        """Record of the messages that were sent in this exchange, or in the whole conversation.
 
-        The result refers to the history of the exchange that this one continues.
+        It also refers to the history of the exchange that this exchange continues.
         """
         with self._shared.lock:
             return self._exchange.make_history(self._shared)
 
     def outgoing(self, messages: list[Any]) -> list[Any]:
-        """Return messages in the form to send: OpenAI's chat and responses, or Anthropic's messages.
+        """Rewrite messages of OpenAI's chat or responses API or of Anthropic's messages API before they are sent.
 
         Every text of a person or a tool is rewritten. JSON in the arguments and results of tools is rewritten value by
         value: a number becomes a number of the same type. Names of fields, roles, identifiers, names of tools, true,
@@ -221,9 +221,9 @@ class Conversation(SavedConversation, AsyncMethods):
             return self._messages.prepare_messages(messages)
 
     def outgoing_text(self, text: str, entity_type: str | None = None) -> str:
-        """Return a text in the form to send. Equal texts have equal results.
+        """Rewrite a text before it is sent to the model; equal texts give equal results.
 
-        With ``rewrite`` or ``consistent=False`` each call samples anew.
+        With the options ``rewrite`` or ``consistent=False``, each call samples new surrogates.
 
         >>> from textveil import Conversation
         >>> conversation = Conversation()
@@ -246,7 +246,7 @@ class Conversation(SavedConversation, AsyncMethods):
             return self._messages.prepare_text(text, entity_type)
 
     def outgoing_unlinked(self, text: str) -> str:
-        """Return a text that the model wrote and someone changed (a file, say) in the form to send.
+        """Rewrite a text that the model wrote and someone changed, such as a file, before it is sent.
 
         Each hidden word gets its own surrogate, even if two words are equal, and nothing of the text is restored later.
         All numbers are hidden, and all words except common words in lower case, in any context.
@@ -403,6 +403,6 @@ class Conversation(SavedConversation, AsyncMethods):
             )
 
     def exclude_tool_results(self) -> None:
-        """Rewrite all later tool results unlinked, because the arguments of a call were not counted."""
+        """Rewrite all later tool results with unlinked surrogates: call it if arguments of a call were not counted."""
         with self._shared.lock:
             self._shared.tool_guesses.exclude_all_results()

@@ -158,7 +158,7 @@ class ConversationState:
         return None if encoded is None else json.loads(encoded)
 
     def get_pairs(self, message_tag: str) -> list[SurrogatePair]:
-        """Return the pairs of a sent message, or the pairs that restored a reply."""
+        """Return the pairs of surrogate and original of a sent message, or those that restored a reply."""
         if message_tag in self.sent_messages:
             return self.sent_messages[message_tag][1]
         return self.reply_records.get_pairs(message_tag)
@@ -250,7 +250,8 @@ class ExchangeState:
         self._previous = previous
         self._previous_count = len(tags or ())
         self.origin: ConversationPlace = ConversationPlace() if previous is None else previous.place
-        self._restorer, self._restorer_tag_count = Restorer(), 0
+        self._restorer: Restorer | None = None
+        self._restorer_tag_count = 0
         self.message_pairs: list[SurrogatePair] = []
         self.kept_words: KeptWords = KeptWords()
         self.unshared_results: int = 0
@@ -281,6 +282,8 @@ class ExchangeState:
     def get_restorer(self, shared: ConversationState) -> Restorer:
         """Return the restorer for all messages so far; each call adds the messages since the last."""
         tags = self._get_tags(shared)
+        if self._restorer is None:
+            self._restorer = Restorer(rules=shared.plan.lists.rules.replies)
         if self._restorer_tag_count < len(tags):
             new_tags = islice(tags, self._restorer_tag_count, None)
             self._restorer.add_pairs(pair for tag in new_tags for pair in shared.get_pairs(tag))
@@ -296,7 +299,8 @@ class ExchangeState:
 
     def free_memory(self) -> None:
         """Empty the tags and the restorer in steps. Nobody may use the exchange afterward."""
-        self._restorer.free_memory()
+        if self._restorer is not None:
+            self._restorer.free_memory()
         free_in_steps(self.tags)
 
     def export_state(self) -> dict[str, Any]:
@@ -313,7 +317,7 @@ class ExchangeState:
 
 
 def check_stored_options(options: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a call that a stored conversation does not have.
+    """Compare the options of a call with those of a stored conversation; return the options that are not stored.
 
     Args:
         options: Options of the call. ``facts``, ``patterns`` and ``known`` may have values that the conversation must
@@ -321,7 +325,7 @@ def check_stored_options(options: Mapping[str, Any], stored: Mapping[str, Any]) 
         stored: Options of the conversation.
 
     Raises:
-        OptionError: The conversation has other values, on which its messages depend.
+        OptionError: The conversation has other values of ``facts``, ``patterns`` or ``known``.
     """
     if options.get("facts") not in (None, stored["facts"]):
         value = stored["facts"]
@@ -339,7 +343,7 @@ def _list_entries(value: Any) -> Iterator[Any]:
 
 
 def _to_plain(value: Any) -> Any:
-    """Return the value of an option for JSON."""
+    """Convert the value of an option to a value that JSON can represent."""
     if isinstance(value, Mapping):
         return dict(value)
     return sorted(value) if isinstance(value, set | frozenset) else value

@@ -54,16 +54,15 @@ class FieldNames:
     def find_fields(self, keys: Collection[str]) -> frozenset[str]:
         """Return the keys of one object that are names of fields.
 
-        Keys of one word are classified together: next to ``anna``, ``max`` and ``page`` are persons too.
+        Keys of one word are classified together: beside the key ``anna``, the keys ``max`` and ``page`` count as
+        persons.
 
-        * Keys in lower case: if most keys are on lists of names, and one of these is not a field name by itself, no key
-        on the
-          lists is kept. If most keys are names that are not field names by themselves, the object keeps only field
-          words that are no names.
+        * Keys in lower case: if most keys are on lists of names, and one of these is not a field name by itself, the
+          result has no key of these lists. If most keys are names and not field names by themselves, the result has
+          only field words that are not names.
         * Capitalized keys: if most keys are capitalized words, and one of these is a name but not a field name, the
-        object
-          keeps only field words that are no names. The same holds if all keys are capitalized words and one is not a
-          field name. If all keys are first names, it keeps none.
+          result has only field words that are not names. The same holds if all keys are capitalized words and one is
+          not a field name. If all keys are first names, the result is empty.
         """
         keys = tuple(keys)
         last = self._last_result  # other threads may replace it
@@ -139,7 +138,7 @@ class FieldNames:
         return (word in self._given or word in self._family) and word not in self._allowed
 
     def _is_capital_name(self, part: str) -> bool:
-        """Return whether a part of a key between separators is a capitalized name, no field word."""
+        """Return whether a part of a key between separators is a capitalized name and not a field word."""
         small = part.lower()
         return not part.islower() and self._is_name(small) and small not in self._field_words
 

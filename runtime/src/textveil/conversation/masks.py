@@ -93,7 +93,7 @@ class OriginalMasks:
         ]
 
     def put_surrogates(self, pieces: Sequence[RewrittenElement]) -> list[RewrittenElement]:
-        """Put the surrogate that the model received in place of each original that is a name."""
+        """Replace each original that is a name by the surrogate that the model received for it."""
         replaced = []
         for piece in pieces:
             number = self._numbers.get(piece.original.casefold()) if piece.mention is not None else None
@@ -130,10 +130,11 @@ class OriginalMasks:
         return mention._replace(parts=parts, span=mention.span._replace(text=unmasked_text), name_text=unmasked_text)
 
     def _read_original(self, text: str, reader: NamesReader) -> EntityMention:
-        """Return an original as one mention with its own entity type.
+        """Return a text, which may be an original, as one mention.
 
-        Any other text becomes a mention of the type ``word``, or a number. So does an original if the result is
-        unlinked: its type would reveal whether a name is also a common word.
+        If the result is linked, an original keeps its own entity type. Every other text becomes a number or a mention
+        of the type ``word``, and in an unlinked result the originals too: there the type of an original would reveal
+        whether a name is also a common word.
         """
         is_original = self._is_linked and text.casefold() in self._numbers
         if not is_original and not (text.isascii() and text.isdigit()):

@@ -1,4 +1,4 @@
-"""Convert the messages of an exchange to the form to send, each by its position.
+"""Rewriting of the messages of an exchange before they are sent, each by its position.
 
 A message that was sent before is sent again unchanged. Text under the model's name is the model's own text if a reply
 was recorded at its position, and unlinked otherwise. A tool result is linked only if its call has few guesses.
@@ -26,7 +26,7 @@ from textveil.work_steps import decode_json
 
 
 class MessagePreparer:
-    """Brings the messages and texts of an exchange into the form to send.
+    """Rewrites the messages and texts of an exchange before they are sent.
 
     Args:
         shared: State of the conversation.
@@ -45,7 +45,7 @@ class MessagePreparer:
         self._shared, self._exchange, self._texts, self._calls = shared, exchange, texts, calls
 
     def prepare_messages(self, messages: list[Any]) -> list[Any]:
-        """Return messages in the form to send. See ``Conversation.outgoing``.
+        """Rewrite messages before they are sent; see ``Conversation.outgoing``.
 
         Raises:
             InputError: A message cannot be sent. Nothing is sampled.
@@ -75,7 +75,7 @@ class MessagePreparer:
         return prepared
 
     def prepare_text(self, text: str, entity_type: str | None) -> str:
-        """Return a text in the form to send. See ``Conversation.outgoing_text``.
+        """Rewrite a text before it is sent; see ``Conversation.outgoing_text``.
 
         Raises:
             OptionError: The entity type is not supported.

@@ -77,8 +77,8 @@ class MessageRewriter:
             rewritten.
         pass_through: Types of parts, and roles, that are not changed; ``keys`` keeps all JSON keys.
         rewrite_key: Rewrites a key that is not the name of a field; ``rewrite_text`` by default.
-        find_model_value: Gets the class and the value of each field under the model's name, in order. Returns the
-            model's own text for the field; ``None`` if there is no record of it.
+        find_model_value: Called with the class and the value of each field under the model's name, in order. Returns
+            the model's own text for the field; ``None`` if there is no record of it.
         model_rewriter: Rewrites content under the model's name, in place of this object.
         make_result_rewriter: Returns the rewriter for the result of a call, in place of this object.
         put_id_back: Returns the upstream's identifier for the identifier that the client received in its place.
@@ -247,7 +247,7 @@ class MessageRewriter:
 def classify_sender(message: Any, pass_through: Collection[str] = ()) -> str:
     """Return who sent a message: ``model``, ``tool``, ``user``, or ``other``.
 
-    ``other`` is a message that does not cause a reply, such as one of the system.
+    ``other`` is a message that does not cause a reply, such as a system message.
     """
     if not isinstance(message, Mapping):
         return "other"
@@ -299,7 +299,7 @@ def get_call_id(item: Mapping[str, Any]) -> str:
 
 
 def is_signed(item: Any) -> bool:
-    """Return whether its provider signed a part of a reply, and expects it back unchanged."""
+    """Return whether a part of a reply has a signature of the provider, who expects it back unchanged."""
     item_type = item.get("type") if isinstance(item, Mapping) else None
     return isinstance(item_type, str) and item_type in SIGNED_TYPES
 

@@ -27,11 +27,11 @@ def find_hidden_strings(
     is_field: Callable[[str], bool],
     max_count: int,
 ) -> list[str]:
-    """Return the strings in a call's arguments that get consistent surrogates in some context.
+    """Return the strings in a call's arguments that may get the same surrogate as an equal string of the conversation.
 
-    Such a string is a guess: equal strings become equal surrogates, which the model sees. Surrogates that the device
-    restored into the call do not count, because the tool gets the originals. Any other surrogate counts like other
-    strings, since a tool may repeat it.
+    Each such string is a guess: the model sees whether it becomes a surrogate that the model received before.
+    Surrogates that the device restored into the call do not count, because the tool gets the originals. Any other
+    surrogate counts like other strings, since a tool may repeat it.
 
     Args:
         value: The arguments, or their JSON. If programs decode it in different ways, it counts as ``max_count``
@@ -140,9 +140,9 @@ def _iterate_texts(value: Any, is_field: Callable[[str], bool]) -> Iterator[str]
 
 
 def _format_field_name(name: str) -> str:
-    """Return the name of a field as a text.
+    """Return the words of a field name with blanks between them, as a text may have them.
 
-    An object keeps the name, but a tool may write it into a context where it would be hidden.
+    As a JSON key the name is kept, but a tool may write it into a text, where the rules may hide its words.
     """
     words = split_identifier(name)
     return name if len(words) == 1 else " ".join(words).lower()

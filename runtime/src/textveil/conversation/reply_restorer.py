@@ -211,7 +211,7 @@ class ReplyRestorer:
         return original
 
     def _restore_text(self, text: str, *, is_thought: bool = False) -> str:
-        """Restore a text, as it follows the other texts that clients may display with it."""
+        """Restore a text, given the earlier texts of the reply that a client may display before it."""
         if text and not is_thought:
             self._thought_view.stop_restoring()
         restored = self._restore_string(text, self._policy, self._thought_view if is_thought else self._view)

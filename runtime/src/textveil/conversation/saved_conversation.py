@@ -72,9 +72,9 @@ class SavedConversation:
             restore_places: Regions of replies, besides running text, in which originals are restored.
             restore_hosts: Originals are restored in links to these hosts.
             rewrite: Function that rewrites each text.
-            facts: The value that the conversation must have been started with, like the next two; any by default.
-            patterns: The patterns of own types.
-            known: The listed persons.
+            facts: Value of this option at the start of the conversation, for a check; ``None`` skips the check.
+            patterns: As ``facts``, for the patterns of own types.
+            known: As ``facts``, for the listed persons.
 
         Raises:
             OptionError: The conversation was started with other values of these options.

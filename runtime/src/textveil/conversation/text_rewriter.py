@@ -65,7 +65,7 @@ class ConversationTextRewriter:
     def make_linked_function(
         self, reader: NamesReader | None = None, masks: OriginalMasks | None = None
     ) -> Callable[[str], str]:
-        """Return a function that rewrites a text under the mapping, or the caller's own function."""
+        """Return a function that rewrites a text under the mapping, or the caller's ``rewrite`` in place of it."""
         reader = self._shared.plan.make_reader() if reader is None else reader
         return self._shared.custom_rewrite or (lambda text: self._rewrite_linked(text, reader, masks))
 

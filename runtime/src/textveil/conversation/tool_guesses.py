@@ -103,8 +103,9 @@ class ToolGuesses:
     def hides_model_words(self, calls: Iterable[str]) -> bool:
         """Return whether results of these calls must also hide the words that the model wrote.
 
-        They must if these words are more than the limit of a call. The result hides the words of an original, so any
-        other word would test whether it is one of them.
+        It is required if the number of these words exceeds the limit of a call. A result hides each word of an
+        original. So each word of the model that the result shows would reveal that the word is not a word of an
+        original.
         """
         return any(len(self._model_words_by_call.get(call, ())) > self.limits[0] for call in calls)
 
@@ -118,7 +119,7 @@ class ToolGuesses:
 
     @property
     def stored_count(self) -> int:
-        """How many strings of calls and restored pairs are stored."""
+        """Number of stored strings of calls and of stored pairs."""
         return sum(map(len, (*self._strings_by_call.values(), *self._early_name_strings.values()))) + sum(
             map(len, self._pairs_by_call.values())
         )

@@ -77,7 +77,7 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """What one privacy unit has spent, and its budget.
+    """Sum of the spends of one privacy unit, and its budget.
 
     Attributes:
         unit_tag: Tag of the name of the privacy unit, 32 bytes.

@@ -25,7 +25,7 @@ from textveil.storage.protected_paths import KEY_BYTES, LEDGER_APPLICATION_ID
 
 APPLICATION_ID, VERSION = LEDGER_APPLICATION_ID, 2
 LEDGER_MISSING = (
-    "the ledger is missing or empty, and its key is there: put the ledger back, or forget what was spent: "
+    "the ledger is missing or empty, but its key exists: restore the ledger, or delete all recorded spending: "
     "textveil ledger rotate LEDGER --yes"
 )
 #: Default seconds that a transaction waits for the lock of another process.

@@ -198,8 +198,7 @@ class Ledger:
             and ``random`` it is the epsilon for any two words times the number of tokens. ``santext+`` and ``fbdd``
             have no finite
             epsilon: the ledger records their releases, and refuses them if there is a budget. The sums bound the loss
-                of all
-            releases of a privacy unit (docs/proofs/ledger.md).
+                of all releases of a privacy unit (docs/proofs/ledger.md).
         """
         source = make_text_source(sanitizer, options)
         if self.has_replay_cache and source.options["promise"].get("also"):  # the options do not identify the detector
@@ -229,7 +228,7 @@ class Ledger:
         privacy_unit: str | Sequence[str],
         budget: Budget | None,
     ) -> list[RecordedRelease[ReleaseType]]:
-        """Make one release per text, record all spends, and return the releases: ``sanitize_batch``.
+        """Make one release per text, record all spends, and return the releases (see ``sanitize_batch``).
 
         The releases are made before the transaction, so that other threads and processes wait only for the disk. If
         another call has stored an output of the same request in the replay cache in the meantime, that output is

@@ -196,9 +196,6 @@ def read_receipt(content: bytes, *, expected_key: str | None = None) -> tuple[Re
     Anyone can sign with their own key: without ``expected_key`` the signature only proves that the receipt is
     unaltered.
 
-    Anybody can sign with a key of their own: without ``expected_key`` the signature only proves that the receipt is
-    unaltered.
-
     Args:
         content: The bytes of the file.
         expected_key: The expected public key, 64 hexadecimal digits.

@@ -103,7 +103,7 @@ def make_text_source(sanitizer: "Sanitizer", options: "Options") -> "ReleaseSour
         )
 
     if options.get("protect") is None and sanitizer.terms(**options).protect == "names":
-        raise OptionError("a ledger needs protect words or all: the default mode names spends nothing that it counts")
+        raise OptionError("a ledger needs protect words or all: the default mode names has no epsilon to spend")
     return ReleaseSource(
         options={"kind": "text", **sanitizer.canonical_options(**options)},
         draw_releases=lambda texts: sanitizer.sanitize_batch(texts, **options),
@@ -154,8 +154,6 @@ def serialize_document(options: bytes, texts: Sequence[str]) -> bytes:
     """Return the bytes that identify a request of several texts.
 
     With one text, the result is that of ``serialize_request``; with several, it never equals that of one text.
-
-    With one text, the result is that of ``serialize_request``.
 
     Example:
         >>> serialize_document(b"{}", ["one", "two"]) == serialize_request(b"{}", "one two")

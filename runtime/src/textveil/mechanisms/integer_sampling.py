@@ -11,7 +11,7 @@ Every mechanism of this package gives each input ``x`` a row of integer weights 
 ``base`` is one table for the whole vocabulary, and ``excess`` is zero for all except a few *stored* outputs. Sampling
 uses one integer ``u``, uniform below ``total(x) = tail(x) * sum(base) + sum(excess(x, .))``. The first ``sum(excess)``
 values of ``u`` select the stored outputs. Each following block of ``tail(x)`` values selects one unit of ``base``. So
-no value is rejected, and no probability is divided.
+every value of ``u`` selects an output, and no weight is divided or rounded.
 """
 
 from collections.abc import Callable

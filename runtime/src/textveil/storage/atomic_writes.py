@@ -367,7 +367,7 @@ def lock_temporary(descriptor: int, name: Path | None = None) -> bool:
 
 
 def duplicate_lock(descriptor: int) -> int | None:
-    """Return a duplicate descriptor that holds the claim after the first one is closed.
+    """Return a duplicate descriptor that holds the lock after the first one is closed.
 
     A file is renamed after it is closed, and must not be deleted in between.
 

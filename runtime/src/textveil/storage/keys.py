@@ -45,7 +45,7 @@ def read_key(path: Path, name: str, *, create: bool) -> bytes:
         printed_name = path.exists() and format_path_name(
             given_path
         )  # a path without a file may be a mistyped password
-        raise KeyFileError(f"{name}: no readable file {printed_name or 'there'}") from error
+        raise KeyFileError(f"{name}: {printed_name or 'the file'} is missing or cannot be read") from error
     if len(content) != KEY_BYTES:
         raise KeyFileError(f"{name}: a key file must have {KEY_BYTES} bytes")
     if os.name == "posix" and status.st_mode & 0o077:

@@ -185,7 +185,7 @@ def _is_ledger(path: Path) -> bool:
 def _is_key(path: Path) -> bool:
     """Return whether a file looks like a key: 32 bytes that are not UTF-8.
 
-    Text is always UTF-8. Of random bytes, one key in a hundred million is.
+    Text is UTF-8, and 32 random bytes are UTF-8 only in one of a hundred million cases.
     """
     start = _read_start(path, KEY_BYTES + 1)
     if len(start) != KEY_BYTES:

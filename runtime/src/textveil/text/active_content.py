@@ -73,7 +73,7 @@ class ActiveContentDetector:
         return self.detected
 
     def _has_scheme(self, dense: str) -> bool:
-        """Return whether a scheme that a space follows may begin an address."""
+        """Return whether an address may begin with a scheme such as ``javascript:`` that has a space after it."""
         schemes = _SCHEME_AS_TEXT.finditer(dense)
         return any(_BEFORE_TEXT.search(self._before + dense[: match.start()]) is None for match in schemes)
 

@@ -85,7 +85,7 @@ def _open_fence(state: RegionState, mark: str, count: int) -> None:
 
 
 def _close_code(state: RegionState, frame: OpenRegion) -> None:
-    """Close code. If some reader may see text there that opens a region, no later text is prose."""
+    """Close a region of code. If it may open another region for some reader, no later text counts as prose."""
     state.pop()
     # For a reader that does not support fences, a link or tag inside the fence continues after it.
     goes_on = frame.kind == FENCE and (frame.depth or frame.quote or frame.tag in ("'", '"'))
@@ -106,9 +106,9 @@ def _close_fence(state: RegionState, frame: OpenRegion) -> None:
 
 
 def _note_hazard(state: RegionState, frame: OpenRegion, character: str) -> None:
-    """Update the hazard: markup, a command or a link in code, for a reader that sees no code.
+    """Record a hazard: markup, a command or a link inside code, which a reader interprets that sees no code there.
 
-    After something that opens such a region, no later code is certain.
+    After the start of such a region, no later code counts as certain.
     """
     last = state.last
     if frame.tag:
@@ -202,7 +202,7 @@ def _may_be_picture(info: str) -> bool:
 
 
 def _follow_link_in_fence(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> None:
-    """Read a link or definition inside a fence, which only a reader without fences sees.
+    """Read a character of a link or definition inside a fence, which only a reader without fences interprets.
 
     ``frame.depth`` and ``frame.quote`` are set while the link or definition is open.
     """

@@ -10,7 +10,8 @@ from copy import copy
 from functools import cached_property
 from typing import Any
 
-from textveil.text.inflections import LOOKBEHIND_CHARACTERS, SurrogateForm, SurrogatePair, fold_text
+from textveil.bundle.reply_rules import NO_REPLY_RULES, ReplyRules
+from textveil.text.inflections import LOOKBEHIND_CHARACTERS, SurrogateForm, SurrogatePair, fold_text, is_inflection
 from textveil.text.quotations import LOOKAHEAD_CHARACTERS, QuotationIndex, cut_before, is_separate_word
 from textveil.work_steps import free_in_steps, sort_strings
 
@@ -21,6 +22,7 @@ BLANKS = re.compile(r"\s[\s>]*")
 _DIGIT = re.compile("[0-9]")
 _PREFIX_LENGTH = 3
 _WORD = re.compile(r"[a-zA-Z0-9]{3}")
+_MARKS = frozenset("'\u2019\u2018\u201a\u201b")
 #: The form that was found (``None`` if it has several originals); the end of the text that the original replaces; and
 #: the pair if the reply repeats the text around the surrogate, else ``None``.
 FormMatch = tuple[SurrogateForm | None, int, SurrogatePair | None]
@@ -33,14 +35,22 @@ class FormIndex:
     Args:
         forms: Forms by their folded text; ``None`` for a text that has several originals.
         quoted_pairs: Pairs that are restored only where a reply repeats the text around the surrogate.
+        rules: Rules of the language.
 
     Attributes:
         forms: The argument ``forms``.
+        rules: The argument ``rules``.
         quotations: Index of the texts around the surrogates of ``quoted_pairs``.
         has_numbers: Whether some surrogates are numbers that replace other numbers.
     """
 
-    def __init__(self, forms: Mapping[str, SurrogateForm | None], quoted_pairs: Iterable[SurrogatePair] = ()) -> None:
+    def __init__(
+        self,
+        forms: Mapping[str, SurrogateForm | None],
+        quoted_pairs: Iterable[SurrogatePair] = (),
+        rules: ReplyRules = NO_REPLY_RULES,
+    ) -> None:
+        self.rules = rules
         self.quotations: QuotationIndex = QuotationIndex(quoted_pairs)
         pairs = {id(form[0]): form[0] for form in forms.values() if form is not None}.values()
         self.has_numbers: bool = any(map(_replaces_number, pairs))
@@ -127,7 +137,9 @@ class FormIndex:
         for form, end, written in reversed(found):
             if end + 1 >= len(text) and not is_final:  # the character after a mark is not available yet
                 return NEEDS_MORE
-            is_alone = is_separate_word(text, index, end)
+            if form is not None and written[-1] == "'" and is_inflection(form) and not _precedes_word(text, index, end):
+                continue
+            is_alone = is_separate_word(text, index, end, self.rules.clitics)
             if written in self.quotations:
                 before = cut_before(
                     text[max(0, index - LOOKBEHIND_CHARACTERS) : index],
@@ -145,6 +157,11 @@ class FormIndex:
                 if form is not None and not (form[0].lead or form[0].weak):
                     break
         return alone
+
+
+def _precedes_word(text: str, index: int, end: int) -> bool:
+    """Return whether the apostrophe at the end of a form is a genitive (``Hans' Antrag``), not a quotation mark."""
+    return text[end : end + 1].isspace() and text[end + 1 : end + 2].isalpha() and text[index - 1 : index] not in _MARKS
 
 
 def _replaces_number(pair: SurrogatePair) -> bool:

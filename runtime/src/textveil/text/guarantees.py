@@ -1,4 +1,4 @@
-"""Privacy guarantees per randomized token, and the sentences that state them.
+"""Privacy guarantees per randomized token. Their sentences are in ``data/statements.json``.
 
 SanText and FBDD give metric differential privacy. The staircase mechanism and randomized response give pure local
 differential privacy (LDP).
@@ -16,37 +16,11 @@ from textveil.text.statement import CERTIFIED, PURE_LDP, PrivacyTerms
 
 #: What a certified epsilon relies on: a bundle or signer that the caller specified, or only the bundle's own claim.
 EXPECTED_BUNDLE, NOT_RECOMPUTED = "of the expected bundle", "certificate not recomputed"
-_TEXTS, _PARTS = load_data(STATEMENTS)["words"], load_data(STATEMENTS)["revealed_parts"]
+_TEXTS, _TOKEN_TEXTS = load_data(STATEMENTS)["words"], load_data(STATEMENTS)["tokens"]
+_ORDER_PHRASE: str = load_data(STATEMENTS)["revealed_parts"]["order"]
 #: Full name of the privacy notion of the staircase mechanism.
 NOTION: str = _TEXTS["guarantee"]
 CONSISTENT_NOTION: str = _TEXTS["guarantee_consistent"]
-
-_ALWAYS_REVEALED = (
-    "the number of tokens, their order and their boundaries",
-    "that the text was sanitized, and with what parameters",
-)
-_GAPS_REVEALED = "white space and punctuation between the words, which the output has unchanged"
-_CASE_REVEALED = "the case pattern of each word: lower, Title or UPPER"
-_KEPT_REVEALED = "kept common words: an output word outside the sensitive set is the original word"
-_UNCHANGED_REVEALED = (
-    "unchanged words: a changed word is practically a random one, so a word that fits its context is probably the "
-    "original one"
-)
-_TIMING_REVEALED = (
-    "some information about the words, against an observer who can time the device: sampling a word takes 1.5 to 12 "
-    "rounds on average"
-)
-_FLOATING_POINT = (
-    "rounding: the noise is floating point, the bound is proven for real numbers, and the loss that rounding adds is "
-    "not known"
-)
-#: Public part of a text whose words and punctuation are all randomized.
-_WORD_ORDER_PHRASE = _PARTS["order"]
-_WHOLE_TEXT_NOTE = "The text as a whole is not protected."
-_DISTANCE_NOTE = "; d is the distance of two words"
-_REPETITION_NOTE = (
-    "repetition: every call and every occurrence of a word is sampled anew, and is one more release of it"
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +77,7 @@ class TokenGuarantee:
         return UNBOUNDED_SPEND if self.pure_level is None else Spend.from_loss(PerToken(self.pure_level), tokens)
 
     def name_privacy_unit(self, terms: PrivacyTerms) -> str:
-        """Return what one spend is for (``PrivacyGuarantee.name_privacy_unit``)."""
+        """Return the noun for a token that counts toward the spend (``PrivacyGuarantee.name_privacy_unit``)."""
         return "token"
 
     def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:
@@ -127,45 +101,48 @@ class TokenGuarantee:
 
     def list_unprotected(self, terms: PrivacyTerms) -> tuple[str, ...]:
         """Return sentences on unprotected information (``PrivacyGuarantee.list_unprotected``)."""
-        revealed: list[str] = list(_ALWAYS_REVEALED)
+        revealed: list[str] = list(_TOKEN_TEXTS["not_protected"])
         if not terms.sanitize_punctuation:
-            revealed += [_GAPS_REVEALED, _CASE_REVEALED]
+            revealed += _TOKEN_TEXTS["not_protected_gaps"]
         if terms.mechanism == "santext+":
-            revealed.append(_KEPT_REVEALED)
+            revealed.append(_TOKEN_TEXTS["not_protected_kept"])
         if terms.mechanism in ("santext", "santext+", "fbdd"):
-            revealed.append(_UNCHANGED_REVEALED)
+            revealed.append(_TOKEN_TEXTS["not_protected_unchanged"])
         if terms.mechanism == "fbdd":
-            revealed.append(_FLOATING_POINT)
+            revealed.append(_TOKEN_TEXTS["not_protected_rounding"])
         if terms.mechanism in ("santext", "santext+"):
-            revealed.append(_TIMING_REVEALED)
-        return (*revealed, _REPETITION_NOTE)
+            revealed.append(_TOKEN_TEXTS["not_protected_time"])
+        return (*revealed, _TOKEN_TEXTS["not_protected_end"])
 
     def summary(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
         """Return the guarantee as one paragraph (``PrivacyGuarantee.summary``)."""
-        token_count = format_count(tokens, "token")
+        count = format_count(tokens, "token")
         if self.epsilon == 0:
-            return f"{terms.mechanism}: every token is replaced by a uniformly random one; {token_count}"
-        distance, distance_note = ("", "") if self.epsilon_kind == PURE_LDP else (" d", _DISTANCE_NOTE)
-        document_extra = f" + {_format_rounded_up(tokens * self.constant_loss, 1)}" if self.constant_loss else ""
-        kept_note = "; kept common words are not protected" if self.replacement_probability is not None else ""
-        return (
-            f"{terms.mechanism}: {self._loss_text} per token "
-            f"({self._format_epsilon_kind(terms)}{distance_note}); {token_count}: "
-            f"{_format_figure(tokens * self.epsilon)}{distance}{document_extra} "
-            f"in all{kept_note}. {_WHOLE_TEXT_NOTE}"
+            return _TOKEN_TEXTS["summary_uniform"].format(mechanism=terms.mechanism, count=count)
+        distance = "" if self.epsilon_kind == PURE_LDP else " d"
+        constant = f" + {_format_rounded_up(tokens * self.constant_loss, 1)}" if self.constant_loss else ""
+        return _TOKEN_TEXTS["summary"].format(
+            mechanism=terms.mechanism,
+            loss=self._loss_text,
+            kind=self._format_epsilon_kind(terms),
+            count=count,
+            total=f"{_format_figure(tokens * self.epsilon)}{distance}{constant}",
+            kept="" if self.replacement_probability is None else _TOKEN_TEXTS["summary_kept"],
+            note=_TOKEN_TEXTS["text_note"],
         )
 
     def format_line(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
         """Return the guarantee as one line (``PrivacyGuarantee.format_line``)."""
-        kept = [] if terms.sanitize_punctuation else ["punctuation"]
-        kept += ["common words chosen at random"] if self.replacement_probability is not None else []
-        kept_phrase = f"Kept: {', '.join(kept)}" if kept else f"Revealed: {_WORD_ORDER_PHRASE}"
-        opening = f"{kept_phrase}. Randomized: {format_count(tokens, 'token')}, "
-        if self.epsilon == 0:
-            return f"{opening}uniformly, independently of the text."
-        distance = "" if self.epsilon_kind == PURE_LDP else _DISTANCE_NOTE
-        kind = f"{self._format_epsilon_kind(terms)}{distance}"
-        return f"{opening}{self._loss_text} per token ({kind}). {_WHOLE_TEXT_NOTE}"
+        kept = [] if terms.sanitize_punctuation else [_TOKEN_TEXTS["line_kept_punctuation"]]
+        kept += [] if self.replacement_probability is None else [_TOKEN_TEXTS["line_kept_common"]]
+        opening, parts = ("line_kept", ", ".join(kept)) if kept else ("line_revealed", _ORDER_PHRASE)
+        return _TOKEN_TEXTS["line_uniform" if self.epsilon == 0 else "line"].format(
+            kept=_TOKEN_TEXTS[opening].format(parts=parts),
+            count=format_count(tokens, "token"),
+            loss=self._loss_text,
+            kind=self._format_epsilon_kind(terms),
+            note=_TOKEN_TEXTS["text_note"],
+        )
 
     @property
     def _loss_text(self) -> str:
@@ -176,7 +153,8 @@ class TokenGuarantee:
 
     def _format_epsilon_kind(self, terms: PrivacyTerms) -> str:
         kind = self.epsilon_kind + (", floating point" if terms.mechanism == "fbdd" else "")
-        return kind + (f", {NOT_RECOMPUTED}" if self.certificate_basis == NOT_RECOMPUTED else "")
+        kind += f", {NOT_RECOMPUTED}" if self.certificate_basis == NOT_RECOMPUTED else ""
+        return kind + ("" if self.epsilon_kind == PURE_LDP else _TOKEN_TEXTS["distance_note"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,7 +200,7 @@ class StaircaseGuarantee:
         return Spend.from_loss(PerToken(self.epsilon), tokens)
 
     def name_privacy_unit(self, terms: PrivacyTerms) -> str:
-        """Return what one spend is for (``PrivacyGuarantee.name_privacy_unit``)."""
+        """Return the noun for a word that counts toward the spend (``PrivacyGuarantee.name_privacy_unit``)."""
         return _TEXTS["unit_consistent" if terms.consistent else "unit"]
 
     def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:

@@ -34,7 +34,7 @@ MAX_TAG_LENGTH = 64
 
 
 def is_harmless_tag(tag: str) -> bool:
-    """Return whether a tag changes the text after it for no reader.
+    """Return whether a tag has no effect on the text after it in any program that displays the reply.
 
     Words after the name are attributes without values, which are harmless too.
 

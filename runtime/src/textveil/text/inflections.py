@@ -1,7 +1,7 @@
 """Forms in which a reply may write a surrogate, and the original in the same form.
 
-Forms are plurals, grouped digits, telephone numbers, dates in five notations, initials of a person, and tags in other
-brackets. The name of a form is its *notation*.
+Forms are plurals, grouped digits, telephone numbers, dates in five notations, initials of a person, tags in other
+brackets, and inflections and elisions of a language pack. The name of a form is its *notation*.
 """
 
 import re
@@ -11,6 +11,7 @@ from functools import cache
 from typing import NamedTuple
 
 from textveil.bundle.layout import RULES
+from textveil.bundle.reply_rules import NO_REPLY_RULES, ReplyRules
 from textveil.lazy import load_data
 from textveil.text.segmentation import TITLE, UPPER, apply_case, find_case_pattern, fold_word, is_string
 
@@ -37,11 +38,14 @@ _MIN_NAME_WORDS = 2
 _TAG = re.compile(r"\[([\w-]+) (\d+)\]")
 _TAG_NOTATIONS = ("[{}{}]", "[{}_{}]", "[{}-{}]", "({} {})", "({}{})", "({}_{})", "{{{} {}}}", "{{{}{}}}", "{{{}_{}}}")
 TAG, BARE_TAG = "tag", "bare tag"
+#: Beginnings of the notations of a language: the name of an inflection follows, or what replaces the word before.
+_INFLECTION, _ELISION = "inflection ", "elision "
 #: Notations of a person with initials (``_write_initials``).
 _INITIALS_NOTATIONS = frozenset((
     "initial", "initial without dot", "initials", "initials without blanks", "initial last", "initial after Dear",
     "initial after Hi",
 ))  # fmt: skip
+_WORD_IN_FORM = re.compile(r"[^\W\d_]+(?:\s|['\u2019])")
 _WORD_BEFORE = re.compile(r"(\w[\w'\u2019]*)[^\w$\u20ac\u00a3\u00a5#]{1,3}\Z|([$\u20ac\u00a3\u00a5#])\Z")
 #: Number of characters that are kept in memory before a position, to find the word before it.
 LOOKBEHIND_CHARACTERS = 48
@@ -75,7 +79,7 @@ class SurrogatePair(NamedTuple):
 SurrogateForm = tuple[SurrogatePair, str]
 
 
-def inflect_original(form: SurrogateForm, written: str) -> str:
+def inflect_original(form: SurrogateForm, written: str, rules: ReplyRules = NO_REPLY_RULES) -> str:
     """Return the original as a reply should contain it in place of a form of its surrogate.
 
     Example: for the surrogate ``clinic`` of ``hospital``, the form ``Clinics`` gives ``Hospitals``.
@@ -83,9 +87,19 @@ def inflect_original(form: SurrogateForm, written: str) -> str:
     Args:
         form: The pair of surrogate and original, and the notation in which the reply has the surrogate.
         written: The surrogate as written in the reply; its case is applied to the original.
+        rules: Rules of the language, as for ``iterate_forms``.
     """
     pair, notation = form
     output, original = pair.output[: pair.lead or None], pair.original
+    if notation.startswith(_INFLECTION):
+        name = notation.removeprefix(_INFLECTION)
+        return match_case(written, rules.inflect(output, name), rules.inflect(original, name))
+    if notation.startswith(_ELISION):
+        before, name = split_elision(written)
+        word = notation.removeprefix(_ELISION)
+        if before[0].isupper():
+            word = word.upper() if len(name) > 1 and name.isupper() else word.capitalize()
+        return word + match_case(name, output, original)
     if notation == TAG:
         return original
     if notation in _INITIALS_NOTATIONS:
@@ -110,10 +124,35 @@ def fold_text(text: str) -> str:
     return unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold()).replace("\u2019", "'")
 
 
-def iterate_forms(pair: SurrogatePair) -> Iterator[tuple[str, str]]:
+def split_elision(written: str) -> tuple[str, str]:
+    """Split an elided form into the word before the surrogate, with its blank or apostrophe, and the surrogate.
+
+    >>> split_elision("de Keller"), split_elision("d'Anna")
+    (('de ', 'Keller'), ("d'", 'Anna'))
+    """
+    match = _WORD_IN_FORM.match(written)
+    return ("", written) if match is None else (match[0], written[match.end() :])
+
+
+def is_inflection(form: SurrogateForm) -> bool:
+    """Return whether a form is an inflection of a language pack."""
+    return form[1].startswith(_INFLECTION)
+
+
+def is_elision(form: SurrogateForm) -> bool:
+    """Return whether a form begins with the word before the surrogate."""
+    return form[1].startswith(_ELISION)
+
+
+def iterate_forms(pair: SurrogatePair, rules: ReplyRules = NO_REPLY_RULES) -> Iterator[tuple[str, str]]:
     """Yield each form of a surrogate, folded, with its notation.
 
     The surrogate as it was sent is the first form, with an empty notation.
+
+    Args:
+        pair: The surrogate, with its original.
+        rules: Rules of the language. They add inflections, and forms with the word before the surrogate where the
+            original changes that word: ``de Keller`` of ``Anna`` is ``d'Anna``.
     """
     output = pair.output
     folded = fold_text(output)
@@ -129,6 +168,8 @@ def iterate_forms(pair: SurrogatePair) -> Iterator[tuple[str, str]]:
     if " " in output:
         for way, written in _find_initials(output).items():
             yield fold_text(written), way
+    if rules is not NO_REPLY_RULES:
+        yield from _iterate_language_forms(pair, folded, rules)
     if output.replace(" ", "").isalpha():
         if len(output) >= _MIN_PLURAL_LENGTH:
             simple, plural = f"{folded}s", fold_text(_make_plural(output))
@@ -152,6 +193,22 @@ def iterate_forms(pair: SurrogatePair) -> Iterator[tuple[str, str]]:
             yield fold_text(written), way
 
 
+def _iterate_language_forms(pair: SurrogatePair, folded: str, rules: ReplyRules) -> Iterator[tuple[str, str]]:
+    """Yield the inflected forms of a surrogate, and its elided forms with the word before it."""
+    output = pair.output
+    if len(output) >= _MIN_PLURAL_LENGTH and output.replace(" ", "").isalpha():
+        for name in rules.list_inflections(output):
+            yield fold_text(rules.inflect(output, name)), f"{_INFLECTION}{name}"
+    sent, needed = rules.is_elided_before(output), rules.is_elided_before(pair.original)
+    if needed is None or sent == needed:
+        return
+    for clitic, words in rules.elisions.items():
+        if needed:
+            yield from ((f"{word} {folded}", f"{_ELISION}{clitic}") for word in words)
+        elif len(words) == 1:  # the gender of the original is unknown
+            yield f"{clitic}{folded}", f"{_ELISION}{words[0]} "
+
+
 def _find_initials(name: str) -> dict[str, str]:
     """Return the forms of a name with initials, by notation.
 
@@ -164,10 +221,7 @@ def _find_initials(name: str) -> dict[str, str]:
 
 
 def _write_initials(name: str) -> dict[str, str]:
-    """Return a name in each notation with initials.
-
-    Initials depend on the person, so an original gets its own.
-    """
+    """Return an original name in each notation with initials: its own initials, not those of the surrogate."""
     words = name.split()
     given = [word[0].upper() for word in words[:-1] or words if word[0].isalpha()] or ["?"]
     first, last = given[0], words[-1]

@@ -196,7 +196,7 @@ def read_link(state: RegionState, frame: OpenRegion, kind: int, character: str, 
 
 
 def _read_plain_link(state: RegionState, frame: OpenRegion, character: str) -> None:
-    """Read ``(address "title")``. Readers end any other form of a link at different positions."""
+    """Read a character of ``(address "title")``, the only form of a link that all readers end at the same position."""
     if frame.angle:
         frame.angle = character != ">"
         frame.closing = 0 if frame.angle else 1
@@ -251,7 +251,10 @@ def ends_definition(state: RegionState, frame: OpenRegion, character: str, at_st
 
 
 def end_definition(state: RegionState, frame: OpenRegion) -> None:
-    """End a definition. If its address has a quotation mark, showdown begins attributes there: later text is a link."""
+    """End a definition of a link. After a quotation mark in its address, later text counts as a link.
+
+    The library showdown begins an attribute at that mark.
+    """
     if frame.torn:
         state.give_up(Region.LINK)
     else:
@@ -265,7 +268,7 @@ def open_math(state: RegionState, character: str) -> bool:
         state.push(DOLLARS, Region.MATH)
         return True
     if character not in BLANK and character not in "0123456789[":  # $[number 1] is an amount
-        state.push(DOLLAR, Region.MATH)
+        state.push(DOLLAR, Region.MATH).hazard = character == "{"
     return False
 
 
@@ -325,8 +328,8 @@ def read_angle(state: RegionState, frame: OpenRegion, character: str) -> Region:
 def _lose_tag(state: RegionState, frame: OpenRegion, character: str) -> None:
     """Read a character after which a possible tag is not a plain tag.
 
-    In the middle of a line it is a tag or plain text, up to the end of the paragraph. Elsewhere all later text is
-    markup.
+    In the middle of a line, the text up to the end of the paragraph may be a tag or plain text. Elsewhere all later
+    text counts as markup.
     """
     block = begins_block(frame.destination.split(" ")[0]) or not is_harmless_tag(frame.destination.split(" ")[0])
     if frame.nested or state.html or state.disputed or block or character in _REGION_OPENERS:

@@ -137,7 +137,7 @@ def check_options(options: Mapping[str, object]) -> dict[str, object]:
             does not repeat the value.
     """
     if not set(options) <= set(Options.__annotations__):
-        raise OptionError(f"unknown option; there are {', '.join(Options.__annotations__)}")
+        raise OptionError(f"unknown option: choose among {', '.join(Options.__annotations__)}")
     checked = {name: value for name, value in options.items() if value is not None}
     for name, value in checked.items():
         if name in _TYPES and not _TYPES[name][0](value):

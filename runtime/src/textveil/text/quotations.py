@@ -7,7 +7,7 @@ repeats enough of the surroundings. The comparison ignores case and blanks.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from textveil.text.inflections import LOOKBEHIND_CHARACTERS, SurrogatePair, fold_text
@@ -33,6 +33,8 @@ _BLANKS = re.compile(r"\s[\s>]*")
 #: A line end or a tab as an escape in JSON or code: a word may begin after it.
 _ESCAPE = re.compile(r"(?:\A|[^\\])\\[nrt]")
 _APOSTROPHES = "'\u2019"
+#: Letters of a word such as ``d'`` before its apostrophe, and the most characters that are read for it.
+_CLITIC_LETTERS, _CLITIC_CHARACTERS = re.compile(r"(?<![^\W_])[A-Za-z]{1,16}\Z"), 17
 #: Marks that join the digits after or before them into one number.
 _NUMBER_JOINS = ".,:/-\u2013"
 _NUMBER = re.compile(r"[\d.,]+")
@@ -182,14 +184,24 @@ def _count_shared(one: str, other: str) -> int:
     return shared - part.count(" ") + ((_EDGE_WEIGHT - 1) * part.count(EDGE_MARK) if EDGE_MARK in part else 0)
 
 
-def is_separate_word(text: str, index: int, end: int) -> bool:
-    """Return whether ``text[index:end]`` is not a part of a longer word or number."""
+def is_separate_word(text: str, index: int, end: int, clitics: Collection[str] = ()) -> bool:
+    """Return whether ``text[index:end]`` is not a part of a longer word or number.
+
+    Args:
+        text: A text.
+        index: Start of the part.
+        end: End of the part.
+        clitics: Clitics with their apostrophe, such as ``d'``, folded, that may be joined to the part.
+    """
     first, last, number = text[index], text[end - 1], _NUMBER.fullmatch(text, index, end) is not None
     mixed = not number and any(map(str.isdigit, text[index:end]))  # such as a key, which may follow __ in code
     before, after = text[max(0, index - 2) : index], text[end : end + 2]
     if first != "[" and before and _ESCAPE.fullmatch(text, max(0, index - 3), index) is None:
         if (_is_inside(before[-1]) and not _EMOJI_EDGE.match(first)) or (
-            first.isalpha() and before[-1] in _APOSTROPHES and before[:-1].isalnum()
+            first.isalpha()
+            and before[-1] in _APOSTROPHES
+            and before[:-1].isalnum()
+            and not (clitics and _find_clitic(text, index) in clitics)
         ):
             return False
         if number and before[-1] in _NUMBER_JOINS and before[:-1].isdigit():
@@ -204,6 +216,12 @@ def is_separate_word(text: str, index: int, end: int) -> bool:
         if number and after[0] in _NUMBER_JOINS and after[1:].isdigit():
             return False
     return True
+
+
+def _find_clitic(text: str, index: int) -> str:
+    """Return the folded letters before an apostrophe that precedes a position, with the apostrophe."""
+    letters = _CLITIC_LETTERS.search(text[max(0, index - 1 - _CLITIC_CHARACTERS) : index - 1])
+    return "" if letters is None else f"{letters[0].lower()}'"
 
 
 def _is_inside(character: str) -> bool:

@@ -3,15 +3,16 @@
 A *reader* is a program that displays the reply, such as a chat client. Readers treat Markdown in different ways.
 """
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from typing import Protocol
 
 from textveil.text.harmless_tags import MAX_TAG_LENGTH
+from textveil.text.line_reader import LineReader
 
 
 class Region(StrEnum):
-    """What a part of a reply is for programs that display it."""
+    """Kind of a part of a reply, such as prose or code, for programs that display the reply."""
 
     PROSE = "prose"
     CODE = "code"
@@ -22,7 +23,7 @@ class Region(StrEnum):
 
 
 class JsonRole(StrEnum):
-    """What a character of JSON does to the chunk that contains it."""
+    """Effect of a character of JSON on the chunk that contains it."""
 
     TEXT = "text"
     #: Ends a chunk: punctuation of JSON outside strings, and ``\\n``, ``\\r``, ``\\t`` inside.
@@ -66,6 +67,11 @@ class InnerScanner(Protocol):
         ...
 
     @property
+    def is_indented(self) -> bool:
+        """Whether the line is code by its indentation."""
+        ...
+
+    @property
     def destination(self) -> str | None:
         """Destination of the open link, as far as it was read."""
         ...
@@ -86,6 +92,7 @@ class OpenRegion:
 
     kind: int
     region: Region
+    _: KW_ONLY
     count: int = 1  # depth of brackets, or length of a fence
     opening: bool = False
     closing: int = 0
@@ -178,6 +185,9 @@ class RegionState:
         #: Whether the open braces contain a line end, and whether they contain a sign of attributes.
         self.braces_went_on: bool = False
         self.in_attributes: bool = False
+        #: Number of open braces at the outermost brace of a template, such as ``{{``; 0 outside templates.
+        self.template_braces: int = 0
+        self.lines: LineReader = LineReader()
 
     def push(self, kind: int, region: Region) -> OpenRegion:
         """Open a region inside the current one, and return it."""
@@ -204,7 +214,10 @@ class RegionState:
         self.tainted = True
 
     def count_escaped_angles(self, character: str) -> None:
-        """Count ``<`` after one with a backslash. For showdown the next ``>`` belongs to that one and ends no tag."""
+        """Count each ``<`` that follows an escaped ``<``.
+
+        The library showdown pairs the next ``>`` with the escaped one, so that it ends no tag.
+        """
         if self.last == ">":
             self.escaped_angles = 0
         if character == "<" and (self.escaped_angles or self.last == "\\"):
@@ -213,8 +226,8 @@ class RegionState:
     def read_template(self, character: str) -> None:
         """Read a character of a template tag. To a program that fills in templates ``<%`` to ``%>`` is never text.
 
-        Markdown readers disagree on it. So outside code the tag opens no other region and is within none, else no later
-        text is prose.
+        Markdown readers treat such a tag in different ways. So if, outside code, it opens another region or is inside
+        one, no later text counts as prose.
         """
         if self.template:
             is_end = character == ">" and self.template == len("<%")  # ERB does not end a tag at ``%%>``
@@ -228,6 +241,60 @@ class RegionState:
         if unlike and not self.template_in_code:
             self.template = 0
             self.give_up(self.frames[-1].region if self.frames else Region.MARKUP)
+
+    def count_braces(self, character: str) -> None:
+        """Count open braces. Those of a template, such as ``{{``, ``{%`` and ``#{``, may have empty lines in them."""
+        is_template = (self.last == "{" and character in "{%#") or (character == "{" and self.last in tuple("#@%"))
+        if is_template and not self.template_braces:
+            self.template_braces = max(1, self.braces)
+        self.braces = max(0, self.braces + (character == "{") - (character == "}"))
+        if self.braces < self.template_braces:
+            self.template_braces = 0
+
+    def read_line_start(self, character: str, at_start: bool) -> None:
+        """Read the indentation and the list marks of a line."""
+        if character == "<":
+            self.angle_at_start = at_start
+        if at_start and self.empty:
+            self.lines.begin_line(self.column, self.quotes)
+        elif at_start:
+            self.lines.begin_item(self.column)
+        elif self.phase == MARK and character in BLANK:
+            self.lines.end_list_mark(self.column)
+
+    def advance_line(self, character: str) -> None:
+        """Read a character of the indentation or the list marks of a line, or the first one of its text."""
+        phase = self.phase
+        if phase == BODY or character == "\n":
+            return
+        if character == "\t":
+            self.column += TAB - self.column % TAB
+        else:
+            self.column += 1
+        if phase == START:
+            if character == ">":
+                self.quotes += 1
+                self.column = 0
+            elif character in "-+*:":
+                self.phase = MARK
+            elif character in "0123456789":
+                self.phase = DIGITS
+            elif character not in BLANK:
+                self.phase = BODY
+        elif phase == DIGITS:
+            self.phase = DIGITS if character in "0123456789" else MARK if character in ".)" else BODY
+        else:
+            self.phase = START if character in BLANK else BODY
+            self.marked = self.marked or self.phase == START
+        if character not in BLANK and character != ">":
+            self.empty = False
+
+    def read_in_line(self, character: str) -> None:
+        """Pass a character of a line, after its indentation and list marks, to the reader of lines."""
+        if self.frames or self.region is not Region.PROSE:
+            self.lines.read_other()
+        else:
+            self.lines.read_text(character)
 
     def count_class_marks(self, character: str, at_start: bool) -> None:
         """Count equal marks at the start of a line: three, as in ``!!! note``, open a Markdown admonition."""

@@ -28,7 +28,7 @@ from textveil.text.region_state import (
     BODY,
     BRACKET,
     DEFINITION,
-    DIGITS,
+    DOLLAR,
     DOLLARS,
     FENCE,
     FENCE_LENGTH,
@@ -36,14 +36,12 @@ from textveil.text.region_state import (
     JSON,
     LETTERS,
     LINK,
-    MARK,
     MATH,
     MAX_DESTINATION_LENGTH,
     MAX_ESCAPE_DIGITS,
     NONE,
     OPENS_MARKUP,
     START,
-    TAB,
     UNKNOWN,
     JsonRole,
     OpenRegion,
@@ -78,17 +76,25 @@ class RegionScanner(RegionState):
 
     @property
     def enclosure(self) -> Region | None:
-        """Region of text between the brackets or braces that are open; ``None`` if none are."""
+        """Region of a word at this position in running text; ``None`` if it is running text too."""
         if self.brackets:
             return Region.LINK
         if self.class_marks >= FENCE_LENGTH:
             return Region.MARKUP
-        if self.braces and (self.in_attributes or not self.braces_went_on):
+        if self.braces and (self.template_braces or self.in_attributes or not self.braces_went_on):
             return Region.MARKUP
+        if self.lines.is_code:
+            return Region.CODE
         frame = self.frames[-1] if self.frames else None
         if frame is not None and frame.kind == INLINE and frame.depth:
             return Region.LINK
         return None if frame is None or frame.inner is None else frame.inner.enclosure
+
+    @property
+    def is_indented(self) -> bool:
+        """Whether the line is code by its indentation, also in a string of JSON."""
+        inner = self.frames[-1].inner if self.frames else None
+        return self.lines.is_indented or (inner is not None and inner.is_indented)
 
     @property
     def is_in_certain_fence(self) -> bool:
@@ -142,16 +148,17 @@ class RegionScanner(RegionState):
             at = match.end()
             if not self.frames:
                 self._note_address(match[0])
+                self.lines.read_text(match[0])
             self.last, self.odd, self.after_tag = text[at - 1], False, False
             self.role = JsonRole.TEXT
             self.region = self.frames[-1].region if self.frames else Region.PROSE
 
     def begin_tag(self) -> None:
-        """Prepare for a bracket that begins a tag of ours, so that the bracket begins no JSON."""
+        """Prepare for the bracket of a tag such as ``[city 1]``, so that it is not read as the beginning of JSON."""
         self.opener = ""
 
     def mark_tag(self) -> None:
-        """State that the text so far ends with a tag of ours that is to be replaced.
+        """State that the text so far ends with a tag such as ``[person 1]`` that will be replaced by its original.
 
         So ``[person 1]: `` and ``[person 1](`` begin no link. The caller must pass to ``settle_tag`` whether the tag
         was replaced, when the chunk ends or its surrogates are given up.
@@ -199,6 +206,7 @@ class RegionScanner(RegionState):
     def mark_surrogate(self) -> None:
         """State that the text so far ends with a surrogate, whose original may be an address."""
         self.address = True
+        self.lines.end_surrogate()
 
     def read_prose(self, text: str) -> bool:
         """Read a text if all of it is prose and no state changes. Return whether it was read."""
@@ -243,13 +251,12 @@ class RegionScanner(RegionState):
             if character not in BLANK:  # the tag may stay, and then it defines a link
                 self.push(DEFINITION, Region.LINK)
         at_start = self.phase == START and character not in BLANK and character != ">"
-        if character == "<":
-            self.angle_at_start = at_start
+        self.read_line_start(character, at_start)
         resolve_runs(self, character)
         lone_return = self.last == "\r" and character != "\n"  # a line end for Markdown readers
         if (lone_return or character in _DISPUTED) and not (self.frames and self.frames[-1].kind == UNKNOWN):
             self.give_up(Region.MARKUP)
-        self._advance_line(character)
+        self.advance_line(character)
         self._count_marks(character)
         self.count_class_marks(character, at_start)
         self.count_escaped_angles(character)
@@ -258,6 +265,8 @@ class RegionScanner(RegionState):
         self.bracket_closed = (character == "]" and not self.odd) or (self.bracket_closed and character in " \t")
         if character == "\n":
             self._end_line()
+        elif self.phase == BODY:
+            self.read_in_line(character)
         if self.stray and not self.frames:  # for a reader that pairs that backtick, other text is code
             self.give_up(Region.MARKUP)
         if (self.tainted and not self.frames) or (self.template and self.region is not Region.CODE):
@@ -275,6 +284,8 @@ class RegionScanner(RegionState):
         if character == "[" and not self.odd:
             self.image = self.last == "!" or (self.image and self.brackets > 0)
             self.brackets += 1
+        elif character == "%" and self.last == "[":
+            self.image = True  # a template tag such as [% NAME %] may have empty lines too
         elif character == "]" and not self.odd:  # in math or an address a reader may ignore this bracket
             goes_on = self.dollar or (frame is not None and frame.kind in MATH | {ANGLE})
             self.brackets = max(0, self.brackets - (not goes_on))
@@ -292,33 +303,8 @@ class RegionScanner(RegionState):
         elif not self.address:
             self.address = _IN_ADDRESS.search(self.last + text) is not None
 
-    def _advance_line(self, character: str) -> None:
-        phase = self.phase
-        if phase == BODY or character == "\n":
-            return
-        if character == "\t":
-            self.column += TAB - self.column % TAB
-        else:
-            self.column += 1
-        if phase == START:
-            if character == ">":
-                self.quotes += 1
-                self.column = 0
-            elif character in "-+*:":
-                self.phase = MARK
-            elif character in "0123456789":
-                self.phase = DIGITS
-            elif character not in BLANK:
-                self.phase = BODY
-        elif phase == DIGITS:
-            self.phase = DIGITS if character in "0123456789" else MARK if character in ".)" else BODY
-        else:
-            self.phase = START if character in BLANK else BODY
-            self.marked = self.marked or self.phase == START
-        if character not in BLANK and character != ">":
-            self.empty = False
-
     def _end_line(self) -> None:
+        self.lines.end_line(is_empty=self.empty)
         if self.empty:
             self._end_paragraph()
         else:
@@ -339,7 +325,8 @@ class RegionScanner(RegionState):
         if self.quotes and (self.brackets or self.braces):
             return
         self.open_label = self.open_label or self.brackets > 0  # some readers support labels with empty lines
-        self.line_label, self.abbreviation, self.braces = False, False, 0
+        self.line_label, self.abbreviation = False, False
+        self.braces = self.braces if self.template_braces else 0
         if not self.image:  # the text of an image may have empty lines
             self.brackets = 0
         if top is not None and top.kind == FENCE:
@@ -350,6 +337,8 @@ class RegionScanner(RegionState):
             self.give_up(Region.LINK)  # a title may have empty lines, and for some readers a definition too
         elif top is not None and ((top.kind == LINK and not top.nested) or (top.kind == INLINE and top.hazard)):
             self.give_up(Region.LINK)  # some readers continue to the next bracket
+        elif top is not None and top.kind == DOLLAR and top.hazard and top.count > 1:
+            self.give_up(Region.MATH)  # a program that fills in templates continues to the brace
         if top is not None and top.kind == FENCE and top.tag not in ("'", '"') and not begins_block(top.destination):
             top.tag = ""
         if top is not None and top.kind == FENCE:
@@ -445,7 +434,7 @@ class RegionScanner(RegionState):
                 return
         if character in "{[":
             self.opener = character
-        self.braces = max(0, self.braces + (character == "{") - (character == "}"))
+        self.count_braces(character)
         self.dollar = character == "$" and not escaped
 
     def _open_json(self, opener: str, character: str) -> None:

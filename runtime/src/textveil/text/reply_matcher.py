@@ -19,6 +19,8 @@ from textveil.text.inflections import (
     SurrogatePair,
     find_word_before,
     inflect_original,
+    is_elision,
+    split_elision,
 )
 from textveil.text.region_state import JsonRole, Region
 from textveil.text.regions import RegionScanner
@@ -115,7 +117,7 @@ class StreamRestorer(ReportProperties):
 
     @property
     def is_neutral(self) -> bool:
-        """Whether no region is open at the end, neither in this text alone nor in it behind the earlier texts."""
+        """Whether no region is open at the end of this text, read alone and also read after the earlier texts."""
         return self._scanner.is_neutral and (self._joined_scanner is None or self._joined_scanner.is_neutral)
 
     @property
@@ -244,7 +246,7 @@ class StreamRestorer(ReportProperties):
             self._in_address = self._in_address or self._last_characters.endswith(_ADDRESS_STARTS)
 
     def _read_character(self, character: str, role: JsonRole) -> None:
-        """Read one character, where JSON marks end chunks too because the policy permits regions."""
+        """Read one character under a policy that permits regions, so that marks of JSON end chunks too."""
         if character in _SEPARATORS or role is JsonRole.SEPARATOR:
             self._end_chunk()
             self._chunk.behind_tab = character == "\t"
@@ -403,25 +405,27 @@ class StreamRestorer(ReportProperties):
             The region of its first character; the region that decides; the reason not to restore it, or ``None``; and
             the role of each character.
         """
+        places = self._policy.places
         roles, enclosure = [JsonRole.TEXT] * len(written), scanner.enclosure
-        enclosed = None if enclosure is None else SkipReason(enclosure)
+        scanner.lines.begin_surrogate()
         if scanner.read_prose(written):
             scanner.mark_surrogate()
-            return Region.PROSE, Region.PROSE, enclosed, roles
+            return Region.PROSE, Region.PROSE, _find_reason(enclosure, places), roles
         if written[0] == "[":
             scanner.begin_tag()
         first = scanner.read_character(written[0])
         destination, roles[0] = scanner.destination, scanner.role
+        if enclosure is None and scanner.is_indented:  # known from the first character of a line on
+            enclosure = Region.CODE
         regions = [(first, scanner.is_sealed)]
         for at, character in enumerate(written[1:], 1):
             regions.append((scanner.read_character(character), scanner.is_sealed))
             roles[at] = scanner.role
         scanner.mark_surrogate()
-        places = self._policy.places
         closed = [
             region for region, sealed in regions if region is not Region.PROSE and (sealed or region not in places)
         ]
-        reason = SkipReason(closed[0]) if closed else enclosed
+        reason = SkipReason(closed[0]) if closed else _find_reason(enclosure, places)
         if first is Region.LINK and self._policy.allows_link(_remove_last_character(destination, written)):
             reason = None
         return first, closed[0] if closed else first, reason, roles
@@ -449,13 +453,15 @@ class StreamRestorer(ReportProperties):
         if form[1] == BARE_TAG:
             self.not_restored.append(NotRestored(written, SkipReason.WORD))
             return None
-        is_ordinary_word = written.isalpha() and written.islower() and not pair.output.islower()
+        spaced = BLANKS.sub(" ", written)
+        name = split_elision(spaced)[1] if is_elision(form) else written
+        is_ordinary_word = name.isalpha() and name.islower() and not pair.output.islower()
         if quoted_pair is None and (
             is_ordinary_word or (pair.weak and not pair.before == find_word_before(text[:index]) != "")
         ):
             self.not_restored.append(NotRestored(written, SkipReason.WORD))
             return None
-        original = inflect_original(form, BLANKS.sub(" ", written))
+        original = inflect_original(form, spaced, self._index.rules)
         blanks, words = BLANKS.findall(written), original.split(" ")
         if _ESCAPED_IN_JSON.search(original) is not None and self._is_in_json(text, index):
             original = json.dumps(original, ensure_ascii=False)[1:-1]
@@ -469,6 +475,11 @@ class StreamRestorer(ReportProperties):
         if self._region in (None, Region.CODE):
             return _JSON.match(self._find_code_block(text[len(self._behind) : index])) is not None
         return self._region is Region.JSON
+
+
+def _find_reason(enclosure: Region | None, places: Collection[str]) -> SkipReason | None:
+    """Return why a surrogate within an enclosure stays; ``None`` if it need not."""
+    return None if enclosure is None or enclosure in places else SkipReason(enclosure)
 
 
 def _remove_last_character(destination: str | None, written: str) -> str | None:

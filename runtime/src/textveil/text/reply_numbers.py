@@ -44,7 +44,7 @@ class NumberFinder:
         self._open = text[cut:]
 
     def end_text(self) -> None:
-        """End the text: a surrogate follows, or nothing."""
+        """End the current part of the reply, before a surrogate or at the end of the reply."""
         self._scan(self._open)
         self._open = ""
 

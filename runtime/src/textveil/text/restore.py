@@ -16,6 +16,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from textveil.bundle.parsers import parse_json
+from textveil.bundle.reply_rules import NO_REPLY_RULES, ReplyRules, parse_reply_rules
 from textveil.errors import BundleDamaged, BundleTooLarge, InputError
 from textveil.formatting import format_count
 from textveil.sequences import check_string
@@ -48,6 +49,7 @@ class Restorer:
     Args:
         pairs: Output and original, each as spelled. An output whose case carries no information is in lower case.
         find_pairs: Function that finds more pairs. It is called at the first use: most mappings are never used.
+        rules: Rules of the language for inflected and elided outputs.
     """
 
     def __init__(
@@ -55,7 +57,9 @@ class Restorer:
         pairs: Iterable[Sequence[Any]] = (),
         *,
         find_pairs: Callable[[], Iterable[Sequence[Any]]] = tuple,
+        rules: ReplyRules = NO_REPLY_RULES,
     ) -> None:
+        self._rules = rules
         self._unsorted_pairs, self._find_pairs = tuple(pairs), find_pairs  # parsed at first use
 
     def add_pairs(self, pairs: Iterable[Sequence[Any]]) -> None:
@@ -159,7 +163,7 @@ class Restorer:
     def restore_value(self, value: str) -> str | None:
         """Return the original of a value that is exactly one output; ``None`` for any other value."""
         form = self.index.forms.get(fold_text(value))
-        return None if form is None or form[0].lead else inflect_original(form, value)
+        return None if form is None or form[0].lead else inflect_original(form, value, self._rules)
 
     @cached_property
     def index(self) -> "FormIndex":
@@ -177,7 +181,7 @@ class Restorer:
         for number, pair in enumerate(self._sorted_pairs[0].values()):
             if not number % STEPS_PER_CHECK:
                 check_work()
-            for text, notation in iterate_forms(pair):
+            for text, notation in iterate_forms(pair, self._rules):
                 form, same_text = (pair, notation), forms_by_text if notation else unchanged
                 other = same_text.setdefault(text, form)
                 if other is form:
@@ -196,11 +200,11 @@ class Restorer:
             2
         ]:  # such an output may be ambiguous elsewhere in a reply, and mapping files have no pair for that
             forms_by_text.setdefault(fold_output(pair.output), None)
-        return FormIndex(forms_by_text, self._sorted_pairs[2])
+        return FormIndex(forms_by_text, self._sorted_pairs[2], self._rules)
 
     def map_originals(self, convert: Callable[[str], str]) -> "Restorer":
         """Return a copy of the mapping with ``convert`` applied to each original."""
-        converted, (pairs, ambiguous, quoted) = Restorer(), self._sorted_pairs
+        converted, (pairs, ambiguous, quoted) = Restorer(rules=self._rules), self._sorted_pairs
         spelled_pairs = {key: pair._replace(original=convert(pair.original)) for key, pair in pairs.items()}
         spelled_quoted = {pair._replace(original=convert(pair.original)): None for pair in quoted}
         converted._sorted_pairs = spelled_pairs, ambiguous, spelled_quoted
@@ -222,6 +226,8 @@ class Restorer:
             content["ambiguous"] = [pair.output for pair in self._sorted_pairs[1].values()]
         if self._sorted_pairs[2]:  # output, original, ``SurrogatePair.weak``, the text before and after the output
             content["quoted"] = [[*pair[:2], pair.weak, *pair[4:]] for pair in self._sorted_pairs[2]]
+        if self._rules.data:
+            content["replies"] = self._rules.data
         return json.dumps(content) + "\n"  # escapes: a text may contain lone surrogates, which UTF-8 cannot encode
 
     @classmethod
@@ -242,9 +248,10 @@ class Restorer:
             document.get("in_context", []),
             document.get("quoted", []),
         )
-        ambiguous = document.get("ambiguous", [])
+        ambiguous, rules = document.get("ambiguous", []), parse_reply_rules(document.get("replies", {}))
         if (
-            document.get("format") != MAPPING_FORMAT
+            rules is None
+            or document.get("format") != MAPPING_FORMAT
             or type(document.get("format_version")) is not int
             or document["format_version"] != MAPPING_VERSION
             or not isinstance(originals, dict)
@@ -263,7 +270,7 @@ class Restorer:
         pairs += [
             SurrogatePair(output, original, 0, weak, before, after) for output, original, weak, before, after in quoted
         ]
-        restorer = cls([*originals.items(), *pairs])
+        restorer = cls([*originals.items(), *pairs], rules=rules)
         for output in ambiguous:
             restorer._sorted_pairs[0].pop(fold_word(output), None)
             restorer._sorted_pairs[1][fold_word(output)] = SurrogatePair(output, "")
@@ -313,8 +320,8 @@ def _is_quotation_entry(entry: Any) -> bool:
 
 
 def escape_tags(text: str) -> str:
-    """Return a text, which has none of our tags, without anything that looks like one.
+    """Put a space into each part of a text that looks like a tag (``[city 1]``), so that it is not restored like one.
 
-    A space after the bracket prevents that such a text of the user is restored like a tag.
+    The text must not contain a tag of this package.
     """
     return _LIKE_A_TAG.sub("[ ", text)

@@ -97,7 +97,7 @@ class ReportProperties:
 
 
 class _JsonRefusingType(type):
-    """Metaclass of classes whose objects make ``json`` fail with an error of ours.
+    """Metaclass of classes whose objects make ``json`` fail with ``RestoredNotJson``.
 
     ``json`` has no hook for objects that it cannot encode. Its encoder reads the name of their class for the message of
     a ``TypeError``. If that encoder reads the name, this metaclass raises our error. For all others it returns the

@@ -407,7 +407,7 @@ def _open_languages(language: str, pins: ExpectedBundle) -> TextBundle:
     if len(languages) == 1:
         return open_bundle(folders[0], TextBundle, **pins)
     if pins.get("signer") is not None:
-        raise OptionError("signer: only with one language")
+        raise OptionError("signer works only with a single language")
     own = ExpectedBundle(max_bytes=pins["max_bytes"]) if "max_bytes" in pins else ExpectedBundle()
     bundles = [
         open_bundle(folder, TextBundle, **{**own, "language": one})

@@ -53,7 +53,7 @@ class PrivacyGuarantee(Protocol):
         ...
 
     def name_privacy_unit(self, terms: "PrivacyTerms") -> str:
-        """Return the name of what the tokens are that count toward the spend, such as ``token``."""
+        """Return the noun for a token that counts toward the spend, such as ``distinct randomized word``."""
         ...
 
     def list_figures(self, terms: "PrivacyTerms") -> dict[str, Any]:
@@ -84,7 +84,7 @@ class PrivacyGuarantee(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class PrivacyTerms:
-    """Parameters under which any number of texts is sanitized.
+    """Mechanism, guarantee and options that apply to all texts of a call.
 
     Attributes:
         mechanism: Name of the mechanism.
@@ -117,7 +117,7 @@ class PrivacyTerms:
 
     @property
     def privacy_unit(self) -> str:
-        """Name of what the tokens are that count toward the spend, such as ``token``."""
+        """Noun for a token that counts toward the spend, such as ``distinct randomized word``."""
         return self.promise.name_privacy_unit(self)
 
     @property
@@ -184,7 +184,7 @@ class PrivacyStatement(ReleaseStatement):
 
     @property
     def spend(self) -> Spend:
-        """What the release spends in the privacy ledger; replaced tokens cost nothing."""
+        """Spend of the release in the privacy ledger; replaced tokens cost nothing."""
         return self.terms.promise.compute_spend(self.tokens)
 
     @property
@@ -270,7 +270,8 @@ class Result:
             (``--randomize``).
         replaced_words: In the mode ``names``, the number of replaced words that are on no list, without names and
             numbers.
-        outline: In the mode ``names``, what ``spans`` is computed from; ``None`` if the replaced parts are unknown.
+        outline: In the mode ``names``, positions and types from which ``spans`` is computed; ``None`` if the replaced
+            parts are unknown.
 
     >>> from textveil import Sanitizer
     >>> result = Sanitizer.load().sanitize("Anna paid.", protect="names")
@@ -335,7 +336,9 @@ class Result:
 
         spans = self.spans
         if show_originals and (self.mapping is None or spans is None):
-            raise OptionError("this result has no originals: only results of the mode names have, where they were made")
+            raise OptionError(
+                "this result has no originals: only results of the mode names have them, in the process that made them"
+            )
         pieces, position = list[MarkedPiece](), 0
         for start, end, entity_type, original in spans or ():
             pieces.append(MarkedPiece(self.text[position:start]))
@@ -347,7 +350,7 @@ class Result:
 
     @property
     def kept_words(self) -> "KeptWords | None":
-        """How many words the mode ``names`` kept and how many it replaced; ``None`` in other modes."""
+        """Numbers of words that the mode ``names`` kept and replaced; ``None`` in other modes."""
         return KeptWords(self.tokens, self.replaced_words) if self.terms.mechanism == "names" else None
 
     @property

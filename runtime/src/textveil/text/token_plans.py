@@ -73,7 +73,7 @@ class TokenPlanFactory:
         if not mechanism and "mechanism" not in checked:
             raise UnknownMechanism("this bundle has only the lists of the mode names: use protect names")
         if mechanism not in self._choosers:
-            raise UnknownMechanism(f"unknown mechanism; there are staircase, {', '.join(self._choosers)}")
+            raise UnknownMechanism(f"unknown mechanism: choose among staircase, {', '.join(self._choosers)}")
         self.bundle.check_mechanism(mechanism)
         unsupported = [name for name in _STAIRCASE_OPTIONS if name in checked]
         if unsupported:
@@ -147,11 +147,11 @@ def compute_pure_epsilon(bundle: TextBundle, level: SanTextLevel, mechanism: str
 
     If the caller specified the bundle or its signer, the certificate has the figure. The certificate of any other
     bundle is only a claim of its author, and no privacy ledger relies on it. The result is then a bound, rounded up:
-    ``ln Pr[M(x) = y]
-    - ln Pr[M(x') = y] <= 2 ln (max W / min W)``, where ``Pr[M(x) = y] = q(y) W[c] / Z(x)``. Here ``W`` are the weights
-      by
-    cell of the distance, ``q`` the prior of the output and ``Z`` the total. Between two inputs both the weight and the
-    total change by at most that factor (docs/proofs/ledger.md).
+
+        ln Pr[M(x) = y] - ln Pr[M(x') = y] <= 2 ln (max W / min W),    Pr[M(x) = y] = q(y) W[c] / Z(x).
+
+    Here ``W[c]`` is the weight of the distance's cell ``c``, ``q`` the factor of each output, and ``Z`` the total. The
+    weight and the total of two inputs each differ by at most the factor ``max W / min W`` (docs/proofs/ledger.md).
 
     Args:
         bundle: The bundle.

@@ -2,8 +2,8 @@
 
 The code that reads texts uses the character classes of Python and of the library ``regex``, because they are fast. The
 classes that count are those in ``characters.json`` of the bundle. The two differ on characters that are too new for the
-Unicode version of one of them. Such characters are replaced before a text is read by other characters, on whose classes
-both agree. The output gets the original characters again.
+Unicode version of one of them. Before a text is read, such characters are replaced by other characters, on whose
+classes both agree. In the output the original characters are put back.
 """
 
 import re

@@ -38,7 +38,7 @@ class LabelRelease:
         label_id: The randomized class label or cluster label, from 0.
         statement: Epsilon per text, and limits of the protection.
         notes: Remarks for the device alone; never part of the release.
-        sentence: The public sentence to release in place of the index; ``None`` to release the index itself.
+        sentence: The public sentence to release in place of the label; ``None`` to release the label itself.
 
     Example:
         >>> release = TextLabelEncoder.load().encode("Stocks fell on Friday.", epsilon=4)
@@ -85,7 +85,8 @@ class TextLabelEncoder:
     Instances hold no random state and are safe to share between threads. After a fork, load a new one.
 
     Args:
-        bundle: An opened bundle of an index. A bundle with a model must be pinned, since the encoder runs the model.
+        bundle: An opened label bundle. A bundle with a model must be pinned by its content hash or its signer, since
+            the encoder runs the model.
 
     Raises:
         EncoderUnavailable, EncoderFailed: The bundle has a model that cannot run here.

@@ -40,7 +40,7 @@ def check_expected(bundle: BundleBase) -> None:
     """
     if not bundle.is_expected:
         raise ModelNotExpected(
-            "this bundle runs a model, so state which one you trust: if its maker published this content hash, use "
+            "this bundle runs a model, so state which one you trust: if its publisher states this content hash, use "
             f"--expect-id {bundle.content_hash} (serve: --encoder-expect-id; Python: expect_id=), else --signer KEY"
         )
 

@@ -9,22 +9,12 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+from textveil.lazy import STATEMENTS, load_data
 from textveil.mechanisms.noise.parameters import BOX, L2, ReleaseParameters, WordDropout
 from textveil.mechanisms.noise.vector import bound_gaussian_delta, build_noise
 from textveil.release import PerCoordinate, PerWord, PrivacyLoss, ReleaseStatement, Spend, WholeText
 
-_NEVER_PROTECTED = (
-    "that a text was encoded, and with what parameters",
-    "repetition: encoding the same text again is a new release, and the epsilons and deltas add up",
-    "the number of pieces of the text, and so its length and the rarity of its words, against an observer who "
-    "can time the device",
-)
-_DELTA_LIMIT = "the bound has a delta: with a probability of about that size it may fail"
-_DROPOUT_LIMIT = (
-    "word dropout: it lowers the epsilon of a single token (letters and digits without a break, or one mark), "
-    "much less that of a name or number of several tokens, and not at all that of the whole text; and it does so only "
-    "toward those who cannot time the device, since time tells how many tokens were kept"
-)
+_TEXTS = load_data(STATEMENTS)["vector"]
 # Digits of the decimal arithmetic, and an upper bound of its rounding error in a logarithm.
 _DIGITS, _ROUNDING = 60, Decimal("1e-40")
 
@@ -105,16 +95,13 @@ class VectorStatement(ReleaseStatement):
     @property
     def not_protected(self) -> tuple[str, ...]:
         """Return the limits of the protection in plain words."""
-        items: list[str] = list(_NEVER_PROTECTED)
+        items: list[str] = list(_TEXTS["not_protected"])
         if self.parameters.mode == L2:
-            items.append(_DELTA_LIMIT)
+            items.append(_TEXTS["not_protected_delta"])
         if self.parameters.mode == BOX:
-            times = self.parameters.dimension
-            items.append(
-                f"the epsilon of a single coordinate is not the text's: for any two texts it is {times} times it"
-            )
+            items.append(_TEXTS["not_protected_coordinate"].format(times=self.parameters.dimension))
         if WordDropout(self.word_dropout).exact:
-            items.append(_DROPOUT_LIMIT)
+            items.append(_TEXTS["not_protected_dropout"])
         return tuple(items)
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Tokenizer of static extractors: table rows of words, and hash buckets of word pairs.
 
-It needs only numpy and the standard library. Training uses the same functions (docs/encoder-format.md, "Words").
+It needs only numpy and the standard library. Training uses the same functions (docs/encoder-format.md,
+"From a text to ids").
 """
 
 import re

@@ -25,8 +25,8 @@ class AttackedMechanism:
         bundle: The opened bundle.
         terms: Mechanism, mode and epsilon, as a privacy statement lists them.
         plan: The mechanism and rules that the options select; None in the mode names, which has no word mechanism.
-        randomizer: The randomizer of single tokens; None in the modes names, words and all, where the text around a
-            word decides what happens to it.
+        randomizer: The randomizer of single tokens; None in the modes names, words and all, where the treatment of a
+            word depends on the text around it.
 
     Raises:
         BundleError, OptionError: As ``Sanitizer.load`` and ``Sanitizer.sanitize``.

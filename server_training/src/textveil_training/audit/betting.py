@@ -26,7 +26,7 @@ class BettingTest:
     at most alpha (Ville 1939).
 
     Attributes:
-        factor: What the claim multiplies ``b`` with; 0 for a bet on ``a`` alone.
+        factor: Factor of ``b`` in the inequality of the claim; 0 for a bet on ``a`` alone.
         fee: Largest mean of ``a - factor b`` under the claim.
         log_wealth: Natural logarithm of the wealth; 0 at the start.
 
@@ -56,7 +56,10 @@ class BettingTest:
 
 
 class ClaimBets:
-    """Bets against a row of claims at once, by the pair test and by identification; each has half of the wealth."""
+    """Bets against several claims (values of epsilon) at once: half of the wealth by each of two tests.
+
+    The tests are the pair test and identification.
+    """
 
     def __init__(self, claim: Claim, pair: InputPair, chosen: InputSet | None) -> None:
         self._claim = claim

@@ -39,7 +39,7 @@ class Event:
     """An event of an output: its score is at least, or below, a threshold.
 
     Attributes:
-        name: What the score reads, for the report.
+        name: Name of the features that the score reads, for the report.
         score: The score of outputs.
         threshold: The threshold.
         of_first: Whether the event is likelier for the first input: a score of at least the threshold.
@@ -262,7 +262,7 @@ def _list_vector_learners(
 
 
 class InputGuesser:
-    """Guess which of the inputs an output came from, by a rule that no draw changes.
+    """Guess which of the inputs an output came from, by a fixed rule that learns from no draw.
 
     Texts: the input that equals the output, or else the nearest input by its words, rare words
     counting more, without regard to case: many rewriters write lowercase. Vectors: the nearest input.

@@ -1,7 +1,7 @@
 """Check that draws have fresh randomness: the same input twice must be able to give two outputs.
 
 Bounds from samples hold for independent draws. A rewriter that is deterministic, that stores its outputs, or that has a
-fixed seed violates this, and a count of its outputs would accuse a mechanism that may be private.
+fixed seed violates this, and counts of its outputs could refute the claim of a private mechanism by mistake.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ _INPUTS = 16
 
 @dataclass(frozen=True, kw_only=True)
 class Freshness:
-    """How draws of the same inputs differ.
+    """Comparison of repeated draws of the same inputs.
 
     Attributes:
         inputs: Number of compared inputs.
@@ -44,7 +44,7 @@ class Freshness:
     def explain(self) -> str:
         """Return one sentence about the randomness of the draws."""
         if self.constant:
-            return "all compared texts gave the same output"
+            return "all compared texts gave the same output; check that the mechanism reads its input"
         if self.unchanged:
             return "every text came out unchanged: nothing is private"
         if self.deterministic:

@@ -1,7 +1,7 @@
 """Inputs of an audit: candidate pairs of neighbors, sets for identification, and a public sample of texts.
 
-Texts come in lines without a mark of their source: an audit of a rewriter that keeps logs shows it nothing private if
-the texts are public. ``list_sample_texts`` has enough for every test.
+Texts are lines without a mark of their source. If they are public, an audit reveals nothing private even to a rewriter
+that keeps logs. ``list_sample_texts`` has enough texts for every test.
 """
 
 from collections import Counter
@@ -122,7 +122,7 @@ def _parse_distance(text: str, location: FileLocation) -> float:
     except ValueError:
         distance = 0.0
     if not 0 < distance < float("inf"):
-        raise DataError("the third column is no positive distance", location)
+        raise DataError("the third column is not a positive distance", location)
     return distance
 
 

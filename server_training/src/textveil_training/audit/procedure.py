@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from textveil_training.audit.betting import ClaimBets
 from textveil_training.audit.claims import Claim
+from textveil_training.audit.defaults import CONFIDENCE, DRAWS
 from textveil_training.audit.events import InputGuesser, Outputs, learn_event
 from textveil_training.audit.freshness import Freshness, check_freshness
 from textveil_training.audit.inputs import InputPair, InputSet
@@ -28,8 +29,6 @@ from textveil_training.audit.subjects import AuditedMechanism, parse_outputs
 from textveil_training.errors import RewriterError, SettingError
 from textveil_training.progress import ProgressCallback, ignore_progress
 
-DRAWS = 20_000
-CONFIDENCE = 0.999
 #: Numbers of outputs of k-ary randomized response for which a report has the power of the tests.
 _POWER_OUTPUTS = (10, 1000)
 
@@ -72,8 +71,8 @@ class TestResult:
         bound: Lower bound on epsilon, or on epsilon per unit of distance.
         refutes: Whether this refutes the claim.
         ceiling: Largest bound that this test could report at its number of draws; None without a limit.
-        half_power: The epsilon from which it reports half of it with probability 90 %, by the number of outputs of
-            k-ary randomized response; None where it never does. Per unit of distance, as the bound.
+        half_power: Smallest epsilon of k-ary randomized response of which the test reports at least half with
+            probability 90 %, by the number ``k`` of outputs; None if there is none. Per unit of distance, as the bound.
         draws: Draws that entered the bound.
         description: Pair or set of inputs, event and distance, without a text.
     """
@@ -119,7 +118,7 @@ class AuditReport:
 
     @property
     def verdict(self) -> str:
-        """Return ``refuted``, ``not refuted``, or ``not tested`` if draws repeat and one of each refutes nothing."""
+        """Return ``refuted``, ``not refuted``, or ``not tested`` if draws repeat and no other test refutes."""
         if any(one.refutes for one in self.tests):
             return "refuted"
         return "not tested" if self.freshness.repeats else "not refuted"
@@ -245,7 +244,7 @@ class _Audit:
         return _select(outputs, order == 0), _select(outputs, order == 1)
 
     def _choose_pair(self, pairs: Sequence[InputPair], draws: int) -> InputPair:
-        """Halve the pairs by what 500 draws of each seem to reveal, until one is left."""
+        """Drop repeatedly the half of the pairs with smaller bounds, estimated from 500 draws, until one is left."""
         left = list(pairs)
         known: dict[int, tuple[Outputs, Outputs]] = {}
         while len(left) > 1:
@@ -361,7 +360,7 @@ class _Audit:
         return result, _count_unchanged(inputs, which, outputs), equal
 
     def _test_by_betting(self, pair: InputPair, chosen: InputSet | None, alpha: float) -> TestResult:
-        """Bet against a row of claims until that of the mechanism is refuted, or the time or the draws are over."""
+        """Bet against several claims until the mechanism's own is refuted, or the time or the draws are over."""
         assert self._settings.until is not None
         end = time.monotonic() + 60 * self._settings.until
         claim, bets = self._claim, ClaimBets(self._claim, pair, chosen)
@@ -400,7 +399,7 @@ class _Audit:
 def _find_half_powers(
     outputs: Sequence[int], draws: int, alpha: float, distance: float, *, identification: bool
 ) -> dict[str, float | None]:
-    """Return where half of epsilon is found, per unit of distance, by the number of outputs."""
+    """Return ``TestResult.half_power``: by number of outputs, the smallest epsilon of which a test reports half."""
     found = {count: find_half_power(count, draws, alpha, identification=identification) for count in outputs}
     return {str(count): None if value is None else value / distance for count, value in found.items()}
 

@@ -19,7 +19,8 @@ from scipy.stats import binom, binomtest
 from textveil.mechanisms import Integers, draw_uniform_below, random_uint64
 from textveil.mechanisms.staircase import Staircase
 
-DRAWS = 1_000_000
+from textveil_training.audit.defaults import SAMPLER_DRAWS
+
 _BATCH = 1 << 18
 #: Number of compared groups: half of them hold one of the likeliest outputs each, the others divide the rest.
 _GROUPS = 32
@@ -58,7 +59,7 @@ class SamplerAudit:
         )
 
 
-def audit_sampler(staircase: Staircase, draws: int = DRAWS) -> SamplerAudit:
+def audit_sampler(staircase: Staircase, draws: int = SAMPLER_DRAWS) -> SamplerAudit:
     """Audit the sampler of one level of a staircase with the operating system's entropy.
 
     Args:

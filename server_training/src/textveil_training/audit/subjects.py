@@ -13,10 +13,12 @@ import shlex
 import signal
 import subprocess
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from textveil.errors import TextveilError
 
 from textveil_training.audit.events import Outputs
 from textveil_training.errors import RewriterError, SettingError
@@ -28,6 +30,7 @@ MAX_LINE_BYTES = 65_536
 #: Limit of the output of one process, in bytes.
 _MAX_BYTES = 256_000_000
 _READ_BYTES = 1 << 16
+_NO_SHELL = "; there is no shell, so pipes and variables need sh -c '...'"
 
 
 class AuditedMechanism(Protocol):
@@ -58,11 +61,21 @@ class FunctionMechanism:
         """Draw one output for each input.
 
         Raises:
-            RewriterError: The function returned another number of outputs.
+            RewriterError: The function raised an error, or returned another number of outputs.
         """
-        outputs = self._function(inputs) if self._batched else [self._function(one) for one in inputs]
-        if len(outputs) != len(inputs):
-            raise RewriterError(f"the function returned {len(outputs):,} outputs for {len(inputs):,} inputs")
+        try:
+            outputs = self._function(inputs) if self._batched else [self._function(one) for one in inputs]
+        except (TextveilError, MemoryError):
+            raise
+        except (Exception, SystemExit) as error:  # foreign code, whose messages may contain a text
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            place = f"{os.path.basename(frame.filename)} line {frame.lineno}"
+            if frame.filename == __file__:
+                place = "the call: it must take one argument"
+            raise RewriterError(f"the function raised {type(error).__name__} in {place}") from None
+        if not hasattr(outputs, "__len__") or len(outputs) != len(inputs):
+            count = f"{len(outputs):,}" if hasattr(outputs, "__len__") else "no list of"
+            raise RewriterError(f"the function returned {count} outputs for {len(inputs):,} inputs")
         report(len(outputs))
         return outputs
 
@@ -113,10 +126,7 @@ class CommandMechanism:
                 start_new_session=True,  # its children end with it
             )
         except (OSError, ValueError):
-            raise RewriterError(
-                "the program cannot be started: check --command; there is no shell, so pipes and variables need "
-                "sh -c '...'"
-            ) from None
+            raise RewriterError(f"the program cannot be started: check --command{_NO_SHELL}") from None
         try:
             data = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass")
             written = self._exchange(process, data, len(lines), report)
@@ -182,7 +192,7 @@ class CommandMechanism:
         if status:
             how = f"by signal {-status}" if status < 0 else f"with exit status {status}"
             raise RewriterError(
-                f"the program ended {how} after {written.count(10):,} of {lines:,} lines: run it by hand"
+                f"the program ended {how} after {written.count(10):,} of {lines:,} lines: run it by hand{_NO_SHELL}"
             )
         try:
             found = written.decode("utf-8").split("\n")
@@ -230,7 +240,8 @@ def parse_outputs(outputs: Sequence[Any], dimension: int | None = None) -> Outpu
         Texts, or an array of shape ``(n, dimension)``.
 
     Raises:
-        RewriterError: Vectors of several dimensions, with values that are not finite, or mixed with texts.
+        RewriterError: Vectors of several dimensions, with values that are not finite, or mixed with texts; or values of
+            another type, such as None.
 
     Example:
         >>> parse_outputs(["[1, 2]", "[3, 4.5]"]).tolist()
@@ -238,22 +249,27 @@ def parse_outputs(outputs: Sequence[Any], dimension: int | None = None) -> Outpu
         >>> parse_outputs(["one", "two"])
         ['one', 'two']
     """
-    if dimension == 0:
-        return [str(one) for one in outputs]
+    if dimension == 0 and all(isinstance(one, str) for one in outputs):
+        return [str(one) for one in outputs]  # also those that could be read as numbers
     if isinstance(outputs, np.ndarray) and outputs.ndim in (1, 2) and outputs.dtype.kind in "iuf":
         vectors: Any = outputs.reshape(len(outputs), -1)
     else:
         rows = [_parse_vector(one) for one in outputs]
         vectors = [row for row in rows if row is not None]
+        if any(row is None and not isinstance(one, str) for row, one in zip(rows, outputs, strict=True)):
+            raise RewriterError(
+                "an output is neither a text nor a number nor a list of numbers: return one of these for each text"
+            )
     if dimension is None and not len(vectors):
         return [str(one) for one in outputs]
     if dimension is None and len(vectors) < len(outputs) and all(isinstance(one, str) for one in outputs):
         return list(outputs)  # texts, some of which are numbers
-    if len(vectors) < len(outputs) or {len(row) for row in vectors} != {dimension or len(vectors[0])}:
+    wanted = len(vectors[0]) if dimension is None else dimension  # 0 for texts
+    if len(vectors) < len(outputs) or {len(row) for row in vectors} != {wanted}:
         raise RewriterError("the outputs differ in type or dimension: all must be texts, or vectors of one dimension")
     found = np.array(vectors, np.float64)
     if not np.isfinite(found).all():
-        raise RewriterError("a vector has a value that is no finite number: return finite numbers only")
+        raise RewriterError("a vector has a value that is not a finite number: return finite numbers only")
     return found
 
 
@@ -263,17 +279,22 @@ def _parse_vector(output: Any) -> list[float] | None:
             return None
         try:
             output = json.loads(output)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
         if isinstance(output, dict):
             output = output.get("vector")
     if isinstance(output, bool) or output is None:
         return None
     if isinstance(output, (int, float, np.integer, np.floating)):
-        return [float(output)]
+        return [_convert_number(output)]
     if isinstance(output, (list, tuple, np.ndarray)) and len(output):
         if isinstance(output, np.ndarray):
             return output.ravel().astype(np.float64).tolist() if output.dtype.kind in "iuf" else None
         if all(isinstance(one, (int, float, np.integer, np.floating)) and not isinstance(one, bool) for one in output):
-            return [float(one) if abs(one) <= 1e300 else math.inf for one in output]
+            return [_convert_number(one) for one in output]
     return None
+
+
+def _convert_number(value: Any) -> float:
+    """Return a number as a float: infinity if it is too large for a float."""
+    return float(value) if abs(value) <= 1e300 else math.inf

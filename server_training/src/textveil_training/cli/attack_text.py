@@ -107,7 +107,7 @@ class RawTextOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class TextAttackOptions(make_setting_options(TextAttackSettings, "attacks", "vectors")):
-    """Which attacks run, and on how many texts and tokens."""
+    """Options of the attacks to run, and of the numbers of texts and tokens."""
 
     heading: ClassVar[str] = "Attacks"
     attacks: Annotated[

@@ -14,6 +14,7 @@ import typer
 from textveil_cli.console import print_message, show_progress_bars
 from textveil_cli.options import ExpectedBundleOptions
 
+from textveil_training.audit.defaults import CONFIDENCE, DRAWS, SAMPLER_DRAWS
 from textveil_training.cli.options import JsonOption
 from textveil_training.errors import ClaimRefuted, SamplerFault, SettingError
 
@@ -24,13 +25,11 @@ if TYPE_CHECKING:
 
 #: Seconds between two lines of progress in a pipe.
 _SECONDS_PER_LINE = 30.0
-#: Draws of the audit of a sampler against its exact probabilities.
-_SAMPLER_DRAWS = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class SubjectOptions:
-    """The mechanism under audit: one of these."""
+    """Options of the mechanism under audit; exactly one is required."""
 
     heading: ClassVar[str] = "Mechanism"
     command: Annotated[
@@ -78,6 +77,10 @@ def _import_function(name: str) -> Any:
         found = getattr(importlib.import_module(module), function)
     except (ImportError, AttributeError, ValueError):
         found = None
+    except (Exception, SystemExit) as error:  # foreign code
+        raise SettingError(
+            f"importing the module of --python raised {type(error).__name__}: import it by hand"
+        ) from None
     finally:
         sys.path.remove("")
     if not callable(found):
@@ -160,9 +163,13 @@ def audit(
     claim: ClaimOptions,
     draws: Annotated[
         int | None,
-        typer.Option("--draws", min=100, help="Draws of each of two inputs; default: 20,000, of a bundle 1,000,000."),
+        typer.Option(
+            "--draws", min=100, help=f"Draws of each of two inputs; default: {DRAWS:,}, of a bundle {SAMPLER_DRAWS:,}."
+        ),
     ] = None,
-    confidence: Annotated[float, typer.Option("--confidence", help="Probability that the bound is right.")] = 0.999,
+    confidence: Annotated[
+        float, typer.Option("--confidence", help="Probability that the bound is right.")
+    ] = CONFIDENCE,
     until: Annotated[
         float | None,
         typer.Option(
@@ -198,7 +205,7 @@ def audit(
         return
     stated = claim.read_claim()
     pairs, sets = claim.list_inputs(seed)
-    settings = AuditSettings(draws=draws or 20_000, confidence=confidence, until=until, seed=seed)
+    settings = AuditSettings(draws=draws or DRAWS, confidence=confidence, until=until, seed=seed)
     with _show_progress() as progress:
         report = audit_mechanism(mechanism, stated, pairs, sets, settings, progress)
     _write(output, report.to_dict())
@@ -217,7 +224,7 @@ def _raise_verdict(report: "AuditReport") -> None:
     if report.verdict == "refuted":
         raise ClaimRefuted(f"the claim is refuted: epsilon is at least {report.bound:.2f}")
     if report.verdict == "not tested":
-        raise ClaimRefuted("the claim cannot be tested, since draws repeat: see the line randomness")
+        raise ClaimRefuted("the claim cannot be tested, since draws repeat: see the line randomness of the report")
 
 
 def _audit_bundle(
@@ -241,12 +248,12 @@ def _audit_bundle(
     expected = subject.expected.expected_bundle
     record: dict[str, Any] = {"samplers": [], "santext": []}
     faults: list[str] = []
-    for found in audit_bundle_samplers(subject.bundle, draws or _SAMPLER_DRAWS, expected):
+    for found in audit_bundle_samplers(subject.bundle, draws or SAMPLER_DRAWS, expected):
         record["samplers"].append(asdict(found))
         faults += [f"level {found.level}: {fault}" for fault in found.faults]
         if not as_json:
             print(found, flush=True)
-    settings = AuditSettings(draws=min(draws or 20_000, 20_000), confidence=confidence, until=until, seed=seed)
+    settings = AuditSettings(draws=min(draws or DRAWS, DRAWS), confidence=confidence, until=until, seed=seed)
     for mechanism, stated, pairs in make_bundle_audits(subject.bundle, settings.draws, expected, seed):
         with _show_progress() as progress:
             report = audit_mechanism(mechanism, stated, pairs, (), settings, progress)

@@ -25,7 +25,7 @@ from textveil_training.file_hashes import hash_file
 from textveil_training.terminal_tables import format_table
 
 if TYPE_CHECKING:
-    from textveil_export.index import IndexContents
+    from textveil_export.label import LabelBundleContents
 
     from textveil_training.data import LabeledExample
     from textveil_training.encoder.class_bundle import EncoderBundleSettings
@@ -205,7 +205,7 @@ def encoder(
     Finished parts are saved in BUNDLE.unfinished. After Ctrl-C, --resume continues to the same bundle.
     """
     try:
-        from textveil_export.index import add_sentences, write_index_bundle
+        from textveil_export.label import add_sentences, write_label_bundle
     except ImportError as error:
         raise MissingExtra(_NEEDS_EXPORT) from error
     from textveil_training.encoder.resume_cache import ResumeCache, get_unfinished_folder
@@ -233,7 +233,7 @@ def encoder(
         contents = _train_bundle(task, settings, extractor, asked, kept)
         if card.sentences is not None:
             contents = add_sentences(contents, card.sentences, "")
-        written = write_index_bundle(contents, output, force=force)
+        written = write_label_bundle(contents, output, force=force)
     except KeyboardInterrupt as interrupt:
         if kept.folder.exists():
             interrupt.add_note(f"finished parts are in {kept.folder.name}; repeat the command with --resume")
@@ -285,7 +285,7 @@ def _read_task(texts: LabeledTextOptions, seed: int, skipped: SkippedRows | None
 
 def _train_bundle(
     task: Any, settings: "EncoderBundleSettings", extractor: ExtractorOptions, teacher: str, kept: "ResumeCache"
-) -> "IndexContents":
+) -> "LabelBundleContents":
     from textveil_training.encoder.class_bundle import train_class_bundle
     from textveil_training.encoder.codebook_bundle import train_codebook_bundle
 
@@ -295,7 +295,7 @@ def _train_bundle(
         return train_class_bundle(task, settings, report, kept)
 
 
-def _print_summary(contents: "IndexContents", *, has_clusters: bool) -> None:
+def _print_summary(contents: "LabelBundleContents", *, has_clusters: bool) -> None:
     measured = contents.measured
     if has_clusters:
         print(f"{len(contents.labels)} clusters")
@@ -306,8 +306,8 @@ def _print_summary(contents: "IndexContents", *, has_clusters: bool) -> None:
 def _format_table(measured: dict[str, Any]) -> str:
     rows = [["randomizer", "epsilon", "accuracy", "balanced", "worst label"]]
     clean = {"without noise": {"": measured["clean"]}}
-    for channel, found in {**clean, **measured["randomizers"]}.items():
+    for randomizer, found in {**clean, **measured["randomizers"]}.items():
         for epsilon, figures in found.items():
             shares = (figures[key] for key in ("accuracy", "balanced_accuracy", "worst_recall"))
-            rows.append([channel, epsilon, *(f"{share:.4f}" for share in shares)])
+            rows.append([randomizer, epsilon, *(f"{share:.4f}" for share in shares)])
     return format_table(rows, left_columns=1)

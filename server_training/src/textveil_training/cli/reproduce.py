@@ -53,7 +53,7 @@ class StudyInputOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class StudyEffortOptions:
-    """How much is computed."""
+    """Options of the amount of computation."""
 
     heading: ClassVar[str] = "Effort"
     max_tokens: Annotated[

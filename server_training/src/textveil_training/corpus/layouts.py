@@ -45,7 +45,7 @@ class TabColumns:
 
 @dataclass(frozen=True)
 class RewritePlan:
-    """Which parts of a file are rewritten.
+    """Plan for rewriting a file: its columns of text, and the function that splits it into rows.
 
     Attributes:
         selection: Format and columns, as an argument for ``textveil_cli.files``.
@@ -58,7 +58,7 @@ class RewritePlan:
 
 
 def plan_rewrite(format_name: str, path: Path, text_keys: Sequence[str]) -> RewritePlan:
-    """Return which parts of a file are rewritten.
+    """Return the plan for rewriting a file: its columns of text, and the function that splits it into rows.
 
     Args:
         format_name: A key of ``data.FORMATS``.

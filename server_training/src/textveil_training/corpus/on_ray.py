@@ -88,7 +88,7 @@ def sanitize_corpus_on_ray(
     Raises:
         TextveilError: Options, bundle, input or output are not as they should be, or a worker met an error.
         ClusterError: There is no cluster, or it is configured to report usage statistics to others.
-        WorkerFailed: Workers were repeatedly ended from outside.
+        WorkerFailed: Workers were killed repeatedly.
         KeyboardInterrupt: Ctrl-C. Finished parts are kept.
 
     Privacy:

@@ -5,7 +5,7 @@ sets, several copies, and a record of the release, which training and measuremen
 the first draw.
 
 ``corpus_record`` has the records of a run. Its record in the output folder is written before the first draw, so that an
-interrupted run is known for what it is.
+interrupted run is recognized as unfinished.
 """
 
 import hashlib

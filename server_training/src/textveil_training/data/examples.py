@@ -1,4 +1,4 @@
-"""The one kind of example that every reader yields."""
+"""``LabeledExample``, the row of a data set that every reader yields."""
 
 from dataclasses import dataclass, field
 

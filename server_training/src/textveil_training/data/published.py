@@ -1,6 +1,7 @@
-"""Published formats: what a format is, and the one reader of those that are columns between tabs, never quoted.
+"""Published formats: their description, and the reader of all formats whose columns are separated by tabs.
 
-Some keep train, dev and test in one file, in this order, with a line of 20 equals signs after each.
+Cells are never quoted. Some formats have train, dev and test in one file, in this order, with a line of 20 equals signs
+after each.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -133,7 +134,7 @@ def read_tab_separated(data_format: DataFormat, path: FilePath, section: str | N
             yield example
     if data_format.sections and finished + (rows > 0) < len(data_format.sections):
         raise MissingSplit(
-            f"the file has {finished + (rows > 0)} splits instead of {len(data_format.sections)}: it is incomplete",
+            f"the file has {finished + (rows > 0)} of {len(data_format.sections)} splits: it is incomplete",
             FileLocation(format_file_name(path)),
         )
     if not data_format.sections and rows == 0:

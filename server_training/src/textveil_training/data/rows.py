@@ -1,7 +1,7 @@
-"""Lines, columns and fields of a text file, each with the location to name when it is malformed.
+"""Reader of the lines, columns and fields of a text file, with their locations for error messages.
 
-A line ends at LF, or at CR LF; nothing else ends one (Unicode has more line separators, and texts hold them).
-A byte order mark at the beginning of a file is dropped. Columns are separated by one tab and are never
+A line ends only at LF or CR LF: texts may contain the other line separators of Unicode. A byte order mark at the
+beginning of a file is dropped. Columns are separated by one tab and are never
 quoted: the published files hold unbalanced quotation marks, which a CSV reader would take for the beginning
 of a long field.
 

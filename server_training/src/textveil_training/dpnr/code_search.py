@@ -1,14 +1,14 @@
-"""The best accuracy that a mode's own noise allows: codes for the classes, placed to survive it.
+"""The best accuracy that the noise of a mode allows, with one vector (*code*) for each of K classes.
 
-A representation that knows nothing but the clean model's decision ``yhat`` is a choice of K points, the codes
-``c_yhat``, in the set that the mode bounds vectors to. The noise of the release is added to the code and the server
-decides by Bayes from what arrives, ``z = c_yhat + n``:
+A representation that depends only on the clean model's decision ``yhat`` is a choice of K points, the codes ``c_yhat``,
+in the set to which the mode bounds vectors. The noise of the release is added to the code, and the server applies
+Bayes' rule to the released vector ``z = c_yhat + n``:
 
     A(c) = integral of max_y sum_yhat P(yhat, y) p(z - c_yhat) dz
 
-The largest ``A`` over all codes and dimensions is what the mode's noise allows a decision to keep. It is at most the
-*reference* of ``benchmarks/bounds/channels.py``, which may choose any private channel; what lies between the two is
-the price of additive noise. A trained head is compared with this figure, and may start from these codes.
+The largest ``A`` over all codes and dimensions is the best accuracy with the mode's noise. It is at most the
+*reference* of ``benchmarks/bounds/channels.py``, the best accuracy of any private randomizer; the difference is the
+cost of additive noise. A trained head is compared with this figure, and may start from these codes.
 
 ``A`` is maximized by gradient ascent from several starts, with noise drawn once by a scrambled Sobol sequence (common
 random numbers: nearby codes see the same noise, so that their difference is not lost in it), and reported with a

@@ -1,4 +1,4 @@
-"""The stages of each kind of training: losses, optimizers and the figure that decides.
+"""The stages of each kind of training: losses, optimizers, and the figure that selects the best epoch.
 
 | kind | stages |
 |---|---|

@@ -1,6 +1,6 @@
-"""A head and a classifier trained on stored features, in memory: one cell of a table takes seconds, not an hour.
+"""Training of a head and a classifier on stored features, in memory: it takes seconds instead of an hour.
 
-The encoder stays as the clean model has it; results that come from here are labeled *frozen features*.
+The encoder is that of the clean model, unchanged; results of this module are labeled *frozen features*.
 """
 
 import tempfile

@@ -91,7 +91,7 @@ def compute_noise_scale(mode: Mode, dimension: int, epsilon: float, delta: float
 
 
 def _solve_rho(epsilon: float, delta: float) -> float:
-    """Compute ``mechanisms.zcdp.compute_largest_rho`` in floating point.
+    """Compute ``textveil.mechanisms.noise.zcdp.compute_largest_rho`` in floating point.
 
     It takes a thirtieth of the time of the exact function, and training calls it often.
     """

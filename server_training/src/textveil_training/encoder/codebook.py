@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil_export.index import quantize_static_parts
+from textveil_export.label import quantize_static_parts
 
 from textveil_training.data.splits import fold_words
 from textveil_training.encoder.extractors import (
@@ -203,7 +203,7 @@ def train_minilm_codebook(
         MissingExtra: The packages for it are not installed.
         InvalidClasses: The texts are too similar to form the clusters.
         CheckpointError: The encoder cannot be loaded.
-        ExportError: See ``textveil_export.encoder.onnx_parts``.
+        ExportError: onnxruntime is missing, or the exporter or onnxruntime refuses the model.
         ResumeError, OutputError: See ``ResumeCache``.
     """
     with require_minilm_packages():

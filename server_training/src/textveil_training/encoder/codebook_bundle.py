@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import HeldOutCounts, layout
 from textveil.mechanisms.staircase import LabelStaircase
-from textveil_export.index import IndexContents, compute_realized_epsilon, make_integer_randomizer
+from textveil_export.label import LabelBundleContents, compute_realized_epsilon, make_integer_randomizer
 
 from textveil_training.encoder.class_bundle import (
     EncoderBundleSettings,
@@ -45,7 +45,7 @@ def train_codebook_bundle(
     report: ProgressCallback,
     teacher: str,
     kept: ResumeCache,
-) -> IndexContents:
+) -> LabelBundleContents:
     """Learn a codebook, quantize its extractor and measure the bundle.
 
     Args:
@@ -92,13 +92,13 @@ def train_codebook_bundle(
     calibration = count_parts("calibration")
     shares = np.diag(calibration.sum(axis=0))
     labels = tuple(str(cluster) for cluster in range(count))
-    return IndexContents(
+    return LabelBundleContents(
         name=settings.name,
         labels=labels,
         extractor=trained.parts,
         weight=trained.weight,
         bias=trained.bias,
-        channels={"counts": levels},
+        randomizers={"counts": levels},
         default=settings.default,
         kind=layout.CLUSTER_LABELS,
         probabilities={
@@ -148,11 +148,11 @@ def compute_label_figures(
         levels: Levels of randomized response.
     """
 
-    def choose_labels(channel: NDArray[np.float64]) -> NDArray[np.int64]:
-        return (train @ channel).argmax(axis=0)
+    def choose_labels(randomizer: NDArray[np.float64]) -> NDArray[np.int64]:
+        return (train @ randomizer).argmax(axis=0)
 
-    def recall(channel: NDArray[np.float64]) -> NDArray[np.float64]:
-        released, told = test @ channel, choose_labels(channel)
+    def recall(randomizer: NDArray[np.float64]) -> NDArray[np.float64]:
+        released, told = test @ randomizer, choose_labels(randomizer)
         return np.array([counts[told == label].sum() for label, counts in enumerate(released)]) / test.sum(axis=1)
 
     def list_abandoned(level: LabelStaircase) -> list[str]:

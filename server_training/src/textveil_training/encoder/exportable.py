@@ -1,4 +1,4 @@
-"""Refuse an encoder that no bundle can hold before it is trained."""
+"""Check, before training, that a bundle can contain an encoder."""
 
 import json
 from pathlib import Path
@@ -10,9 +10,9 @@ from textveil_training.errors import CheckpointError
 
 
 def check_exportable(source: str) -> None:
-    """Check the configuration of an encoder that a bundle is to hold.
+    """Raise an error if the configuration of an encoder shows that it cannot be exported to a bundle.
 
-    A source without a readable configuration passes: loading it fails with an error of its own.
+    A source without a readable configuration passes this check: loading it raises another error.
 
     Args:
         source: ``minilm``, a folder, or the id of a model on a hub.

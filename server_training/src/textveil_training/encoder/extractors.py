@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import OnnxExtractorData, StaticExtractorData
 from textveil.vector import make_extractor
-from textveil_export.index import quantize_static_parts
+from textveil_export.label import quantize_static_parts
 
 from textveil_training.encoder.labeled_texts import LabeledTexts
 from textveil_training.encoder.minilm_settings import MinilmSettings

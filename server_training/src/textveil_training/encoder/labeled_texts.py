@@ -1,4 +1,4 @@
-"""A user's labeled texts, checked, and divided into texts for training, for the channels, and for the figures."""
+"""Labeled texts of a user, checked and divided into parts for training, calibration of randomizers, and test."""
 
 import hashlib
 from collections import Counter
@@ -60,7 +60,7 @@ class LabeledTexts:
 def count_confusion(
     part: LabeledPart, labels: NDArray[np.int64], classes: int, count: int | None = None
 ) -> NDArray[np.float64]:
-    """Count the texts of a part by true class (row) and noise-free decision (column).
+    """Count the texts of a part by true class (row) and the model's decision without noise (column).
 
     Args:
         part: The part.

@@ -1,9 +1,8 @@
 """Finished parts of an interrupted run, in a folder beside the new bundle, to resume from.
 
 bundle.unfinished/
-run.json              hash of everything that decides the result
-static.safetensors    a finished part: arrays, and facts in the header
-minilm/               the training of an encoder, with its own state
+run.json              hash of everything on which the result depends static.safetensors    a finished part: arrays, and
+facts in the header minilm/               the training of an encoder, with its own state
 """
 
 import json

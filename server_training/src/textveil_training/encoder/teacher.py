@@ -1,4 +1,4 @@
-"""The language model that teaches a codebook; it stays on the server and only reads the user's texts."""
+"""The language model to whose vectors a codebook is fitted; it runs on the server, during training only."""
 
 from collections.abc import Sequence
 from functools import partial

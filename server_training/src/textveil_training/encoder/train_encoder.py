@@ -93,7 +93,7 @@ def train_encoder(
         epsilon 4 for the whole text (any two texts)
     """
     try:
-        from textveil_export.index import write_index_bundle
+        from textveil_export.label import write_label_bundle
     except ImportError as error:
         raise MissingExtra(
             "this function needs textveil-export: pip install 'textveil-training[bundle]' (in a clone: pip install "
@@ -125,7 +125,7 @@ def train_encoder(
     )
     with show_progress_bars(enabled=progress) as report:
         contents = train_class_bundle(task, settings, report, kept)
-    encoder = write_index_bundle(contents, output, force=force)
+    encoder = write_label_bundle(contents, output, force=force)
     kept.remove()
     left_out = 0 if skipped is None else skipped.reasons.total()
     return TrainedEncoder(encoder=encoder, folder=output, measured=contents.measured, left_out=left_out)

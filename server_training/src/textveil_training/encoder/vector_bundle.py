@@ -1,4 +1,4 @@
-"""Train a vector bundle from one's own labeled texts: from a table to the file that a device loads.
+"""Train a vector bundle from labeled texts of a user: from a table to the folder that a device loads.
 
     textveil-train dpnr --data my.csv --text note --label topic -o bundle
 
@@ -351,7 +351,7 @@ def choose_codes(
     features: dict[str, Tensor],
     clean: RepresentationClassifier,
 ) -> ClassCodes:
-    """Search codes of the classes, or spread them in the box where a search would take minutes.
+    """Search the best codes of the classes; return random corners of the box if a search would take minutes.
 
     Args:
         recipe: Recipe of kind ``dpnr``.

@@ -1,4 +1,4 @@
-"""The one training engine: the loop, what every run has in common, its record, its files, its text."""
+"""Training engine of all commands: the loop, the run with its record and files, and the tokens of texts."""
 
 from typing import TYPE_CHECKING
 

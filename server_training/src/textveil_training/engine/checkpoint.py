@@ -43,7 +43,7 @@ class CheckpointLayout:
         version: Version of the format.
         description: Name of the description, a JSON file.
         encoder: Name of the encoder's folder.
-        noun: What error messages call the folder.
+        noun: Name of the folder in error messages.
     """
 
     format_name: str

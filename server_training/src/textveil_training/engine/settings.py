@@ -1,7 +1,7 @@
 """Settings of a run and the recipes they are read from.
 
-A recipe is a TOML file that holds everything that decides a published result, apart from the files that the command
-line names. There are no defaults and no inheritance in it: a missing key is an error, and so is an unknown one.
+A recipe is a TOML file with all settings on which a published result depends, apart from the files that the command
+line names. It has no defaults and no inheritance: a missing key is an error, and so is an unknown one.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""A training stage: what is trained on which batches, by which updates, and how it is measured.
+"""A training stage: the trained parameters, the batches, the updates, and the measurement after each epoch.
 
 Each update has an optimizer, usually AdamW with a learning rate for each part of a network.
 """

@@ -1,4 +1,4 @@
-"""From texts to vectors of an encoder: sequences of one text or a pair, pooled vectors, and the head fitted to them."""
+"""Vectors of an encoder for texts: sequences of one text or a pair, pooled vectors, and the head fitted to them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

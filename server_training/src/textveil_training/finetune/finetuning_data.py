@@ -1,7 +1,7 @@
 """Data of a fine-tuning: three splits of single texts or pairs with a class or a score, checked.
 
-Which row belongs to which split, where the format does not say, depends on the row's number alone: so raw text and
-every sanitized copy of it are divided alike, and runs on them can be compared row by row.
+If the format defines no splits, the split of a row depends only on the row's number. So raw text and every sanitized
+copy of it are divided alike, and runs on them can be compared row by row.
 """
 
 import hashlib
@@ -148,7 +148,7 @@ def _split_by_row(examples: list[LabeledExample], shares: dict[str, int]) -> dic
     for row, example in enumerate(examples):
         divided[choose_share(str(row), shares)].append(example)
     if not all(divided.values()):
-        raise MissingSplit("too few rows for train, dev and test: add rows, or pass a test file (--test)")
+        raise MissingSplit("too few rows for train, dev and test: add rows, or pass data with splits of their own")
     return divided
 
 

@@ -26,12 +26,14 @@ class FinetunedDescription:
 
     Attributes:
         labels: Labels in the order of the outputs; empty where the output is a score.
-        pairs: Whether a row has two texts. joined: Whether both texts of a pair go through the encoder in one
-            sequence. Otherwise each has a vector, u and v, and the head reads ``[u, v, |u - v|, u * v]`` (Conneau et
-            al. 2017). max_tokens: Number of tokens that longer inputs are cut to. lowercase: Whether the encoder is
-            uncased. encoder: ``encoder`` if the folder has a tuned encoder; otherwise the source of the untuned
-            encoder. encoder_sha256: SHA-256 of the encoder's weights. release: Privacy terms of the sanitized
-            training texts; None for raw texts.
+        pairs: Whether a row has two texts.
+        joined: Whether both texts of a pair go through the encoder in one sequence. Otherwise each has a vector, u and
+            v, and the head reads ``[u, v, |u - v|, u * v]`` (Conneau et al. 2017).
+        max_tokens: Number of tokens to which longer inputs are cut.
+        lowercase: Whether the encoder is uncased.
+        encoder: ``encoder`` if the folder has a tuned encoder; otherwise the source of the untuned encoder.
+        encoder_sha256: SHA-256 of the encoder's weights.
+        release: Privacy terms of the sanitized training texts; None for raw texts.
     """
 
     labels: tuple[str, ...]

@@ -74,7 +74,7 @@ class FinetuningRecipe:
     Attributes:
         name: Name of the recipe, printable.
         kind: ``finetune``.
-        note: Sentence that says what it is for.
+        note: Sentence about the purpose of the recipe.
         training: Settings of the first run.
     """
 

@@ -68,7 +68,7 @@ class PretrainingRecipe:
     Attributes:
         name: Name of the recipe, printable.
         kind: ``pretrain``.
-        note: Sentence that says what it is for.
+        note: Sentence about the purpose of the recipe.
         raw: Whether raw text is masked instead of sanitized text.
         training: Settings. ``start`` may be the name of another recipe; the command line then gives the folder that
             this recipe wrote.

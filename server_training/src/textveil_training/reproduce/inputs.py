@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textveil_training.data import LabeledExample
+from textveil_training.data import LabeledExample, load_examples
 from textveil_training.errors import CheckpointError, DataOptionError, UnreadableFile
 from textveil_training.file_hashes import hash_file
 from textveil_training.progress import ProgressCallback, ignore_progress
@@ -62,16 +62,23 @@ def check_inputs(study: PublishedStudy, inputs: ReproductionInputs) -> None:
 
     Raises:
         UnreadableFile: The data or the vectors do not exist.
-        DataOptionError: The study does not read the format, or needs no texts.
+        DataError: The first row of the data is not of the format.
+        DataOptionError: The study does not read the format, or needs no texts, vectors or model.
         CheckpointError: The folder of the model has no weights.
     """
     if inputs.data is not None and not study.formats:
         raise DataOptionError(f"{study.name} needs no texts: omit --data")
+    if inputs.vectors is not None and not study.reads_vectors:
+        raise DataOptionError(f"{study.name} needs no word vectors: omit --vectors")
+    if inputs.model != MINILM and not study.formats:
+        raise DataOptionError(f"{study.name} needs no model: omit --model")
     if inputs.format_name is not None and inputs.format_name not in study.formats:
         raise DataOptionError(f"{study.name} reads {', '.join(study.formats) or 'no data'}: pass another --format")
     for path, option in ((inputs.data, "--data"), (inputs.vectors, "--vectors")):
         if path is not None and not path.exists():
             raise UnreadableFile(f"the path of {option} does not exist: check it")
+    if inputs.data is not None:  # the first row alone: a file of another layout is found before PyTorch is imported
+        next(load_examples(get_format_name(study, inputs), inputs.data), None)
     folder = Path(inputs.model)
     if folder.is_dir() and not any((folder / name).is_file() for name in WEIGHTS):
         raise CheckpointError("the folder of --model has no model.safetensors: pass a folder with weights")

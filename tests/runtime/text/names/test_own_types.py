@@ -9,6 +9,7 @@ import pytest
 from textveil import Conversation, Sanitizer
 from textveil.errors import OptionError
 from textveil.text.names.own_types import PLACEHOLDER
+from textveil.text.names.tokens import RANDOMIZED
 
 PATTERNS = {"employee": "EMP[0-9]{5}", "ticket": "[A-Z]{3}-[0-9]{1,4}", "level": "L[1-5]"}
 KNOWN = ["Daniel Keller, D. Keller, Dan", "Will"]
@@ -35,6 +36,14 @@ def test_a_layout_with_few_strings_gives_tags_in_every_style(sanitizer: Sanitize
     for consistent in (True, False):
         output = sanitizer.sanitize("at L3, L4 and L3", **OPTIONS, consistent=consistent).text
         assert output == "at [level 1], [level 2] and [level 1]"
+
+
+def test_a_literal_that_is_the_mark_of_randomized_words_is_replaced(sanitizer: Sanitizer) -> None:
+    options: dict[str, Any] = {"protect": "names", "patterns": {"code": f"{RANDOMIZED}|d(rawn|ab1)"}}
+    for more in ({}, {"facts": "useful"}, {"consistent": False}):
+        result = sanitizer.sanitize(f"it is {RANDOMIZED} now", **options, **more)
+        assert result.text == "it is [code 1] now"
+        assert result.randomized_words == 0
 
 
 def test_style_tag_and_the_options_of_types_take_own_names(sanitizer: Sanitizer) -> None:

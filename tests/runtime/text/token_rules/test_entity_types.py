@@ -10,12 +10,11 @@ from textveil.bundle.text_bundle import TextBundle
 from textveil.bundle.word_lists import decode_list
 from textveil.errors import BundleDamaged
 from textveil.text.segmentation import LOWER, TITLE, UPPER, find_case_pattern, fold_word, is_string, split_text
+from textveil.text.segmentation.segments import SHAPES, classify_shape
 from textveil.text.token_rules.entity_types import (
-    SHAPES,
     EntityType,
     EntityTypes,
     ListedWordIndex,
-    classify_shape,
     list_surrogates,
     parse_entity_type,
 )
@@ -40,7 +39,6 @@ def test_shapes(shape: str) -> None:
     for string in SHAPED[shape].split():
         assert split_text(string) == [string]
         assert classify_shape(string) == shape, string
-        assert [name for name, fits in SHAPES.items() if fits(string)] == [shape]
 
 
 def test_numbers_in_groups() -> None:
@@ -54,7 +52,7 @@ def test_numbers_in_groups() -> None:
 def test_every_string_has_one_shape(text: str) -> None:
     for segment in split_text(text):
         if is_string(segment):
-            assert sum(fits(segment) for fits in SHAPES.values()) == 1
+            assert classify_shape(segment) in SHAPES
 
 
 @pytest.mark.parametrize(
@@ -77,7 +75,7 @@ def test_every_string_has_one_shape(text: str) -> None:
 def test_kinds_are_found(word: str, name: str | None) -> None:
     kinds = small_kinds()
     index = (
-        kinds.find_string_type(word)
+        kinds.index_by_shape[classify_shape(word)]
         if is_string(word)
         else kinds.find_word_type(fold_word(word), find_case_pattern(word))
     )
@@ -86,7 +84,7 @@ def test_kinds_are_found(word: str, name: str | None) -> None:
 
 def test_strings_are_found_by_shape_and_words_by_list_only() -> None:
     kinds = EntityTypes([EntityType("odd", None, b"a4\ncat\ndog\tcapitalized\n", ("cat",))])
-    assert kinds.find_string_type("a4") is None
+    assert kinds.index_by_shape == {}
     assert [kinds.find_word_type("cat", case) for case in (LOWER, TITLE, UPPER)] == [0, 0, 0]
     assert [kinds.find_word_type("dog", case) for case in (LOWER, TITLE, UPPER)] == [None, 0, 0]
 

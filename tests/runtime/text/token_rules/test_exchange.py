@@ -9,9 +9,9 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from small_lists import RULES
-from textveil.text.segmentation import TITLE, UPPER, is_gap, segments, split_text
+from textveil.text.segmentation import TITLE, UPPER, begins_sentence, is_gap, segments, split_text
 from textveil.text.segmentation.segments import is_emoticon, is_string
-from textveil.text.token_rules import ClassifiedToken, TemplateRule, TokenRole, begins_sentence
+from textveil.text.token_rules import ClassifiedToken, TemplateRule, TokenRole
 
 Cut = Callable[[str], list[str]]
 

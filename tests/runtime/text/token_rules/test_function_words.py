@@ -3,8 +3,8 @@
 import pytest
 from small_lists import RULES
 from textveil.errors import BundleDamaged
-from textveil.text.segmentation import LOWER, TITLE, UPPER
-from textveil.text.token_rules import ClassifiedToken, TemplateRule, TokenRole, begins_sentence, parse_function_words
+from textveil.text.segmentation import LOWER, TITLE, UPPER, begins_sentence
+from textveil.text.token_rules import ClassifiedToken, TemplateRule, TokenRole, parse_function_words
 
 
 def said(segment: str, starts: bool = False, rule: TemplateRule = RULES["visible"]) -> list[tuple[str, int, object]]:

@@ -3,7 +3,6 @@
 import { EMPHASIS, FUNCTION, type NamesLists, NOUN, OPENER, RARE, START, STRICT } from "../../bundle/namesFiles.js";
 import { includesWord, type Rules } from "../../bundle/rules.js";
 import { types } from "../../data.js";
-import { GAP as IS_GAP } from "../segmentation/segments.js";
 import {
   capitalizeFirst,
   findCasePattern,
@@ -244,11 +243,5 @@ export class Lexicon {
 
 /** Return the keys of all words and strings of allowed or denied entries. */
 export function collectKeys(entries: readonly string[], lists: NamesLists): Set<string> {
-  const keys = new Set<string>();
-  for (const entry of entries) {
-    for (const [segmentType, segment] of lists.segmenter.splitText(entry.replace(/^\ufeff/, ""))) {
-      if (segmentType !== IS_GAP) keys.add(foldWord(segment));
-    }
-  }
-  return keys;
+  return new Set(entries.flatMap((entry) => lists.segmenter.splitEntry(entry)[1].map(foldWord)));
 }

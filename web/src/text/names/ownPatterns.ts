@@ -57,7 +57,7 @@ class PatternParser {
 
   parse(): Node {
     const node = this.#parseAlternatives(0);
-    if (this.#at < this.#text.length) throw new PatternProblem("has a bracket that nothing opens");
+    if (this.#at < this.#text.length) throw new PatternProblem("has a closing bracket without an opening one");
     return node;
   }
 
@@ -97,12 +97,12 @@ class PatternParser {
         this.#at += 2;
       }
       const node = this.#parseAlternatives(depth + 1);
-      if (this.#take() !== ")") throw new PatternProblem("has a group without its end");
+      if (this.#take() !== ")") throw new PatternProblem("has a group without a closing bracket");
       return node;
     }
     if (character === "[") return { kind: "class", members: this.#parseClass() };
     if (character === "\\") return { kind: "class", members: this.#parseEscape() };
-    if ("?*+{".includes(character)) throw new PatternProblem("repeats nothing");
+    if ("?*+{".includes(character)) throw new PatternProblem("has a repetition with nothing before it");
     if (SPECIAL.includes(character)) throw new PatternProblem(`has ${character}: ${SUPPORTED}`);
     return { kind: "class", members: checkCharacter(character) };
   }
@@ -118,7 +118,7 @@ class PatternParser {
 
   #parseClass(): string {
     const members = new Set<string>();
-    if (this.#next === "^") throw new PatternProblem(`has a class of all other characters: ${SUPPORTED}`);
+    if (this.#next === "^") throw new PatternProblem(`has a negated class such as [^a]: ${SUPPORTED}`);
     while (this.#next !== "]") {
       const first = this.#parseMember();
       const isRange = this.#next === "-" && !["", "]"].includes(this.#text.charAt(this.#at + 1));
@@ -142,7 +142,7 @@ class PatternParser {
 
   #parseMember(): string {
     const character = this.#take();
-    if (character === "") throw new PatternProblem("has a class without its end");
+    if (character === "") throw new PatternProblem("has a character class without a closing ]");
     return character === "\\" ? this.#parseEscape() : checkCharacter(character);
   }
 
@@ -153,7 +153,7 @@ class PatternParser {
     if (mark === "{") {
       BOUNDS.lastIndex = this.#at;
       const match = BOUNDS.exec(this.#text);
-      if (match === null) throw new PatternProblem("has a { that is no repetition");
+      if (match === null) throw new PatternProblem("has a { that begins no repetition such as {2}");
       least = Number(match[1]);
       most = match[2] === undefined ? least : match[3] ? Number(match[3]) : undefined;
       this.#at = BOUNDS.lastIndex;
@@ -163,7 +163,7 @@ class PatternParser {
     if (most === undefined && node.kind !== "class")
       throw new PatternProblem(`repeats a group without a limit: ${SUPPORTED}`);
     if (most !== undefined && (most < least || most === 0))
-      throw new PatternProblem("repeats something from more to fewer times, or never");
+      throw new PatternProblem("has a repetition whose maximum is 0 or below its minimum");
     return { kind: "repetition", node, least, most };
   }
 }

@@ -1,5 +1,6 @@
 /** Sanitizing of texts in the mode `names`, under one set of options. */
 
+import type { ReplyRules } from "../../bundle/replyRules.js";
 import type { TextBundle } from "../../bundle/textBundle.js";
 import { DEFAULT_FACTS, FACTS, NAMES_BATCH_CHARACTERS } from "../../constants.js";
 import { types } from "../../data.js";
@@ -84,6 +85,8 @@ function joinJsonElements(parts: readonly JsonPart[], readNext: () => ReadText):
 export class NamesPlan {
   readonly style: ReplacementStyle;
   readonly facts: FactRules;
+  /** How replies in the language write a surrogate in other forms. */
+  readonly replyRules: ReplyRules;
   readonly #bundle: TextBundle;
   readonly #surrogates: SurrogatePools;
   readonly #allowed: ReadonlySet<string>;
@@ -95,6 +98,7 @@ export class NamesPlan {
     const lists = bundle.namesLists;
     this.#bundle = bundle;
     this.#options = options;
+    this.replyRules = lists.rules.replies;
     const builtIn = new SurrogatePools(lists.surrogatePools, lists.rules);
     const [patterns, known] = [options.patterns ?? new Map<string, string>(), options.known ?? []];
     const hasOwn = patterns.size > 0 || known.length > 0;
@@ -105,7 +109,7 @@ export class NamesPlan {
     const knownTypes = new Set([...builtIn.entityTypes.map(getPublicType), ...patterns.keys()]);
     const [keptTypes, taggedTypes, droppedTypes] = [options.keep, options.tag, options.drop].map((classifier = []) => {
       if (!classifier.every((entityType) => knownTypes.has(entityType))) {
-        throw new OptionError(`no such entity type; there are ${[...knownTypes].sort().join(", ")}`);
+        throw new OptionError(`no such entity type: choose among ${[...knownTypes].sort().join(", ")}`);
       }
       return new Set(classifier);
     }) as [Set<string>, Set<string>, Set<string>];

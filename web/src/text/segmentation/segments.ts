@@ -19,6 +19,7 @@ import {
   N,
 } from "./characterClasses.js";
 import { joinNumbers, type StringSpans } from "./numberGroups.js";
+import { WHITE } from "./words.js";
 
 export const GAP = 0;
 export const WORD = 1;
@@ -36,6 +37,7 @@ const HOST_ENDS = makePointSet("/?#:");
 const [DOT, COLON, SEMICOLON, SLASH, BACKSLASH, PERCENT, HYPHEN, APOSTROPHE] = [...".:;/\\%-'"].map((character) =>
   character.charCodeAt(0),
 ) as [number, number, number, number, number, number, number, number];
+const STRIPPED = new RegExp(`^[${WHITE}]+|[${WHITE}]+$`, "g");
 /** Domains by their letters in lower case. */
 const DOMAINS = [...ENGLISH.data.domains.all, ...ENGLISH.data.domains.words].map((domain) =>
   [...domain].map((letter) => letter.codePointAt(0) ?? 0),
@@ -78,6 +80,12 @@ export class Segmenter {
     const segments: [number, string][] = [];
     this.iterateSegments(text, (kind, segment) => segments.push([kind, segment]));
     return segments;
+  }
+
+  /** Return an entry of a user's list without a byte order mark and blanks at its ends, and its words and strings. */
+  splitEntry(entry: string): [string, string[]] {
+    const stripped = entry.replace(/^\ufeff/, "").replace(STRIPPED, "");
+    return [stripped, this.splitText(stripped).flatMap(([kind, segment]) => (kind === GAP ? [] : [segment]))];
   }
 
   /** Return the end of the lone clitic at an index; the index itself without one. */

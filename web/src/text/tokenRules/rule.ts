@@ -1,11 +1,12 @@
 /** Rule of the modes `words` and `all`: each token is kept, replaced or randomized (docs/format-staircase.md). */
 
 import { ENGLISH, includesWord } from "../../bundle/rules.js";
+import { CAPITALIZED, RECOGNIZED_ONLY } from "../../bundle/wordLists.js";
 import { SHAPES } from "../../constants.js";
 import { characters } from "../../data.js";
 import { BundleDamaged } from "../../errors.js";
 import { BLANK } from "../segmentation/characterClasses.js";
-import { GAP, type Segmenter, STRING, WORD } from "../segmentation/segments.js";
+import { type Segmenter, STRING, WORD } from "../segmentation/segments.js";
 import {
   applyCase,
   findCasePattern,
@@ -17,7 +18,6 @@ import {
   LOWER,
   TITLE,
   UPPER,
-  WHITE,
 } from "../segmentation/words.js";
 import { classifyShape } from "./shapes.js";
 
@@ -30,7 +30,6 @@ const { clitics } = ENGLISH;
 const APOSTROPHES = "'\u2019\u2018\u02bc\uff07";
 const SENTENCE_ENDS = new RegExp(`[${characters.marks.sentence_ends}]`);
 const LETTERS = /^[A-Za-z]+$/;
-const STRIPPED = new RegExp(`^[${WHITE}]+|[${WHITE}]+$`, "g");
 
 /** Decision of the rule on one token. */
 export interface ClassifiedToken {
@@ -114,8 +113,6 @@ export class EntityTypes {
   }
 }
 
-export const CAPITALIZED = 1;
-export const RECOGNIZED_ONLY = 2;
 const NONE = -1;
 
 /** Rule under the options of one call. */
@@ -224,10 +221,8 @@ export class TemplateRule {
   }
 
   #listDeniedKeys(entry: string): string[] {
-    const trimmed = entry.replace(/^\ufeff/, "").replace(STRIPPED, "");
-    const { segmenter } = this.entityTypes;
-    const words = segmenter.splitText(trimmed).filter(([kind]) => kind !== GAP);
-    return words.length === 0 ? [] : [foldWord(trimmed), ...words.map(([, segment]) => foldWord(segment))];
+    const [stripped, words] = this.entityTypes.segmenter.splitEntry(entry);
+    return words.length === 0 ? [] : [foldWord(stripped), ...words.map(foldWord)];
   }
 }
 

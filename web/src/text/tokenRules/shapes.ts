@@ -6,9 +6,9 @@ import { CodePoints, IN_NUMBERS, ND } from "../segmentation/characterClasses.js"
 import type { Segmenter } from "../segmentation/segments.js";
 import { isAscii } from "../segmentation/words.js";
 
-const YEARS = /^0000[-/‐‑–]0000$/;
-const PHONE = /^\+?[0(][0() \u00a0\u2009\u202f./‐‑–-]*0$/;
-const GROUPED = /[+() \u00a0\u2009\u202f‐‑–-]|[./].*[./]/;
+const YEARS = new RegExp(`^(?:${data.patterns.digit_years})$`);
+const PHONE = new RegExp(`^(?:${data.patterns.phone_number})$`);
+const GROUPED = new RegExp(data.patterns.number_with_groups);
 const MIN_PHONE_DIGITS = 7;
 const MAX_PHONE_DIGITS = 15;
 

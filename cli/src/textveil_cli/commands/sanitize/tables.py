@@ -256,7 +256,7 @@ class _TableRun:
         return parts
 
     def make_report_facts(self, result: RunResult) -> "ReportFacts":
-        """Return what a report states besides the texts."""
+        """Return the facts about the run that a report states besides the texts."""
         from textveil_cli.changes import ReportFacts
 
         counts, is_table = result.counts, self.selection.format != "lines"

@@ -6,7 +6,7 @@ therefore checks the bytes first against ONNX's published schema (onnx.proto3, M
 the tables below reach onnxruntime. Subgraphs are not allowed, so the schema limits the depth of a model.
 
 The check does not limit the cost of running the model on a text. Models run only if the caller stated the bundle's
-content hash or signer (``textveil.vector``), and exporters limit the work (docs/encoder-format.md, "The model").
+content hash or signer (``textveil.vector``), and exporters limit the work (docs/encoder-format.md, "model.onnx").
 """
 
 import re

@@ -104,7 +104,7 @@ def check_calibration(words: int, draws: int, eta: float) -> None:
 
 
 def count_required(draws: int, eta: float) -> int:
-    """Return the smallest number of outputs that is at least ``1 - eta`` of them, by the decimal digits of ``eta``.
+    """Return the smallest integer that is at least ``(1 - eta) * draws``, with the decimal digits of ``eta`` as exact.
 
     >>> count_required(1000, 0.05), count_required(10, 0.3), count_required(3, 0.0)
     (950, 7, 3)

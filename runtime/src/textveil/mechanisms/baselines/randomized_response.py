@@ -70,7 +70,7 @@ class RandomizedResponse:
         return cls(_make_output_mask(table), tail, max(own - tail, 0))
 
     def compute_rows(self, inputs: Integers) -> WeightRows:
-        """Return the weight rows of some inputs, in their order."""
+        """Return the weights of all outputs for some inputs, one row for each input."""
         own = np.append(self.is_output, 0)[inputs]
         stored = np.where(own, inputs, 0)[:, None]
         tail = np.full(len(inputs), self.tail, dtype=np.int64)

@@ -12,8 +12,8 @@ tables are built by integer arithmetic on fixed-point constants, with the same r
 * ``make_discrete_gaussian``: Pr[n] ~ exp(-n^2 / (2 variance)) (Canonne, Kamath, Steinke 2020), up to a stated total
   variation distance.
 
-The probability beyond ``reach`` is added to the values ``-reach`` and ``reach``. A release that is clamped to the
-outputs that every input can reach has the same distribution.
+The probability beyond ``reach`` is added to the values ``-reach`` and ``reach``. If every release is clamped to the
+outputs that every input can reach, this change of the tails does not affect its distribution.
 """
 
 from dataclasses import dataclass
@@ -94,7 +94,7 @@ class NoiseTable:
     def _last_words(self) -> Words:
         """Largest 64-bit random word that selects each value, by ascending value.
 
-        The largest possible word follows until the length is a power of two.
+        Copies of the largest possible word pad the array to a length that is a power of two.
         """
         half = np.array(self.counts, dtype=np.uint64)
         # The running sum ends at 2**64, which wraps to 0; the last word is one less, 2**64 - 1.
@@ -128,8 +128,8 @@ def make_discrete_laplace(scale: Fraction, reach: int, bits: int = WORD_BITS) ->
     """Build the table of ``Pr[n] ~ exp(-|n| / scale)``, never steeper than that.
 
     The count of ``reach - 1`` is the ideal one rounded down. Every count further inwards is ``exp(1 / scale)`` times
-    its outer neighbor, rounded down. What is missing from ``2**bits`` is added to the two ends, which stand for the
-    tails.
+    its outer neighbor, rounded down. The counts that are missing to the sum ``2**bits`` are added to the two ends,
+    which represent the tails.
 
     Args:
         scale: Scale of the noise in steps, above 0.
@@ -192,7 +192,7 @@ def bound_total_variation(reach: int, bits: int = WORD_BITS) -> Fraction:
     """Bound the total variation between a ``make_discrete_gaussian`` table and the exact noise.
 
     The exact distribution has its tails added to its ends in the same way. Every count inside is below the ideal one by
-    less than 1, and that of 0 by less than 2. Only the counts of the ends are above.
+    less than 1, and that of 0 by less than 2. Only the counts of the two ends are above their ideal values.
     """
     return Fraction(2 * reach + 1, 1 << bits)
 

@@ -159,5 +159,5 @@ def _parse_exact(number: object, name: str) -> Fraction:
         value = Decimal("nan")
     # A far exponent would expand to an integer with as many digits.
     if not value.is_finite() or len(text) > 40 or not -30 <= value.adjusted() <= 30:
-        raise OptionError(f"{name} must be a decimal number of moderate size")
+        raise OptionError(f"{name} must be a decimal number of at most 40 characters, with an exponent from -30 to 30")
     return Fraction(value)

@@ -2,11 +2,10 @@
 
     Pr[M(x) = y] = (G b(y) + F a(x, y)) / (G S + F H),    0 <= a(x, y) <= b(y),    sum over y of a(x, y) = H
 
-``x`` is the class or cluster label of a text, and ``y`` the label that is released (its *index*). The mechanism and its
-symbols are those of ``textveil.mechanisms.staircase.staircase``, except that ``a`` is stored instead of computed from
-neighbors, and that the budget has no remainder. Every randomizer with ``Q(y|x) <= exp(epsilon) Q(y|x')`` has this form,
-up to the rounding of its integers (docs/proofs/index-staircase.md). Two-valued ones are extremal (Kairouz, Oh,
-Viswanath 2014).
+``x`` is the class or cluster label of a text, and ``y`` the label that is released. The mechanism and its symbols are
+those of ``textveil.mechanisms.staircase.staircase``, except that ``a`` is stored instead of computed from neighbors,
+and that the budget has no remainder. Every randomizer with ``Q(y|x) <= exp(epsilon) Q(y|x')`` has this form, up to the
+rounding of its integers (docs/proofs/index-staircase.md). Two-valued ones are extremal (Kairouz, Oh, Viswanath 2014).
 """
 
 from dataclasses import dataclass, field

@@ -4,7 +4,7 @@ A *slot* is the place in a text that receives an output. A word that is a name o
 ordinary word in lower case. So slots in lower case have their own, larger set of outputs. Whether a slot is in lower
 case follows from the template, which the two texts of the guarantee have in common. With consistent sampling the two
 texts also have the same slots for each sample. So one staircase samples a slot for both texts, and its theorem holds
-(docs/proofs/staircase.md, "Slots").
+(docs/proofs/staircase.md, "Texts").
 """
 
 from dataclasses import dataclass

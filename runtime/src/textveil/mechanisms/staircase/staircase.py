@@ -287,8 +287,8 @@ class Staircase:
     def guess_gain(self) -> float:
         """``(G + F) S / (G S + F H)``, a bound of an attacker's gain (``C`` in the proof).
 
-        Whatever an attacker believes about one word, with all other words public: the probability of a right guess
-        grows on average by at most this factor.
+        For any prior belief of an attacker about one word, even if all other words are public, an output raises the
+        probability of a correct guess on average by at most this factor.
         """
         return (self.unit + self.factor) * self.base_sum / self.total
 

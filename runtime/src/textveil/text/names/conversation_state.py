@@ -216,8 +216,8 @@ class ConversationDraws(DocumentDraws):
     def _sample_below(self, pool: _Pool, limit: int) -> int:
         """Return a random number, uniform below ``limit``, and use it up.
 
-        It may be a number prepared for a larger bound: given that such a number is below ``limit``, it is uniform
-        there.
+        The number may have been prepared for a larger bound. If such a number is below ``limit``, it is also uniform
+        below ``limit``; otherwise the method samples another one.
         """
         bound, numbers = self._prepared.get(pool, (0, []))
         while numbers and bound >= limit:

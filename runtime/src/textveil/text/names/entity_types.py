@@ -78,6 +78,11 @@ class MentionPart(NamedTuple):
     folded: str
     text: str
 
+    @property
+    def is_randomized(self) -> bool:
+        """Whether the part is a randomized word. Own types may have any layout, and none of them is called ``word``."""
+        return self.layout == RANDOMIZED and self.entity_type == "word"
+
 
 class EntityMention(NamedTuple):
     """A span with its entity type.
@@ -125,7 +130,7 @@ class GivenNameLinker:
         self._given, self._family = set[str](), set[str]()
 
     def link_text(self, elements: Sequence[str | EntityMention]) -> Sequence[str | EntityMention]:
-        """Return the elements of a text as ``link_names`` yields them. Most elements name no person."""
+        """Return the elements of a text as ``link_names`` yields them; fast if few elements are names of persons."""
         places = [
             place
             for place, entry in enumerate(elements)
@@ -181,7 +186,8 @@ class EntityClassifier:
         common: Words of the public list, without the denied words.
         rules: Rules of the language.
         kept_types: Public names of the types whose listed names are kept.
-        unchanged_types: Types that a document without capitals does not change (``_TYPES_WITHOUT_CAPITALS``).
+        unchanged_types: Types that keep their name in a document without capitals, where ``_TYPES_WITHOUT_CAPITALS``
+            replaces others.
         denied: Words that are always replaced.
     """
 
@@ -206,6 +212,8 @@ class EntityClassifier:
         self._type_by_name: dict[str, str] = {}
         for name in reversed(_NAME_LISTS):
             self._type_by_name.update(zip(name_lists[name], repeat(name), strict=False))
+        #: Mentions of randomized words, each made once: words of a public list.
+        self._randomized_mentions: dict[NamesToken, EntityMention] = {}
         self._type_by_end_word = {
             entry: kind for name, kind in reversed(_NAME_ENDING_LISTS) for entry in name_lists[name]
         }
@@ -230,6 +238,11 @@ class EntityClassifier:
             has_capitals: Whether the document has a capital letter. Without one, names look like other words.
         """
         provisional_type, tokens = span.entity_type, span.tokens
+        if span.layout == RANDOMIZED and provisional_type == "word":
+            mention = self._randomized_mentions.get(tokens[0])
+            if mention is None:
+                mention = self._randomized_mentions[tokens[0]] = self._make_mention(span, "word", RANDOMIZED)
+            return mention
         if (
             provisional_type == DIGIT_GROUP and len(tokens) >= MIN_CARD_DIGITS
         ):  # same result as ``classify_number``, without scanning megabytes
@@ -244,7 +257,7 @@ class EntityClassifier:
         folded = tokens[0].key if len(tokens) == 1 else " ".join([token.key for token in tokens])
         entity_type = self._type_by_name.get(folded)
         if provisional_type != CAPITALIZED_RUN:
-            is_classified_word = all(token.layout != RANDOMIZED for token in tokens)
+            is_classified_word = all(token.layout != RANDOMIZED for token in tokens)  # behind ``new``, for example
             if entity_type is not None and is_classified_word:
                 return self._make_mention(
                     span,
@@ -312,10 +325,9 @@ class EntityClassifier:
         """
         entity_type, span, kept_types = mention.entity_type, mention.span, self._kept_types
         keys = [token.key for token in span.tokens]
-        is_randomized = mention.parts[0].layout == RANDOMIZED
         if (
             PUBLIC_TYPE_NAMES.get(entity_type, entity_type) not in kept_types
-            or is_randomized
+            or mention.parts[0].is_randomized
             or not self._denied.isdisjoint(keys)
         ):
             return False
@@ -382,7 +394,7 @@ class EntityClassifier:
         return person_type if is_foreign_given or person_type == "person" else "family"
 
     def _names_organization(self, span: EntitySpan, name_start: int) -> bool:
-        """Return whether a run has a word that no name of a person has, from one of its words on.
+        """Return whether a run, from the word ``name_start`` on, has a word that is no part of a person's name.
 
         One common word after a listed first name does not count, unless that first name is also a place: it may be a
         family name.

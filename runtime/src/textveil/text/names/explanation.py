@@ -1,7 +1,7 @@
 """Reasons for the treatment of words in the mode ``names``, for explained previews.
 
-A reason is found after the fact: words are looked up in the lists of the plan. What a call keeps only because of the
-option ``keep`` or ``facts`` is found by reading the text a second time without these options.
+The module finds reasons after a text was read: it looks its words up in the lists of the plan. To find the words that a
+call keeps only because of the options ``keep`` and ``facts``, it reads the text a second time without these options.
 """
 
 from bisect import bisect_right
@@ -20,7 +20,6 @@ from textveil.text.names.tokens import (
     KEPT_FOR_EMPHASIS,
     KNOWN_PERSON,
     LONE_INITIAL,
-    RANDOMIZED,
     NamesToken,
 )
 from textveil.text.options import NO_FACTS
@@ -92,7 +91,7 @@ def explain_token(tokens: Sequence[NamesToken], plan: NamesPlan) -> str:
 def _explain_mention(mention: EntityMention, plan: NamesPlan) -> str:
     """Return the reason for the type of a replaced span."""
     span, parts, lists = mention.span, mention.parts, plan.lists.members_by_type
-    if parts[0].layout == RANDOMIZED:
+    if parts[0].is_randomized:
         return "randomize"
     if span.entity_type == KNOWN_PERSON:
         return "known"
@@ -162,10 +161,10 @@ class _OptionReasons:
         return f"facts: {self._name_fact(word, entity_type, mention)}"
 
     def _name_fact(self, word: str, entity_type: str, mention: EntityMention) -> str:
-        """Return the reason of a fact.
+        """Return the reason why the option ``facts`` keeps a word.
 
-        It is ``identifier`` for a part of one, the list of facts that has a word, ``typing-error`` for a corrected
-        word, or else the type of the word.
+        It is ``identifier`` for a part of an identifier, ``typing-error`` for a corrected word, the name of the list of
+        facts that has the word, or else the entity type of the word.
         """
         if entity_type in _STRING_TYPES:
             return "identifier"

@@ -1,4 +1,4 @@
-"""Identifiers and source code for the rules of ``facts``: strings that are cut at case, digits and marks."""
+"""Rules of the option ``facts`` for identifiers and source code, which are cut at case, digits and marks."""
 
 import re
 from functools import cached_property
@@ -22,7 +22,7 @@ _CAMEL = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]")
 
 
 class IdentifierRules:
-    """Rules for strings such as ``customer_id``.
+    """Rules that keep public words of identifiers such as ``customer_id``.
 
     Args:
         strings: Public sets of strings.
@@ -36,9 +36,9 @@ class IdentifierRules:
         return text.isascii() and text.isalpha() and _CAMEL.search(text) is not None and self.is_plain(text)
 
     def is_plain(self, string: str) -> bool:
-        """Return whether all pieces of a string such as ``customer_id`` are public words.
+        """Return whether a string such as ``customer_id`` has only public words and at most one short or round number.
 
-        It has at most one group of digits: one or two digits, or a round number.
+        A short number has one or two digits.
         """
         if _PIECES.fullmatch(string) is None or "@" in string or "%" in string or "&" in string:
             return False
@@ -55,10 +55,10 @@ class IdentifierRules:
         )
 
     def cut(self, string: str) -> list[str | EntityMention] | None:
-        """Cut a string of source code into kept texts and hidden words; return ``None`` if it is replaced as a whole.
+        """Cut a string of source code into kept texts and hidden words; return ``None`` to replace it as a whole.
 
-        Whether it is cut follows from the string with ``xxxx`` in the place of each word that is not public, so no
-        hidden word affects it. Each of these words is a mention of its own.
+        Each word that is not public is hidden and becomes a mention of its own. The decision to cut depends only on the
+        string with ``xxxx`` in place of each hidden word, so it does not depend on a hidden word.
         """
         if _PIECES.fullmatch(string) is None or _UNCUT_MARKS.search(string):
             return None

@@ -1,7 +1,8 @@
-"""Numbers for the rules of ``facts``: counts, measures, ages, years, months, amounts and small numbers.
+"""Rules of the option ``facts`` for numbers: counts, measures, ages, years, months, amounts and small numbers.
 
-A number is kept by its own form and by the kept words around it. The rules run after those for words, so that they read
-the kept text of that round. docs/proofs/names.md, "Facts", has the sets of strings of each rule.
+Whether a number is kept depends on its own form and on the kept words around it. The rules for words run first, so the
+rules for numbers also read the words that those have kept. docs/proofs/names.md, "Facts", lists the strings that each
+rule keeps.
 """
 
 import re
@@ -50,7 +51,7 @@ class NumberFacts:
         self._before_values = strings.words.secret_words | strings.words.address_words
 
     def is_kept(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
-        """Return whether a rule keeps a number."""
+        """Return whether a rule keeps the number at an index."""
         is_useful = self._strings.is_useful
         entity_type, text = mention.span.entity_type, mention.span.text
         if entity_type == "month":
@@ -92,24 +93,28 @@ class NumberFacts:
         return entity_type in ("time", "decade")
 
     def _is_time_place(self, place: LinePlaces, index: int) -> bool:
-        """Return whether no date and no word of a secret or an address stands near a time of a recording."""
+        """Return whether a time of a recording has no date near it and follows no word for a secret or an address."""
         near = (place.get_class(at) for at in range(index - 3, index + 4))
         return not place.follows(index, self._before_values) and _DATES.isdisjoint(near)
 
     def _is_number_word(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
-        """Return whether a number word counts, or begins a clause with a capital: *First of all*."""
+        """Return whether a number word counts something, or begins a clause with a capital: *First of all*."""
         if place.follows(index, self._before_values):
             return False
         return self._counts(place, index) or (mention.span.case == TITLE and place.begins_clause(index, None))
 
     def _is_month_year(self, place: LinePlaces, index: int) -> bool:
-        """Return whether no day, and no word of a secret, an address or a card, stands near a month with its year."""
+        """Return whether nothing near a month with its year shows that it belongs to a full date or to a card.
+
+        That would be a day or a number of a card or account in its sentence, or a word for a secret, an address or an
+        expiry before it.
+        """
         if place.follows(index, self._before_values | _EXPIRY_WORDS, _FAR):
             return False
         return not place.has_in_sentence(index, _DAYS | _CARDS)
 
     def _is_counted(self, place: LinePlaces, index: int, entity_type: str, text: str) -> bool:
-        """Return whether a number counts, measures or is money, or is the first of two: ``20 to 35 hours``."""
+        """Return whether a number counts or measures something, is money, or begins a range: ``20 to 35 hours``."""
         words = self._before_values if not self._strings.is_useful else self._words.secret_words
         if place.follows(index, words) or place.get_word(index - 1).lower() in self._before_values:
             return False
@@ -161,7 +166,7 @@ class NumberFacts:
         return False
 
     def _is_amount(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a sign or a word of a currency stands beside a number."""
+        """Return whether a currency sign precedes or follows a number, or a word for money follows it."""
         before, after = place.gaps[index], place.gaps[index + 1]
         return (
             (before.rstrip(" ")[-1:] or " ") in _CURRENCIES

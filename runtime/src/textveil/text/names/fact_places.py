@@ -1,6 +1,7 @@
-"""Context of a mention, for the rules of ``facts``: kept words and gaps around it, and types of mentions beside it.
+"""Context of a mention for the rules of ``facts``: the kept words, the gaps, and the types of mentions around it.
 
-The context never contains the string of a mention. So no rule depends on a string that is replaced.
+The context never contains the string of a mention. So no rule depends on a string that is replaced. An *item* is a kept
+word or a mention. A *capital* is a mention of the type of capitalized words.
 """
 
 import re
@@ -53,14 +54,14 @@ _CAPITAL = frozenset((CAPITALIZED_RUN, LONE_INITIAL, "title", "office"))
 
 
 class LinePlaces:
-    """Words and mentions of some lines, with the gaps between them.
+    """Items (kept words and mentions) of some lines, with the gaps between them.
 
     Args:
-        elements: Kept texts and mentions.
-        words: Words of the rules.
-        cut_before: Whether the line begins before the first element.
-        cut_after: Whether the line goes on after the last element.
-        word_before: The last kept word of the lines before.
+    elements: Kept texts and mentions.
+    words: Words of the rules.
+    cut_before: Whether the first line begins before the first element.
+    cut_after: Whether the last line continues after the last element.
+    word_before: The last kept word of the earlier lines.
 
     Attributes:
         gaps: The gap before each item, and the gap at the end.
@@ -103,12 +104,12 @@ class LinePlaces:
         self.gaps.append(gap)
 
     def list_mentions(self) -> list[tuple[int, EntityMention]]:
-        """Return the index of each mention, and the mention, before any of them is kept."""
+        """Return each mention of the elements with its index, also the mentions that ``keep`` has turned into words."""
         mentions = [element for element in self._elements if not isinstance(element, str)]
         return [*zip(self._mention_indices, mentions, strict=True)]
 
     def keep(self, text_by_index: Mapping[int, str]) -> int:
-        """Turn mentions into kept words with the given texts, and return how many tokens these have."""
+        """Turn mentions into kept words with the given texts, and return the number of tokens of these mentions."""
         count = 0
         for index, text in text_by_index.items():
             mention = self.mentions[index]
@@ -144,9 +145,9 @@ class LinePlaces:
         return gap != " " and not LINE_BREAKS.isdisjoint(gap)
 
     def follows(self, index: int, words: Collection[str], most: int = 3) -> bool:
-        """Return whether one of the words is among the items before an index, three or ``most``.
+        """Return whether one of the words is among the last ``most`` items before an index.
 
-        Of an earlier line only the last word counts, and only for the first item of a line.
+        Only items of the same line count; for the first item of a line, also the last word of the earlier line.
         """
         for at in range(index, index - most, -1):
             if at == 0:
@@ -160,11 +161,11 @@ class LinePlaces:
 
     @property
     def last_word(self) -> str:
-        """The last kept word; empty if a mention stands there."""
+        """The last item if it is a kept word; an empty string if it is a mention."""
         return self._words[-1] if self._words else self._word_before
 
     def count_neighbors(self, index: int) -> int:
-        """Return how many other numbers of a line no separating word stands between, 2 at most."""
+        """Count the other numbers of the line that no separating word divides from this one, at most 2 on a side."""
         count = 0
         for step in (-1, 1):
             at = index
@@ -173,7 +174,7 @@ class LinePlaces:
         return count
 
     def _find_joined_number(self, index: int, step: int) -> int:
-        """Return the index of the next number in a direction; -1 if a word or the end of the line is between."""
+        """Return the index of the next number in a direction; -1 if a word or the end of the line separates them."""
         at = index
         while True:
             gap_at = at if step < 0 else at + 1
@@ -196,51 +197,51 @@ class LinePlaces:
         )
 
     def has_only_years_beside(self, index: int) -> bool:
-        """Return whether each number that no word separates from a year is a year too."""
+        """Return whether the numbers beside a year, if no word separates them from it, are years too."""
         return all(
             at < 0 or self.get_class(at) in ("year", "year-range")
             for at in (self._find_joined_number(index, -1), self._find_joined_number(index, 1))
         )
 
     def is_error_place(self, index: int) -> bool:
-        """Return whether no slot stands beside a word, and its line has more kept words than slots."""
+        """Return whether both neighbors of a mention are kept words, and its line has more kept words than mentions."""
         if self.get_class(index - 1) or self.get_class(index + 1):
             return False
         return sum(1 if self.mentions[at] is None else -1 for at in self._iterate_line(index)) > 1
 
     def is_month_place(self, index: int) -> bool:
-        """Return whether a month stands before a year, or behind a word such as *in*, with no number beside it."""
+        """Return whether a month precedes a year or follows a word such as *in*, with no number on its other side."""
         if self.get_class(index + 1) in ("year", "year-range") and self.gaps[index + 1] in (" ", ", "):
             return not self._is_value(index - 1)
         is_place = self.get_word(index - 1).lower() in self._words_of.month_leads and self.gaps[index] == " "
         return is_place and not self._is_value(index + 1)
 
     def _is_value(self, index: int) -> bool:
-        """Return whether a number or a replaced capital stands at an index."""
+        """Return whether the item at an index is a number or a capital."""
         if not 0 <= index < len(self._words):
             return False
         return self._is_number(index) or self.get_class(index) in _CAPITAL
 
     def precedes_capital(self, index: int) -> bool:
-        """Return whether a replaced capital follows a number directly, with no sign of per cent between."""
+        """Return whether a capital directly follows a number, without a percent sign between them."""
         gap = self.gaps[index + 1]
         return self.get_class(index + 1) in _CAPITAL and not self._has_break(index + 1) and not gap.startswith("%")
 
     def has_capital_beside(self, index: int) -> bool:
-        """Return whether a replaced capital stands directly before or after a mention."""
+        """Return whether the item before or after a mention is a capital."""
         return self.get_class(index - 1) in _CAPITAL or self.get_class(index + 1) in _CAPITAL
 
     def is_single_letter(self, index: int) -> bool:
-        """Return whether no letter and no mention stands directly before or after a letter."""
+        """Return whether the items before and after a letter are kept words of two or more characters, or missing."""
         return all(
             not 0 <= at < len(self._words) or (len(self._words[at]) != 1 and self.mentions[at] is None)
             for at in (index - 1, index + 1)
         )
 
     def is_bare_place(self, index: int) -> bool:
-        """Return whether kept words stand directly before and after a number, or the text ends after it.
+        """Return whether the neighbors of a number are kept words; the text may also end after the number.
 
-        Between the word before and the number is a blank, a mark of source code, a colon or the end of a sentence.
+        The gap before the number must be a blank, a mark of source code, a colon or the end of a sentence.
         """
         before = self.gaps[index]
         if not self.get_word(index - 1) or _BARE_GAP.fullmatch(before) is None:
@@ -257,7 +258,7 @@ class LinePlaces:
         return any(self._words[at].islower() for at in self._iterate_line(index))
 
     def _iterate_line(self, index: int) -> Iterator[int]:
-        """Yield the items of the line of an item in both directions, at most 64 in each."""
+        """Yield the indices of the other items of a line, outward from an index, at most 64 in each direction."""
         for step in (-1, 1):
             at = index
             while abs(at - index) < _MAX_SENTENCE and not self._has_break(at if step < 0 else at + 1):
@@ -267,7 +268,7 @@ class LinePlaces:
                 yield at
 
     def is_name_place(self, index: int, roles: Collection[str], kin: Collection[str]) -> bool:
-        """Return whether a title or a role precedes a run, or a word of kinship follows it."""
+        """Return whether a title or a role precedes a mention, or a word of kinship follows it (``Anna's brother``)."""
         if self.get_class(index - 1) in ("title", "office"):
             return True
         if self.gaps[index] in (" ", ". ") and self.get_word(index - 1).lower() in roles:
@@ -275,37 +276,37 @@ class LinePlaces:
         return self.get_word(index + 1) == "s" and self.get_word(index + 2).lower() in kin
 
     def follows_role(self, index: int, roles: Collection[str]) -> bool:
-        """Return whether a role and a verb such as *is* precede a run, as in ``my teacher is``."""
+        """Return whether a role and a verb such as *is* precede a mention, as in ``my teacher is``."""
         return self.get_word(index - 1).lower() in _BE and self.follows(index, roles)
 
     def is_heading_place(self, index: int, leads: Collection[str]) -> bool:
-        """Return whether one of some words precedes a mention, or it stands neither in a clause nor beside a capital.
+        """Return whether a mention may be a heading: a word of ``leads`` precedes it, or it is isolated.
 
-        A mention stands in a clause if a blank and a kept word in lower case precede it.
+        An isolated mention has no kept word in lower case directly before it, and no capital joined to it.
         """
         before = self.get_word(index - 1) if self.gaps[index] == " " else ""
         return before.lower() in leads or not (before.islower() or self._has_joined_capital(index))
 
     def _has_joined_capital(self, index: int) -> bool:
-        """Return whether a replaced capital stands beside a mention, with no mark of a list between."""
+        """Return whether the item before or after a mention is a capital, without a mark of a list between them."""
         return any(
             self.get_class(at) in _CAPITAL and _LIST_GAP.search(self.gaps[gap]) is None
             for at, gap in ((index - 1, index), (index + 1, index + 1))
         )
 
     def begins_sentence(self, index: int, followers: Collection[str]) -> bool:
-        """Return whether a mention begins a sentence, and a comma or one of the words follows it."""
+        """Return whether a mention begins a sentence, and a comma or a word of ``followers`` follows it."""
         after = self.gaps[index + 1]
         if not after.startswith(", ") and not (after == " " and self.get_word(index + 1) in followers):
             return False
         return self._begins_line(index) or self._ends_sentence(index)
 
     def begins_clause(self, index: int, followers: Collection[str] | None) -> bool:
-        """Return whether a mention begins a sentence or a clause, and one of the words follows it.
+        """Return whether a mention begins a sentence or a clause, and a word of ``followers`` follows it.
 
         Args:
-            index: Index of the mention.
-            followers: Words one of which must follow; ``None`` for any word in lower case.
+        index: Index of the mention.
+        followers: The words; ``None`` for any word in lower case.
         """
         following = self.get_word(index + 1)
         if self.gaps[index + 1] != " " or not (following.islower() if followers is None else following in followers):
@@ -324,16 +325,16 @@ class LinePlaces:
         return not LINE_BREAKS.isdisjoint(before)
 
     def _ends_sentence(self, index: int) -> bool:
-        """Return whether a sentence ends before an item, with a kept word of three small letters or more."""
+        """Return whether a sentence ends before an item, and its last word has at least three lower-case letters."""
         is_end = _SENTENCE_END.search(self.gaps[index]) is not None
         return is_end and _LAST_WORD.fullmatch(self.get_word(index - 1)) is not None
 
     def follows_number(self, index: int) -> bool:
-        """Return whether a number stands directly before a unit."""
+        """Return whether the item directly before an index is a number."""
         return self.gaps[index] in ("", " ", "-") and self.get_class(index - 1) in NUMERIC_TYPES
 
     def is_code_place(self, index: int) -> bool:
-        """Return whether marks of source code stand directly beside a mention."""
+        """Return whether marks of source code, or a word such as *class*, are directly before or after a mention."""
         before, after = self.gaps[index], self.gaps[index + 1]
         return bool(_CODE_AFTER.match(after) or _CODE_BEFORE.search(before)) or (
             before == " " and self.get_word(index - 1) in _CODE_WORDS
@@ -353,18 +354,18 @@ class LinePlaces:
         return any(gap == " " and is_listed(self.get_word(at)) for at, gap in neighbors)
 
     def is_language_place(self, index: int) -> bool:
-        """Return whether a word stands where names of languages stand."""
+        """Return whether the words before and after a mention show that it names a language: ``in Spanish``."""
         if self.gaps[index] == " " and self.get_word(index - 1).lower() in self._words_of.language_leads:
             return True
         return self.get_word(index + 1).lower() in self._words_of.language_nouns
 
     def is_age(self, index: int) -> bool:
-        """Return whether a unit of time is that of an age: ``47 years of age``."""
+        """Return whether the words after a unit of time show that it measures an age: ``47 years of age``."""
         words = [self.get_word(index + step).lower() for step in (1, 2)]
         return words[0] in self._words_of.age_ends or words == ["of", "age"]
 
     def has_in_sentence(self, index: int, types: Collection[str]) -> bool:
-        """Return whether another mention of the types stands near a mention in its sentence."""
+        """Return whether the sentence of a mention has another mention of one of the types, at most 64 items away."""
         gaps, mentions = self.gaps, self.mentions
         for step in (-1, 1):
             at = index

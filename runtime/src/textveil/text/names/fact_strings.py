@@ -1,6 +1,6 @@
-"""Public sets of strings for the rules of ``facts``: terms, capitals, words of headings, plurals.
+"""Sets of public strings for the rules of ``facts``: terms, capitalized names, words of headings, plurals.
 
-Each set depends on the lists of the bundle and on the options of a call alone, never on a text.
+Each set depends only on the lists of the bundle and on the options of a call, never on a text.
 """
 
 import re
@@ -39,14 +39,14 @@ _PLACE_LISTS = ("street-word", "firm-word", "city", "country", "state", "place",
 
 
 class FactStrings:
-    """Public sets of strings under one value of the option ``facts``.
+    """Sets of public strings for one value of the option ``facts``.
 
     Args:
         lists: The lists of the bundle.
         level: One of ``FACTS``.
         denied: Keys of words that are always replaced.
-        randomized: Words of the option ``randomize``, which no rule keeps either. An identifier with one of them is
-            replaced as a whole, so that it reveals only that the list has some word of it.
+        randomized: Words of the option ``randomize``, which no rule keeps either. An identifier that contains one of
+            them is replaced as a whole, so it reveals only that it contains some word of the list.
         only_tags: Whether all types are written as tags, so that the words of the pools of words are no surrogates.
 
     Privacy:
@@ -72,7 +72,7 @@ class FactStrings:
 
     @cached_property
     def surrogates(self) -> frozenset[str]:
-        """All surrogates that replies can have restored, in lower case: no rule keeps one of them."""
+        """All surrogates, in lower case. No rule keeps one of them: a reply would be restored there by mistake."""
         pools = self.lists.surrogate_pools.items()
         found = frozenset(entry.lower() for name, pool in pools if name != "particle" for entry in pool)
         return found - self._pool_words if self._only_tags else found
@@ -161,7 +161,7 @@ class FactStrings:
         return word in self._code_names
 
     def is_company(self, text: str) -> bool:
-        """Return whether a string is a company or product that this value hides."""
+        """Return whether a string is a listed company or product that this value of ``facts`` hides."""
         return not self.is_public and text in self.lists.fact_lists["company"]
 
     def is_unit(self, text: str) -> bool:
@@ -177,12 +177,12 @@ class FactStrings:
         return any(word.endswith(end) and word[: -len(end)] + single in self.common for end, single in _PLURALS)
 
     def is_adjective(self, word: str) -> bool:
-        """Return whether a word may stand between a number and the noun that it counts."""
+        """Return whether a word may be between a number and the noun that it counts, as in ``three large boxes``."""
         marks = self.common.get(word, 0)
         return marks > 0 and word.islower() and not marks & (FUNCTION | OPENER | NAME)
 
     def is_piece(self, word: str) -> bool:
-        """Return whether a word in lower case is public inside of identifiers."""
+        """Return whether a word in lower case is public as a part of an identifier."""
         if word in self.denied or word in self.persons or word in self.surrogates:
             return False
         marks = self.common.get(word, 0)
@@ -204,7 +204,7 @@ class FactStrings:
     # --- runs of capitals
 
     def is_public_run(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether all words of a run of capitals are listed with this spelling."""
+        """Return whether all words of a run are on the public lists of capitalized words, with this spelling."""
         return bool(tokens) and all(self._is_public_capital(token.text) for token in tokens)
 
     def _is_public_capital(self, text: str) -> bool:
@@ -213,13 +213,13 @@ class FactStrings:
         return False
 
     def is_function_word(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether a run is one function word that names nobody, such as *We*."""
+        """Return whether a run is one function word that is not also a name, such as *We*."""
         marks = self.common.get(tokens[0].key, 0) if len(tokens) == 1 and len(tokens[0].text) > 1 else 0
         spellings = (tokens[0].key.title(), tokens[0].key.upper())
         return marks & FUNCTION > 0 and not marks & (NAME | CENSUS) and tokens[0].text in spellings
 
     def is_start(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether a run is one word that may begin a sentence: common and no name, or a term."""
+        """Return whether a run is one word that may begin a sentence: a common word that is no name, or a term."""
         if len(tokens) != 1 or tokens[0].token_class != CAPITALIZED or tokens[0].case != TITLE:
             return False
         key = tokens[0].key
@@ -228,13 +228,13 @@ class FactStrings:
         return self._is_heading_word(key) and not self.common.get(key, 0) & CENSUS and len(key) >= _MIN_HEADING
 
     def is_rare(self, word: str) -> bool:
-        """Return whether English texts have a common word seldom."""
+        """Return whether a common word is rare in English texts."""
         return self.common.get(word, 0) & RARE > 0
 
     def is_heading(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether all words of a run in Title case are common words or terms that name no person and no place.
+        """Return whether a run in Title case has only common words and terms that are not names of persons or places.
 
-        At least one of several begins sentences. The others may be words of institutions.
+        If the run has several words, at least one of them must be a word that often begins sentences.
         """
         if any(token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER) for token in tokens):
             return False
@@ -251,7 +251,7 @@ class FactStrings:
         return any(mark & (START | OPENER) and not mark & RARE for mark in marks)
 
     def _is_plain_heading(self, token: NamesToken) -> bool:
-        """Return whether a word is no company, and no word of an address such as *Suite*."""
+        """Return whether a word is neither a company nor a word of addresses such as *Suite*."""
         return not self.is_company(token.text) and token.key not in self.words.address_words
 
     def _is_title_term(self, token: NamesToken) -> bool:

@@ -1,6 +1,6 @@
-"""Typing errors for the rules of ``facts``: unlisted words that come out as the common word next to them.
+"""Correction of typing errors for the rules of ``facts``: an unlisted word is replaced by the similar common word.
 
-The output has the corrected word alone, so it holds no more than it would of a kept word.
+The output contains only the corrected word, so it reveals no more than a kept common word.
 """
 
 from string import ascii_lowercase
@@ -15,7 +15,7 @@ _MAX_LETTERS = 24
 
 
 class TypingErrors:
-    """Corrections of words with a single typing error.
+    """Corrects words that have a single typing error.
 
     Args:
         strings: Public sets of strings.
@@ -26,13 +26,14 @@ class TypingErrors:
 
     @staticmethod
     def has_form(word: str) -> bool:
-        """Return whether a word has 7 to 24 letters, all of them small and ASCII."""
+        """Return whether a word has 7 to 24 letters, all of them lower-case ASCII letters."""
         return _MIN_LETTERS <= len(word) <= _MAX_LETTERS and word.isascii() and word.isalpha() and word.islower()
 
     def correct(self, word: str) -> str:
-        """Return the only common word from which an unlisted word differs by one typing error, or an empty string.
+        """Return the common word from which an unlisted word differs by one typing error, if there is exactly one.
 
-        An error swaps two letters inside the word, leaves out a letter inside of it, or doubles a letter.
+        A typing error swaps two letters inside the word, omits a letter inside it, or doubles a letter. The result is
+        an empty string for no common word or several.
         """
         strings = self._strings
         if not self.has_form(word):
@@ -50,7 +51,7 @@ class TypingErrors:
 
 
 def _list_neighbors(word: str) -> set[str]:
-    """Return all strings from which a word differs by one of the errors. They are no words for the most part."""
+    """Return all strings from which a word differs by one typing error. Most of them are not words."""
     length = len(word)
     swapped = {
         f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}"

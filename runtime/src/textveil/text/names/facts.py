@@ -28,7 +28,6 @@ from textveil.text.names.tokens import (
     CAPITALIZED_RUN,
     HOLDS_OWN,
     KEPT,
-    RANDOMIZED,
     EntitySpan,
     NamesToken,
     find_run_case,
@@ -44,7 +43,7 @@ _SIZE = re.compile("[0-9]{1,4}[x\u00d7][0-9]{1,4}")
 
 
 class FactRules:
-    """Public rules of one value of the option ``facts``, under the options of a call.
+    """Rules that keep public facts, for one value of the option ``facts`` and the options of a call.
 
     Args:
         lists: The lists of the bundle.
@@ -52,7 +51,7 @@ class FactRules:
         denied: Keys of words that are always replaced.
         randomized: Words of the option ``randomize``.
         hidden_types: Public names of types that the options write as tags or remove.
-        shows_errors: Whether corrected words keep their own spelling, as a preview shows them.
+        shows_errors: Whether corrected words keep their original spelling in the result, as in a preview.
         only_tags: Whether all types are written as tags.
 
     Privacy:
@@ -89,10 +88,9 @@ class FactRules:
         )
 
     def split_roles(self, mention: EntityMention) -> tuple[str, EntitySpan] | None:
-        """Return the roles at the beginning of a run with the blank after them, and the span of the rest.
+        """Split a run such as *Patient Anna Novak* into its roles (with a blank after each) and the span of the rest.
 
-        In *Patient Anna Novak* the first word is a role. The result is ``None`` without one, and if nothing but a
-        single initial follows.
+        The result is ``None`` if the run does not begin with a role, or if only a single initial follows the roles.
         """
         span, count = mention.span, 0
         tokens = span.tokens
@@ -111,7 +109,7 @@ class FactRules:
         )
 
     def names_secret(self, elements: Sequence[str | EntityMention]) -> bool:
-        """Return whether no rule may keep the value of a JSON key: it names a secret, or has a hidden word."""
+        """Return whether a JSON key names a secret or has a hidden word, so that no rule may keep its value."""
         if any(not isinstance(element, str) for element in elements):
             return True
         words = split_identifier("".join(map(str, elements)))
@@ -126,11 +124,11 @@ class FactRules:
         classify_span: Callable[[EntitySpan], EntityMention],
         may_correct: bool = False,
     ) -> Iterator[str | EntityMention]:
-        """Yield kept texts and mentions in turn. The mentions that a rule covers are kept text.
+        """Yield kept texts and mentions in turn, with each mention that a rule covers turned into kept text.
 
         Args:
             elements: Kept texts and mentions, in order.
-            finder: Finder of the spans, whose number of kept words grows by those of the facts.
+            finder: Finder of the spans; its number of kept words increases by the number of words of the facts.
             classify_span: Classifier of a span by its type.
             may_correct: Whether typing errors may be corrected.
         """
@@ -204,7 +202,7 @@ class FactRules:
         return [*place.iterate_elements()]
 
     def _may_keep(self, mention: EntityMention) -> bool:
-        if mention.parts[0].layout == RANDOMIZED or not mention.span.tokens or mention.span.escaped_text:
+        if mention.parts[0].is_randomized or not mention.span.tokens or mention.span.escaped_text:
             return False
         public = PUBLIC_TYPE_NAMES.get(mention.entity_type, mention.entity_type)
         if public in self._hidden_types:
@@ -248,7 +246,7 @@ class FactRules:
         return place.has_word_beside(index, strings.is_foreign)
 
     def _is_corrected(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
-        """Return whether a word is a typing error that is corrected."""
+        """Return whether a mention is a typing error that the rules correct at this index."""
         span = mention.span
         if not self._errors.has_form(span.text) or not place.is_error_place(index):
             return False
@@ -259,7 +257,7 @@ class FactRules:
         return self.strings.is_useful and self._errors.correct(word) != ""
 
     def _is_code(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether a run consists of words such as ``HttpClient`` and of common words, but not of these alone."""
+        """Return whether a run has a word such as ``HttpClient``, and otherwise only words of headings."""
         others = [token for token in tokens if not self._is_camel(token.text)]
         return len(others) < len(tokens) and (not others or self.strings.is_heading(others))
 
@@ -267,7 +265,7 @@ class FactRules:
         return self._identifiers.is_camel(text) and not self.strings.is_company(text)
 
     def _is_kept_capital(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
-        """Return whether a rule keeps a run of capitals."""
+        """Return whether a rule keeps a run, a sequence of capitalized words."""
         span, strings, facts = mention.span, self.strings, self._facts
         tokens = [token for token in span.tokens if token.token_class != KEPT]
         is_start = span.text.istitle() and span.text.lower() in facts.starts
@@ -297,7 +295,7 @@ class FactRules:
         return is_heading and (len(span.tokens) > 1 or place.is_heading_place(index, facts.heading_leads))
 
     def _is_fact(self, tokens: Sequence[NamesToken], mention: EntityMention) -> bool:
-        """Return whether a run is a listed capital, or a country that this value keeps."""
+        """Return whether a run is on the public lists of capitalized words, or is a country that ``facts`` keeps."""
         if not self.strings.is_useful or not tokens:
             return False
         if self.strings.is_public_run(tokens):

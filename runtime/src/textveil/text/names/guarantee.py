@@ -28,7 +28,7 @@ NOTION: str = _TEXTS["guarantee"]
 
 
 def list_value_types(level: str) -> frozenset[str]:
-    """Return the entity types that have both kept and replaced strings under a value of the option ``facts``."""
+    """Return the entity types of which a value of the option ``facts`` keeps some strings and replaces others."""
     return frozenset().union(*(_VALUE_TYPES.get(below, ()) for below in FACTS[: FACTS.index(level) + 1]))
 
 
@@ -134,7 +134,7 @@ class NamesGuarantee:
         return UNBOUNDED_SPEND
 
     def name_privacy_unit(self, terms: PrivacyTerms) -> str:
-        """Return what one spend is for (``PrivacyGuarantee.name_privacy_unit``)."""
+        """Return the noun for a word that a statement counts (``PrivacyGuarantee.name_privacy_unit``)."""
         return _TEXTS["unit"]
 
     def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:
@@ -180,9 +180,9 @@ class NamesGuarantee:
         if self.known:
             items.append(_TEXTS["not_protected_known"])
         if self.draw is not None:
-            items.append("of a randomized word: that it is on the list, and what the words around it reveal about it")
+            items.append(_TEXTS["not_protected_randomized"])
         if self.style.linked:
-            items.append("which replaced words of all documents under one key are equal; the key undoes the protection")
+            items.append(_TEXTS["not_protected_linked"])
         elif self.style.consistent:
             items.append(_TEXTS["not_protected_equal"])
         return tuple(items)
@@ -196,13 +196,12 @@ class NamesGuarantee:
                 types=", ".join(kept_types)
             )
         kept_phrase += _TEXTS["kept_allowed"] if self.allow else ""
-        linked_phrase = " Documents under one key are linked." if self.style.linked else ""
+        linked_phrase = _TEXTS["linked"] if self.style.linked else ""
         draw = self.draw
         randomized_phrase = ""
         if draw is not None:
-            randomized_phrase = (
-                f"Randomized: {format_count(randomized_words, 'word')} of a public list of {draw.words:,}, "
-                f"{draw} per word. "
+            randomized_phrase = _TEXTS["randomized"].format(
+                count=format_count(randomized_words, "word"), words=f"{draw.words:,}", loss=draw
             )
         return (
             _TEXTS["line"].format(
@@ -214,7 +213,7 @@ class NamesGuarantee:
         )
 
     def _list_fact_texts(self, name: str) -> list[str]:
-        """Return the texts of the value of ``facts`` and of all values that keep less."""
+        """Return the statement texts ``name`` for the value of ``facts`` and for all values that keep fewer facts."""
         return [_TEXTS[name][level] for level in FACTS[1 : FACTS.index(self.facts) + 1]]
 
     @property

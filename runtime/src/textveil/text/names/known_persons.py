@@ -34,7 +34,7 @@ _COMMENT = "#"
 
 
 def _make_letter_class() -> str:
-    """Return the ranges of letters and digits for a pattern, by the tables that are the same in every language."""
+    """Return a character class of letters and digits for a regular expression, from the shared Unicode tables."""
     return "".join(
         f"\\U{first:08x}-\\U{after - 1:08x}" for first, after in zip(BOUNDARIES[::2], BOUNDARIES[1::2], strict=True)
     )
@@ -71,8 +71,8 @@ class KnownSpelling:
     Attributes:
         person: The person's first spelling.
         form: The role of each name in it.
-        originals: Spelling that a reply with the surrogate gets back: as a whole, and of each role. It is the first
-            one of the person in the list with that form or role.
+        originals: Spellings with which a reply is restored: for the whole spelling and for each role, the first listed
+            spelling of the person with the same form or role.
         needs_capital: Whether the spelling is matched only where it begins with a capital letter, since it is also a
             common word.
     """
@@ -99,7 +99,7 @@ class KnownMatch(NamedTuple):
 
 @dataclass
 class _TrieNode:
-    """A node of the tree of spellings: what may follow, and the spelling that ends here."""
+    """A node of the tree of spellings: the next nodes by their word, and the spelling that ends at this node."""
 
     children: "dict[tuple[str, str], _TrieNode]" = field(default_factory=dict)
     spelling: KnownSpelling | None = None
@@ -347,7 +347,7 @@ def join_known_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -
 
 
 def _write_case(original: str, case: int) -> str:
-    """Return a listed spelling in the case of a place of a text."""
+    """Return a listed spelling in a case pattern."""
     if case == UPPER:
         return original.upper()
     if case == LOWER:
@@ -360,7 +360,7 @@ def _capitalize(match: "re.Match[str]") -> str:
 
 
 def _find_name_case(text: str) -> int:
-    """Return the case pattern of a spelling. Initials have none of their own, except alone."""
+    """Return the case pattern of a spelling; initials count only if it has nothing else."""
     words = [word for word in _WORD.findall(text) if len(word) > 1] or [text]
     if any(not word.isupper() for word in words):
         return TITLE if any(any(map(str.isupper, word)) for word in words) else LOWER

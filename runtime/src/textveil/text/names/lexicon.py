@@ -39,6 +39,7 @@ from textveil.text.names.tokens import (
     REPLACED,
     ChunkTokens,
     NamesToken,
+    RandomizedSpans,
     create_tuple,
 )
 from textveil.text.segmentation import (
@@ -81,6 +82,7 @@ class Lexicon:
     Attributes:
         rules: Rules of the language.
         clitic_pieces: The letters of each clitic after an apostrophe.
+        randomized_spans: Spans of the randomized words.
 
     Privacy:
         The object stores no text of the user: its cache has public words only.
@@ -116,6 +118,7 @@ class Lexicon:
         self._never_plain = (
             self._capitals | self._allowed | self._listed_by_user | self._span_flags.keys() | rules.number_words.keys()
         )
+        self.randomized_spans: RandomizedSpans = RandomizedSpans()
         #: Cached tokens of public words, each with the mark after it: a function of the lists and options.
         self.listed_tokens: dict[str, ChunkTokens] = {}
 

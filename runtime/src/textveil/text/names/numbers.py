@@ -24,6 +24,8 @@ DIGIT_JOINS = frozenset(_GAPS["joins_digits"])
 _LINE_BREAKS = frozenset(_GAPS["line_breaks"])
 #: Layouts (here: the number of digits) of ages and of area codes.
 SHORT_NUMBER_LAYOUTS = frozenset(("1", "2", "3"))
+#: Types of numbers that a plus sign before them belongs to.
+TYPES_WITH_PLUS = frozenset((DIGIT_GROUP, "phone", "account"))
 #: Gaps between digits that open or close a bracket.
 _OPENS_BRACKET, CLOSES_BRACKET = " (", frozenset((")", ") "))
 #: For the number of a list item: characters that may precede it on its line, blanks that may follow its mark, and the
@@ -197,7 +199,7 @@ def may_have_sign(words: Sequence[NamesToken], gaps: Sequence[str], index: int, 
 def _begins_year_range(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
     """Return whether a year and the next word, a year too, form a range: ``2021 - 2023``.
 
-    The types are read only of tokens that join no other digits: then they are public.
+    The function reads the types only of tokens that join no other digits, since only those types are public.
     """
     after = index + 1
     if after >= end or gaps[after] not in _YEAR_JOINS or words[after].token_class != DIGITS:
@@ -216,7 +218,7 @@ def _is_beside_month(words: Sequence[NamesToken], gaps: Sequence[str], index: in
 
 
 def _is_separate_number(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int) -> bool:
-    """Return whether digits stay separate from the word before them without the sign between."""
+    """Return whether digits would be separate from the word before them even without the sign between the two."""
     before = gaps[index][:-1]
     spaced = before[-1].isspace() if before else index == start
     return spaced and (index == start or words[index - 1].token_class != DIGITS or before not in DIGIT_JOINS)

@@ -75,7 +75,7 @@ class _PatternParser:
         """Return the pattern as a tree."""
         node = self._parse_alternatives()
         if self._at < len(self._text):
-            raise _PatternError("has a bracket that nothing opens")
+            raise _PatternError("has a closing bracket without an opening one")
         return node
 
     def _parse_alternatives(self, depth: int = 0) -> _Node:
@@ -105,7 +105,7 @@ class _PatternParser:
                 self._at += 2
             node = self._parse_alternatives(depth + 1)
             if not self._text.startswith(")", self._at):
-                raise _PatternError("has a group without its end")
+                raise _PatternError("has a group without a closing bracket")
             self._at += 1
             return node
         if character == "[":
@@ -113,7 +113,7 @@ class _PatternParser:
         if character == "\\":
             return _Node(kind="class", members=self._parse_escape())
         if character in "?*+{":
-            raise _PatternError("repeats nothing")
+            raise _PatternError("has a repetition with nothing before it")
         if character in _SPECIAL:
             raise _PatternError(f"has {character}: {_SUPPORTED}")
         return _Node(kind="class", members=_check_character(character))
@@ -130,7 +130,7 @@ class _PatternParser:
     def _parse_class(self) -> str:
         members = set[str]()
         if self._text.startswith("^", self._at):
-            raise _PatternError(f"has a class of all other characters: {_SUPPORTED}")
+            raise _PatternError(f"has a negated class such as [^a]: {_SUPPORTED}")
         while not self._text.startswith("]", self._at):
             first = self._parse_member()
             is_range = self._text.startswith("-", self._at) and self._text[self._at + 1 : self._at + 2] not in ("", "]")
@@ -150,7 +150,7 @@ class _PatternParser:
     def _parse_member(self) -> str:
         character = self._text[self._at : self._at + 1]
         if not character:
-            raise _PatternError("has a class without its end")
+            raise _PatternError("has a character class without a closing ]")
         self._at += 1
         return self._parse_escape() if character == "\\" else _check_character(character)
 
@@ -161,7 +161,7 @@ class _PatternParser:
         if mark == "{":
             match = _BOUNDS.match(self._text, self._at)
             if match is None:
-                raise _PatternError("has a { that is no repetition")
+                raise _PatternError("has a { that begins no repetition such as {2}")
             least = int(match[1])
             most = least if match[2] is None else int(match[3]) if match[3] else None
             self._at = match.end()
@@ -173,7 +173,7 @@ class _PatternParser:
         if most is None and node.kind != "class":
             raise _PatternError(f"repeats a group without a limit: {_SUPPORTED}")
         if most is not None and (most < least or most == 0):
-            raise _PatternError("repeats something from more to fewer times, or never")
+            raise _PatternError("has a repetition whose maximum is 0 or below its minimum")
         return _Node(kind="repetition", children=(node,), least=least, most=most)
 
 

@@ -153,7 +153,7 @@ class OwnTypes:
 
     Args:
         patterns: Pattern by name of its type.
-        known: One listed person each.
+        known: Entries of listed persons, one person in each entry.
         lists: The lists of the bundle.
         built_in: Names of the types of the bundle.
 
@@ -199,7 +199,7 @@ class OwnTypes:
 
 
 class OwnSurrogatePools(SurrogatePools):
-    """Surrogate pools that also have the user's own types: strings of the same layout.
+    """Surrogate pools of the bundle and of the user's own types, whose surrogates are strings of the same layout.
 
     Args:
         pools: The surrogate pools of the bundle.
@@ -229,7 +229,7 @@ class OwnSurrogatePools(SurrogatePools):
 
 
 class OwnEntityClassifier(EntityClassifier):
-    """Classifier of spans that also has the user's own types."""
+    """Classifier of spans that also assigns the user's own types."""
 
     def classify_span(self, span: EntitySpan, has_capitals: bool) -> EntityMention:
         """Return the span as a mention, with its type."""

@@ -39,7 +39,7 @@ from textveil.text.names.rewrite import DocumentDraws
 from textveil.text.names.strict_rules import hide_context_words
 from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.names.tokenizer import ChunkTokenizer
-from textveil.text.names.tokens import RANDOMIZED, NamesToken
+from textveil.text.names.tokens import NamesToken
 from textveil.text.names.word_list import WordListRandomizer
 from textveil.text.options import CONSISTENT_CAP, DEFAULT_FACTS, DEFAULT_STYLE, FACTS, NO_FACTS
 from textveil.text.restore import Restorer
@@ -139,7 +139,11 @@ class NamesRewriter:
             if self._detector is not None:
                 texts = [hide_detected_spans(text, self._detector) for text in texts]
                 outlines = [None] * len(texts)
-            mapping = Restorer(find_pairs=find_pairs) if document.is_restorable else None
+            mapping = (
+                Restorer(find_pairs=find_pairs, rules=self._surrogates.rules.replies)
+                if document.is_restorable
+                else None
+            )
             yield RewrittenDocument(
                 texts, kept_count, mapping, len(document.randomized_words), replaced_words, outlines
             )
@@ -147,7 +151,7 @@ class NamesRewriter:
 
 @dataclass(frozen=True, kw_only=True)
 class NamesPlan:
-    """All that the rewriting of texts under one set of options needs.
+    """Lists, pools, options and keys with which texts are rewritten under one set of options.
 
     Attributes:
         lists: The lists of the bundle.
@@ -242,7 +246,7 @@ class NamesPlan:
         return NamesReader(self._tokenizer, self._classifier, self.lists.rules, self.facts, self.own_types)
 
     def hide_context_words(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
-        """Yield the elements of a text, with all words hidden that only their context keeps."""
+        """Yield the elements of a text, and hide each word that the rules keep only because of its context."""
         return hide_context_words(entries, self._lexicon)
 
     def make_rewriter(self) -> NamesRewriter:
@@ -269,7 +273,7 @@ class NamesPlan:
                 for piece in _WORD_OR_GAP.findall(entry):
                     yield piece, "kept" if piece[0].isalnum() else "gap", None
             else:
-                is_randomized = entry.parts[0].layout == RANDOMIZED
+                is_randomized = entry.parts[0].is_randomized
                 state = "randomized" if is_randomized else PUBLIC_TYPE_NAMES.get(entry.entity_type, entry.entity_type)
                 yield entry.span.escaped_text or entry.span.text, state, entry
 
@@ -431,15 +435,10 @@ class NamesPlanFactory:
             close = [(kind, found) for kind in unknown for found in get_close_matches(kind, known - {*entity_types}, 1)]
             for kind, found in close:
                 raise OptionError(f"no such entity type: {kind}; did you mean {found}?")
-            raise OptionError(f"no such entity type; there are {', '.join(sorted(known))}")
+            raise OptionError(f"no such entity type: choose among {', '.join(sorted(known))}")
         return frozenset(entity_types)
 
 
 def _collect_keys(entries: Collection[str]) -> frozenset[str]:
     """Return the keys of all words of the entries."""
-    keys = set()
-    for entry in entries:
-        for segment in segmentation.split_text(entry.removeprefix(segmentation.BYTE_ORDER_MARK)):
-            if not segmentation.is_gap(segment):
-                keys.add(segmentation.fold_word(segment))
-    return frozenset(keys)
+    return frozenset(segmentation.fold_word(word) for entry in entries for word in segmentation.split_entry(entry)[1])

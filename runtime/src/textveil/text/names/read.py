@@ -19,7 +19,7 @@ from textveil.text.names.lexicon import is_letter
 from textveil.text.names.spans import LINE_BREAKS, SpanFinder
 from textveil.text.names.spelled_tokens import may_span_gap, merge_spelled
 from textveil.text.names.tokenizer import ChunkTokenizer
-from textveil.text.names.tokens import JSON_NUMBER_CASE, NUMBER_WORD, RANDOMIZED, ChunkTokens, NamesToken, TokenWindow
+from textveil.text.names.tokens import JSON_NUMBER_CASE, NUMBER_WORD, ChunkTokens, NamesToken, TokenWindow
 from textveil.text.segmentation import LOWER
 from textveil.work_limits import STEPS_PER_CHECK, check_work
 
@@ -71,7 +71,7 @@ _NO_PART = JsonPart(COPIED, "")
 
 
 class ReadText(NamedTuple):
-    """A text that was read.
+    """Result of reading a text: its kept texts and mentions.
 
     Attributes:
         elements: Kept texts and mentions, in order.
@@ -96,7 +96,7 @@ class ReadText(NamedTuple):
 
 
 class ReadTextStream:
-    """A text that is read while its elements are consumed.
+    """Elements of a text, which is read while they are consumed.
 
     The counts are complete after the last element.
 
@@ -125,7 +125,7 @@ class ReadTextStream:
 
 
 def _is_replaced_word(entry: str | EntityMention) -> bool:
-    return not isinstance(entry, str) and entry.entity_type == "word" and entry.parts[0].layout != RANDOMIZED
+    return not isinstance(entry, str) and entry.entity_type == "word" and not entry.parts[0].is_randomized
 
 
 class NamesReader:
@@ -184,7 +184,7 @@ class NamesReader:
         return ReadTextStream(finder, self._classify_elements(finder, has_capitals))
 
     def _make_finder(self, windows: Iterator[TokenWindow], text: str, capitals: bool) -> SpanFinder:
-        return SpanFinder(windows, has_breaks=_has_line_breaks(text), has_capitals=capitals, rules=self._rules)
+        return SpanFinder(windows, self._tokenizer.lexicon, has_breaks=_has_line_breaks(text), has_capitals=capitals)
 
     def without_corrections(self) -> "NamesReader":
         """Return a reader that shares the state of this one and corrects no typing error."""

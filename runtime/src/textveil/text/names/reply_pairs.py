@@ -7,6 +7,7 @@ A very short surrogate could also be a word of the reply itself. Such a surrogat
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from operator import itemgetter
 from typing import NamedTuple
 
 import regex
@@ -29,7 +30,7 @@ _REUSED_TYPES = frozenset("weekday month state the-country day age ordinal decad
 #: Months that are also other words.
 _WORD_MONTHS = english_rules().month_words
 _DATE_TYPES = frozenset((("day", "month", "year"), ("month", "day", "year"), ("day", "month"), ("month", "day")))
-_FIRST_DATE_TYPES = frozenset(kinds[0] for kinds in _DATE_TYPES)
+_FIRST_DATE_TYPES = frozenset(map(itemgetter(0), _DATE_TYPES))
 _DATE_GAPS = frozenset((" ", ", ", ". "))
 _WORD_AFTER = re.compile(r"[%\u20ac]|-?\w[\w'\u2019]+| ?[^\W\d_][\w'\u2019]{3,}|\.? [^\W\d_]\w+")
 _BLANK, _END_MARKS = frozenset(("", " ", "\n")), frozenset(".,;:!?")

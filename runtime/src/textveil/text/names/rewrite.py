@@ -17,7 +17,7 @@ from textveil.text.names.known_persons import join_known_surrogates
 from textveil.text.names.read import ReadText
 from textveil.text.names.reply_pairs import RewrittenElement, write_with_pairs
 from textveil.text.names.surrogates import SurrogateDeck, SurrogatePools
-from textveil.text.names.tokens import IDENTIFIER_PIECE, JSON_NUMBER_CASE, KNOWN_PERSON, RANDOMIZED
+from textveil.text.names.tokens import IDENTIFIER_PIECE, JSON_NUMBER_CASE, KNOWN_PERSON
 from textveil.text.replaced_spans import RANDOMIZED_WORD, SpanOutline, outline_elements
 from textveil.text.restore import escape_tags
 
@@ -65,11 +65,11 @@ class DocumentDraws:
         ]
 
     def _plan_mention(self, mention: EntityMention) -> _PlannedOutput:
-        """Return the output for a mention without a draw, else the number of the draw of each part.
+        """Plan the output of a mention: return the output itself, or the number of the draw of each of its parts.
 
         A tag or an empty string needs no draw. The result is ``None`` for a word that the word list randomizes.
         """
-        if mention.parts[0].layout == RANDOMIZED:
+        if mention.parts[0].is_randomized:
             self.randomized_words.append(mention.parts[0].folded)
             return None
         public_type = PUBLIC_TYPE_NAMES.get(mention.entity_type, mention.entity_type)

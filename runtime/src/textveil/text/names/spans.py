@@ -12,10 +12,9 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import dropwhile, islice
 
-from textveil.bundle.rules import Rules
 from textveil.lazy import CHARACTERS, ENTITY_TYPES, load_data
 from textveil.text.names import numbers
-from textveil.text.names.lexicon import may_follow_initials, may_join_name
+from textveil.text.names.lexicon import Lexicon, may_follow_initials, may_join_name
 from textveil.text.names.spelled_tokens import APOSTROPHES, SPELLED_LETTERS
 from textveil.text.names.tokens import (
     AFTER_TITLE,
@@ -25,7 +24,6 @@ from textveil.text.names.tokens import (
     CAPITALIZED,
     CAPITALIZED_RUN,
     CLITIC,
-    DIGIT_GROUP,
     DIGITS,
     ENDS_IN_INITIAL,
     INITIAL,
@@ -42,6 +40,7 @@ from textveil.text.names.tokens import (
     NAME_AFTER_TITLE,
     NAME_ROLE,
     OUTWARD,
+    RANDOMIZED,
     REPLACED,
     EntitySpan,
     NamesToken,
@@ -50,6 +49,7 @@ from textveil.text.names.tokens import (
     create_tuple,
     find_run_case,
     is_emphasized,
+    is_title_case,
 )
 from textveil.text.segmentation import LOWER, TITLE
 from textveil.work_limits import STEPS_PER_CHECK, check_work
@@ -66,7 +66,6 @@ _NON_HEADLINE_TYPES = frozenset(load_data(ENTITY_TYPES)["headline"])
 _MIN_LETTERS_TO_END, _MAX_CONNECTORS = 2, 3
 #: Number of strings that one ``join`` joins, and number of kept texts and spans per block.
 _JOIN_BLOCK, _BLOCK_ELEMENTS = 1 << 14, 1 << 8
-_TYPES_WITH_PLUS = frozenset((DIGIT_GROUP, "phone", "account"))
 
 
 class SpanFinder:
@@ -74,17 +73,20 @@ class SpanFinder:
 
     Args:
         windows: Tokens of the text.
+        lexicon: The lexicon.
         has_breaks: Whether the text has a line break.
         has_capitals: Whether any text of the document has a capital letter. If none has, words that may be names are
             replaced.
-        rules: Rules of the language.
 
     Attributes:
         kept_count: Number of kept words. It is final after the last block of ``iterate_blocks``.
     """
 
-    def __init__(self, windows: Iterable[TokenWindow], *, has_breaks: bool, has_capitals: bool, rules: Rules) -> None:
-        self._windows, self._has_breaks, self._has_capitals, self._rules = windows, has_breaks, has_capitals, rules
+    def __init__(
+        self, windows: Iterable[TokenWindow], lexicon: Lexicon, *, has_breaks: bool, has_capitals: bool
+    ) -> None:
+        self._windows, self._has_breaks, self._has_capitals = windows, has_breaks, has_capitals
+        self._rules, self._randomized_spans = lexicon.rules, lexicon.randomized_spans
         self._words, self._gaps, self._hidden = list[NamesToken](), list[str](), bytearray()
         self._plain_range = range(0)  # words that were checked and begin no address
         self._spellings, self._special_indices = list[str](), array("I")
@@ -162,6 +164,7 @@ class SpanFinder:
             if not self._hidden[index] if token.token_class >= CAPITALIZED else self._is_kept(index, end):
                 continue
             elements: list[TextElement] = [self._take_kept(index)]
+            stop = index + 1
             if token.token_class == KEPT:
                 stop = self._find_address_end(index, end)
                 entity_type = "unit" if token.flags & BEGINS_UNIT and stop == index + 1 else "word"
@@ -170,13 +173,14 @@ class SpanFinder:
                 stop = self._append_run(index, end, elements, has_lower)
             elif token.token_class == DIGITS:
                 stop = self._append_digits(index, start, end, elements)
+            elif token.layout == RANDOMIZED and token.entity_type == "word":
+                elements.append(self._randomized_spans[token])
             elif (
                 token.flags & OUTWARD and index + 1 < end and gaps[index + 1] == " " and words[index + 1].flags & INWARD
             ):
                 stop = index + 2
                 elements.append(self._make_span("postcode", LOWER, "", index, stop))
             else:
-                stop = index + 1
                 elements.append(self._make_span(token.entity_type, token.case, token.layout, index, stop))
                 takes_noun = token.entity_type == "word" and token.flags & LISTED_PERSON and not self._has_capitals
                 # A noun after a listed lower-case name is treated as a part of it (``martin short``).
@@ -323,7 +327,7 @@ class SpanFinder:
         Lower-case words that a hyphen attaches to them are marked too.
         """
         words = self._words
-        title_case_words = 1 if has_lower else sum(_is_title_case(words[place]) for place in capitalized)
+        title_case_words = 1 if has_lower else sum(is_title_case(words[place]) for place in capitalized)
         if title_case_words == 0 or title_case_words >= _MIN_HEADLINE_WORDS:
             for place in capitalized:
                 if self._follows_particle_or_initials(place) or not words[place].flags & (
@@ -422,7 +426,7 @@ class SpanFinder:
         case = find_run_case(tokens := tuple(self._words[start:index]))
         layout = ENDS_IN_INITIAL if tokens[-1].token_class == INITIAL else ""
         entity_type = LONE_INITIAL if layout and len(tokens) == 1 else CAPITALIZED_RUN
-        title_case_words = 0 if has_lower else sum(map(_is_title_case, tokens))
+        title_case_words = 0 if has_lower else sum(map(is_title_case, tokens))
         preceding_word, gap = "", self._gaps[start]
         if gap == " " and start > self._after_last_span and self._words[start - 1].token_class == KEPT:
             preceding_word = self._words[start - 1].key
@@ -466,7 +470,9 @@ class SpanFinder:
         # The sign of an international number and a bracket that closes inside the number belong to its span. This holds
         # only if the rest of the gap joins nothing, so that a second pass over the template finds the same spans.
         sign = self._gaps[index][-1:]
-        includes_sign = (sign == "+" and span.entity_type in _TYPES_WITH_PLUS) or (sign == "(" and ")" in span.text)
+        includes_sign = (sign == "+" and span.entity_type in numbers.TYPES_WITH_PLUS) or (
+            sign == "(" and ")" in span.text
+        )
         if includes_sign and numbers.may_have_sign(self._words, self._gaps, index, start, end):
             elements[-1] = str(elements[-1])[:-1]
             span = span._replace(text=sign + span.text)
@@ -492,7 +498,3 @@ class SpanFinder:
         if stop > first + 1:  # joined in small steps, so that other threads can run
             text = "".join("".join(parts[at : min(at + _JOIN_BLOCK, stop)]) for at in range(first, stop, _JOIN_BLOCK))
         return create_tuple(EntitySpan, (entity_type, case, layout, tuple(self._words[start:end]), text, "", 0, ""))
-
-
-def _is_title_case(token: NamesToken) -> bool:
-    return token.token_class == CAPITALIZED and token.case == TITLE

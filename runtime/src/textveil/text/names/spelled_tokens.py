@@ -280,7 +280,7 @@ class _SpelledSpanFinder:
         return _SpelledSpan(entity_type=SPELLED_LETTERS, start=start, stop=stop, indices=range(start, stop)), index
 
     def _precedes_name(self, index: int) -> bool:
-        """Return whether initials before an index belong to the name there, perhaps over particles."""
+        """Return whether a name or its particles begin at an index, so that initials before it belong to the name."""
         words = self._words
         if index == len(words) or self._spellings[2 * index] not in _INITIAL_JOINS:
             return False

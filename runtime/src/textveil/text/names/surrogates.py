@@ -9,6 +9,7 @@ animals, food, plants and vehicles.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from math import prod
@@ -62,10 +63,13 @@ class SurrogatePools:
     Args:
         pools: Surrogates by name of the pool, in the case in which they are written.
         rules: Rules of the language.
+
+    Attributes:
+        rules: The argument ``rules``.
     """
 
     def __init__(self, pools: Mapping[str, Sequence[str]], rules: Rules) -> None:
-        titles, self._rules = pools["title"], rules
+        titles, self.rules = pools["title"], rules
         self._pools = {
             **pools,
             "title": [title for title in titles if title.lower() not in rules.title_layouts] or titles,
@@ -97,7 +101,7 @@ class SurrogatePools:
         if entity_type == SPELLED_NUMBER:
             return prod(len(self._number_word_lists[of]) for of in layout)
         if entity_type == SPELLED_LETTERS:
-            return int(len(self._rules.choices["letter"]) ** int(layout))
+            return int(len(self.rules.choices["letter"]) ** int(layout))
         return self._generated_sizes[entity_type]
 
     def is_consistent(self, entity_type: str, layout: str) -> bool:
@@ -172,7 +176,7 @@ class SurrogatePools:
         if entity_type in (SPELLED_NUMBER, SPELLED_LETTERS):
             letters = entity_type == SPELLED_LETTERS
             of_each = (
-                [self._rules.choices["letter"]] * int(layout)
+                [self.rules.choices["letter"]] * int(layout)
                 if letters
                 else [self._number_word_lists[of] for of in layout]
             )
@@ -189,7 +193,7 @@ class SurrogatePools:
     @cached_property
     def _number_word_lists(self) -> Mapping[str, Sequence[str]]:
         """Surrogates for the words of a spelled number, by their element class."""
-        return {**self._rules.spelled, LISTED_NUMBER: self._pools["number-word"][:_MAX_LISTED_NUMBERS]}
+        return {**self.rules.spelled, LISTED_NUMBER: self._pools["number-word"][:_MAX_LISTED_NUMBERS]}
 
     @cached_property
     def _generated_sizes(self) -> dict[str, int]:
@@ -273,12 +277,26 @@ def _name_pool(entity_type: str, layout: str) -> str:
     return f"{entity_type}-{layout}" if layout and entity_type in ("word", "title") else entity_type
 
 
+def _remove_accents(name: str) -> str:
+    """Return a name in lower case, in ASCII unless it has letters of other scripts, as mail addresses have it."""
+    name = name.lower()
+    if name.isascii():
+        return name
+    plain = unicodedata.normalize("NFKD", name.translate(_PLAIN_LETTERS))
+    plain = "".join(character for character in plain if unicodedata.category(character)[0] != "M")
+    return plain if plain.isascii() else name
+
+
 def _fold_name(name: str) -> str:
-    return "".join(filter(str.isalpha, name)).lower()
+    return "".join(filter(str.isalpha, _remove_accents(name)))
 
 
 #: Pools that a field of a template may name, each with the function that spells an entry there.
-_PRINTED: dict[str, Callable[[str], str]] = {"given": str.lower, "family": _fold_name}
+_PRINTED: dict[str, Callable[[str], str]] = {"given": _remove_accents, "family": _fold_name}
+#: Letters that NFKD leaves as they are, with the letters of mail addresses.
+_PLAIN_LETTERS = str.maketrans(
+    {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
+)
 
 
 def _count_numbers(layout: str) -> int:

@@ -282,7 +282,7 @@ class ChunkTokenizer:
     def _split_methods(self, pieces: Sequence[str]) -> Iterator[str]:
         """Yield the pieces of code, with the name of a method alone if it is a common word: ``add`` of ``xs.add(``.
 
-        Only the form of what stands before its dot affects the decision.
+        Only the form of the text before the dot affects the decision.
         """
         for piece, following in pairwise([*pieces, ""]):
             method = _METHOD.fullmatch(piece) if following[:1] == "(" else None

@@ -137,10 +137,24 @@ class EntitySpan(NamedTuple):
 TextElement = str | EntitySpan
 
 
+class RandomizedSpans(dict[NamesToken, EntitySpan]):
+    """The spans of randomized words. Each is made when it is first looked up, and is a function of its token."""
+
+    def __missing__(self, token: NamesToken) -> EntitySpan:
+        """Make and store the span of a token."""
+        span = self[token] = EntitySpan("word", LOWER, RANDOMIZED, (token,), token.text)
+        return span
+
+
 def find_run_case(tokens: Iterable[NamesToken]) -> int:
-    """Return the case pattern of a run. Initials have none of their own: how a sentence ends is public."""
+    """Return the case pattern of a run: ``UPPER`` if all words except initials and particles are, else ``TITLE``."""
     words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
     return TITLE if any(token.case != UPPER for token in words) else UPPER
+
+
+def is_title_case(token: NamesToken) -> bool:
+    """Return whether a token is a capitalized word in Title case."""
+    return token.token_class == CAPITALIZED and token.case == TITLE
 
 
 def is_emphasized(token: NamesToken) -> bool:

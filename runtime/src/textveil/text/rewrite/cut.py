@@ -16,7 +16,14 @@ import numpy as np
 from textveil.mechanisms.arrays import Integers
 from textveil.text import segmentation
 from textveil.text.rewrite.plan import SanitizingPlan
-from textveil.text.segmentation import LOWER, MAX_WORD_LENGTH, apply_case, find_case_pattern, is_gap
+from textveil.text.segmentation import (
+    LOWER,
+    MAX_WORD_LENGTH,
+    apply_case,
+    begins_sentence,
+    find_case_pattern,
+    is_gap,
+)
 from textveil.text.segmentation.segments import split_at_strings, split_words_and_gaps
 from textveil.text.token_rules import (
     KEPT_AS_KEY,
@@ -24,7 +31,6 @@ from textveil.text.token_rules import (
     ClassifiedToken,
     ClassifiedTokens,
     TokenRole,
-    begins_sentence,
 )
 
 #: Roles of tokens. A ``KEPT`` token is written from its look-up key and its case; an ``UNCHANGED`` one is copied.
@@ -106,8 +112,13 @@ class SegmentTable:
         for segment, is_plain in zip(new_segments, are_plain, strict=True):
             if is_plain:
                 key, case, type_index = next(decisions)
-                if type_index == KEPT_AS_KEY and key == segment and keeps_spelling:
-                    entries.append(KEPT_ENTRY)
+                if type_index == KEPT_AS_KEY and keeps_spelling:
+                    if key == segment:
+                        entries.append(KEPT_ENTRY)
+                        continue
+                    rows.fromlist(pending_rows)
+                    pending_rows.clear()
+                    entries.append(self._make_capitalized_entry(key, segment, case))
                     continue
                 if type_index is not None and type_index != KEPT_AS_KEY:
                     entries.append((len(rows) + len(pending_rows)) // ROW_LENGTH)
@@ -133,6 +144,18 @@ class SegmentTable:
             else:
                 entries.append(self._make_mark_entry(segment))
         rows.fromlist(pending_rows)
+
+    def _make_capitalized_entry(self, key: str, word: str, case: int) -> int:
+        """Return the entry of a plain function word with a capital letter: kept, or randomized as an unknown word."""
+        is_title_case, keeps_capital = word[1:] == key[1:], self._plan.rule.keeps_capital
+        if is_title_case and keeps_capital(key, starts_sentence=False):
+            return KEPT_ENTRY
+        identity = self._find_identity(RANDOMIZED, self._unknown, word) if self._is_consistent else -1
+        row = RANDOMIZED, self._unknown, case, identity, True
+        if not (is_title_case and keeps_capital(key, starts_sentence=True)):
+            return self._add_rows([row])
+        self.kept_texts.append(word)
+        return self._add_special([[row], [(KEPT, len(self.kept_texts) - 1, LOWER, -1, True)]])
 
     def _make_entry(self, segment: str) -> int:
         tokens = self._plan.rule.classify_token(segment, starts_sentence=False)

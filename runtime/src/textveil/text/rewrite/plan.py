@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from textveil.bundle.text_bundle import TextBundle
 from textveil.mechanisms.arrays import Integers
 from textveil.text import segmentation
-from textveil.text.segmentation import LOWER, TITLE, UPPER, apply_case, is_gap
+from textveil.text.segmentation import LOWER, TITLE, UPPER, apply_case, begins_sentence, is_gap
 from textveil.text.statement import PrivacyTerms
-from textveil.text.token_rules import ClassifiedToken, EntityType, TokenRole, TokenRule, begins_sentence
+from textveil.text.token_rules import ClassifiedToken, EntityType, TokenRole, TokenRule
 
 if TYPE_CHECKING:
     from textveil.mechanisms.distribution import OutputDistribution

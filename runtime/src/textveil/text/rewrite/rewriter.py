@@ -7,6 +7,7 @@ document's template alone. Only the order in which random words are used differs
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, islice, repeat
 from typing import Any
 
@@ -24,9 +25,8 @@ from textveil.text.rewrite.draws import (
     write_texts,
 )
 from textveil.text.rewrite.plan import SanitizingPlan
-from textveil.text.segmentation import is_gap
+from textveil.text.segmentation import begins_sentence, is_gap
 from textveil.text.statement import RewrittenDocument
-from textveil.text.token_rules import begins_sentence
 
 #: To bound memory, texts are processed in batches of about this many characters, and a longer text in chunks. Where a
 #: text is cut depends on private words, so the cut must change neither the output distribution nor the spend.
@@ -69,19 +69,23 @@ class DocumentRewriter:
         Privacy:
             This is the release, sampled with the operating system's entropy.
         """
-        reader = SegmentReader(self._plan)
         for batch in _iterate_batches(documents):
             if len(batch) == 1 and _is_long(batch[0]):
                 yield self._rewrite_long(batch[0])
             else:
-                yield from self._rewrite_batch(batch, reader)
+                yield from self._rewrite_batch(batch)
 
     def _rewrite_long(self, texts: Sequence[str]) -> RewrittenDocument:
         long = LongDocumentRewriter(self._plan, texts)
         mapping = long.mapping if self._plan.terms.consistent else None
         return RewrittenDocument(long.rewrite(), long.tokens, mapping, 0, 0, [None])
 
-    def _rewrite_batch(self, batch: Sequence[Sequence[str]], reader: SegmentReader) -> Iterator[RewrittenDocument]:
+    @cached_property
+    def _reader(self) -> SegmentReader:
+        return SegmentReader(self._plan)
+
+    def _rewrite_batch(self, batch: Sequence[Sequence[str]]) -> Iterator[RewrittenDocument]:
+        reader = self._reader
         segments, sizes = reader.read_texts(chain.from_iterable(batch)), list(map(len, batch))
         tokens = TokenArrays(self._plan, segments, reader.segments, sizes=sizes)
         rewritten = write_texts(tokens, sample_outputs(tokens))

@@ -13,10 +13,17 @@ docs/format-staircase.md has the definitions. The mode ``names`` has its own tok
 - *clitic*: the end of a word that counts as a word of its own, such as ``'s`` or ``n't``.
 """
 
+from textveil.bundle.word_lists import APOSTROPHES, fold_apostrophes
 from textveil.text.segmentation.patterns import MAX_WORD_LENGTH
-from textveil.text.segmentation.segments import is_gap, is_string, iterate_split_text, split_text
+from textveil.text.segmentation.segments import (
+    begins_sentence,
+    is_gap,
+    is_string,
+    iterate_split_text,
+    split_entry,
+    split_text,
+)
 from textveil.text.segmentation.words import (
-    APOSTROPHES,
     AUXILIARIES,
     BYTE_ORDER_MARK,
     CLITICS,
@@ -27,7 +34,6 @@ from textveil.text.segmentation.words import (
     apply_case,
     clitic_pattern,
     find_case_pattern,
-    fold_apostrophes,
     fold_word,
     is_folded,
     split_clitic,
@@ -44,6 +50,7 @@ __all__ = [
     "TITLE",
     "UPPER",
     "apply_case",
+    "begins_sentence",
     "clitic_pattern",
     "find_case_pattern",
     "fold_apostrophes",
@@ -53,5 +60,6 @@ __all__ = [
     "is_string",
     "iterate_split_text",
     "split_clitic",
+    "split_entry",
     "split_text",
 ]

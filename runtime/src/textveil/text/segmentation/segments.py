@@ -4,8 +4,8 @@ The sanitizer copies gaps unchanged, but never words and strings.
 
 A *gap* is white space or punctuation (Unicode White_Space or general category P). A *word* consists of ordinary letters
 between default word boundaries of UAX #29. A *string* is any other token: a number, an email address, a URL, an
-emoticon and so on. No two words or strings touch, and the segments always concatenate to the text
-(docs/format-staircase.md, "Segments").
+emoticon and so on. Its *shape* is which of these it is; every string has exactly one. No two words or strings touch,
+and the segments always concatenate to the text (docs/format-staircase.md, "Segments" and "Shapes").
 
 A *run* is the text between two breaks, without the marks at its ends. A run is a string if it contains a *trigger*: a
 digit, a symbol, an emoji, an at sign, a letter of a script without blanks, a domain name and so on. Each string is one
@@ -35,7 +35,8 @@ from typing import Any
 
 import regex
 
-from textveil.lazy import LazyPattern
+from textveil.bundle.rules import english_rules
+from textveil.lazy import CHARACTERS, LazyPattern, load_data
 from textveil.text.segmentation.patterns import (
     BREAK_BEFORE,
     DOMAINS,
@@ -53,7 +54,19 @@ from textveil.text.segmentation.patterns import (
     compile_unicode,
     make_word_pattern,
 )
+from textveil.text.segmentation.words import BYTE_ORDER_MARK
 
+#: Shapes of strings. ``other`` is the shape of a string that has none of the others.
+SHAPES = tuple("email url handle path date time phone year number ordinal-number other".split())
+_CHARACTERS = load_data(CHARACTERS)
+_ENDS_SENTENCE = frozenset(_CHARACTERS["marks"]["sentence_ends"])
+#: Patterns of English, which decide the types of strings in the mode ``names`` too.
+_ENGLISH = english_rules().patterns
+_DIGIT_YEARS, _PHONE, _WITH_GROUPS = (
+    LazyPattern(re.compile, _CHARACTERS["patterns"][name])
+    for name in ("digit_years", "phone_number", "number_with_groups")
+)
+_MIN_PHONE_DIGITS, _MAX_PHONE_DIGITS = 7, 15
 _GAP = regex.compile(r"[\p{White_Space}\p{P}]+")
 _URL = LazyPattern(regex.compile, r"://|(?i:www)\.[\p{L}\p{N}]")
 _ALNUM = r"[\p{L}\p{M}\p{N}]"
@@ -78,8 +91,7 @@ def split_at_strings(text: str, *, lone_clitics: bool = False) -> Iterable[tuple
 
     Returns:
         For each part, in order: its start, its end, and whether it is one segment (a string or a clitic after a blank).
-            An
-        empty text has one part.
+        An empty text has one part.
     """
     single_spans: Iterable[TextSpan] = find_strings(text)
     if lone_clitics and ("'" in text or "\u2019" in text):
@@ -131,6 +143,12 @@ def split_text(text: str, *, marks_apart: bool = False, lone_clitics: bool = Fal
         part = text[start:end]
         tokens_and_gaps += [part] if is_one else words(part)
     return tokens_and_gaps
+
+
+def split_entry(entry: str) -> tuple[str, list[str]]:
+    """Return an entry of a user's list without a byte order mark and blanks at its ends, and its words and strings."""
+    stripped = entry.removeprefix(BYTE_ORDER_MARK).strip()
+    return stripped, [segment for segment in split_text(stripped) if not is_gap(segment)]
 
 
 def iterate_split_text(text: str, *, marks_apart: bool, lone_clitics: bool = False) -> Iterator[str]:
@@ -195,6 +213,63 @@ def is_gap(segment: str) -> bool:
     (True, False, False)
     """
     return not segment[:1].isalnum() and _GAP.fullmatch(segment) is not None and not is_emoticon(segment)
+
+
+def begins_sentence(gap: str | None) -> bool:
+    """Return whether a token starts a sentence, given the whole gap before it.
+
+    Args:
+        gap: The gap; ``None`` for the first token of a text.
+    """
+    return gap is None or not _ENDS_SENTENCE.isdisjoint(gap)
+
+
+def classify_shape(string: str) -> str:
+    """Return the shape of a string, one of ``SHAPES``.
+
+    >>> classify_shape("$49.99"), classify_shape("a@b.org")
+    ('number', 'email')
+    """
+    if is_numeric(string):
+        return _classify_numeric_shape(string)
+    if string[0] in "@＠﹫":
+        return "handle"
+    if is_url(string):
+        return "url"
+    if is_emoticon(string):
+        return "other"
+    if _ENGLISH.email.fullmatch(string):
+        return "email"
+    digits = _write_ascii_digits(string)
+    if _ENGLISH.time.fullmatch(digits):
+        return "time"
+    if _ENGLISH.ordinal.fullmatch(digits):
+        return "ordinal-number"
+    return "path" if _ENGLISH.path.fullmatch(string) else "other"
+
+
+def _classify_numeric_shape(string: str) -> str:
+    """Return the shape of a number or of numbers in groups.
+
+    Numbers in groups have no other shape than these, because only numbers are joined with their neighbors.
+    """
+    if _ENGLISH.year.fullmatch(string):
+        return "year"
+    digits = _write_ascii_digits(string)
+    if _ENGLISH.date.fullmatch(digits):
+        return "date"
+    is_phone = (
+        _MIN_PHONE_DIGITS <= sum(map(str.isdecimal, string)) <= _MAX_PHONE_DIGITS
+        and _PHONE.fullmatch(digits)
+        and _WITH_GROUPS.search(digits)
+        and not _DIGIT_YEARS.fullmatch(digits)
+    )
+    return "phone" if is_phone else "number"
+
+
+def _write_ascii_digits(string: str) -> str:
+    """Replace each decimal digit of other scripts by a zero: no pattern of a date or a time depends on its value."""
+    return string if string.isascii() else "".join("0" if c.isdecimal() and not c.isascii() else c for c in string)
 
 
 def is_numeric(string: str) -> bool:

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from textveil.bundle.layout import RULES
+from textveil.bundle.word_lists import fold, fold_apostrophes
 from textveil.lazy import load_data
 from textveil.text.segmentation.patterns import MAX_WORD_LENGTH
 
@@ -31,16 +32,6 @@ LOWER, TITLE, UPPER = range(3)
 BYTE_ORDER_MARK = "\ufeff"
 
 
-#: Characters that people and devices write as an apostrophe inside a word, beside U+0027: U+2019, U+2018 and U+02BC.
-APOSTROPHES = "'\u2019\u2018\u02bc"
-_ASCII_APOSTROPHE = dict.fromkeys(map(ord, APOSTROPHES), "'")
-
-
-def fold_apostrophes(word: str) -> str:
-    """Write all apostrophes of a word as U+0027."""
-    return word if word.isascii() else word.translate(_ASCII_APOSTROPHE)
-
-
 def fold_word(word: str) -> str:
     """Return the look-up key of a word: NFKC, lower case, apostrophes as U+0027.
 
@@ -51,9 +42,7 @@ def fold_word(word: str) -> str:
     """
     if len(word) > MAX_WORD_LENGTH:
         return word
-    folded = word.lower()
-    if not word.isascii():
-        folded = unicodedata.normalize("NFKC", word).lower().translate(_ASCII_APOSTROPHE)
+    folded = word.lower() if word.isascii() else fold(word)
     return word if folded == word else folded  # one string in memory, not two
 
 

@@ -1,4 +1,4 @@
-"""Rules that classify each token as kept, replaced without a look at it, or randomized.
+"""Rules that classify each token as kept, replaced by a surrogate of its type, or randomized.
 
 The rules that randomize every token are imported lazily, because the staircase mechanism does not need them.
 """
@@ -6,7 +6,8 @@ The rules that randomize every token are imported lazily, because the staircase 
 from typing import TYPE_CHECKING
 
 from textveil.lazy import AttributeGetter, make_lazy_getattr
-from textveil.text.token_rules.entity_types import SHAPES, EntityType, EntityTypes, parse_entity_type
+from textveil.text.segmentation.segments import SHAPES
+from textveil.text.token_rules.entity_types import EntityType, EntityTypes, parse_entity_type
 from textveil.text.token_rules.function_words import TemplateRule, collect_denied_keys, parse_function_words
 from textveil.text.token_rules.rule import (
     KEPT_AS_KEY,
@@ -16,7 +17,6 @@ from textveil.text.token_rules.rule import (
     ClassifiedTokens,
     TokenRole,
     TokenRule,
-    begins_sentence,
 )
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ __all__ = [
     "TemplateRule",
     "TokenRole",
     "TokenRule",
-    "begins_sentence",
     "collect_denied_keys",
     "parse_entity_type",
     "parse_function_words",

@@ -2,36 +2,28 @@
 
 The output reveals the type of an entity and nothing else about it.
 
-A type applies either to the words of a public list, or to the strings of a *shape*. A *string* is a token that is not a
-plain word, such as a number or an email address, and its shape is what kind of string it is (``classify_shape``). Every
-string has exactly one shape. The surrogates of a type are sampled from a public list, independently of the token.
-Strings that the segmentation recognizes in different ways have different shapes, so any string of a type may replace
-any other one.
+A type applies either to the words of a public list, or to the strings of a *shape*
+(``textveil.text.segmentation.segments.classify_shape``). The surrogates of a type are sampled from a public list,
+independently of the token.
 """
 
-import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from struct import Struct
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.rules import english_rules
+from textveil.bundle.word_lists import CAPITALIZED, MEMBER_FLAGS, RECOGNIZED_ONLY
 from textveil.errors import BundleDamaged
-from textveil.lazy import LazyPattern
 from textveil.text import segmentation
 from textveil.text.segmentation import LOWER, segments
+from textveil.text.segmentation.segments import SHAPES, classify_shape
 
-#: Flags of a list entry: the entry counts in Title case and ALL CAPS only; the entry is recognized but is no surrogate.
-#: ``list_surrogates`` recognizes the second flag by its last letter and by the tab or comma before it, since no other
-#: text after an entry ends that way.
-CAPITALIZED, RECOGNIZED_ONLY = "capitalized", "member-only"
-#: Permitted text after an entry: its flags, in all combinations.
-_KNOWN_MARKS = ("", f"\t{RECOGNIZED_ONLY}", f"\t{CAPITALIZED}", f"\t{CAPITALIZED},{RECOGNIZED_ONLY}")
+#: Beginning of flags with ``CAPITALIZED``. ``list_surrogates`` recognizes ``RECOGNIZED_ONLY`` by its last letter and by
+#: the tab or comma before it, since no other text after an entry ends that way.
 _CAPITALIZED_MARK = f"\t{CAPITALIZED}".encode()
 #: Hash code of an entry: the XOR of its first eight bytes and its next eight, as big-endian integers.
 _HALF_BYTES = 8
@@ -39,62 +31,6 @@ _HEAD, _HALVES = Struct(f"{2 * _HALF_BYTES}s"), Struct(">QQ")
 _TAB, _LINE_FEED = b"\t\n"
 #: Number of entries that are checked together. Larger batches are faster, but need more memory.
 _CHECKED_ENTRIES = 1 << 8
-
-#: Patterns of English, which decide the types of strings in the mode ``names`` too.
-_PATTERNS = english_rules().patterns
-_YEARS = LazyPattern(re.compile, r"\d{4}[-/‐‑–]\d{4}")
-_PHONE = LazyPattern(re.compile, r"\+?[\d(][\d() \u00a0\u2009\u202f./‐‑–-]*\d")
-_GROUPED = LazyPattern(re.compile, r"[+() \u00a0\u2009\u202f‐‑–-]|[./].*[./]")
-
-
-def classify_shape(string: str) -> str:
-    """Return the shape of a string, one of the names in ``SHAPES``."""
-    if segments.is_numeric(string):
-        return _classify_numeric_shape(string)
-    if string[0] in "@＠﹫":
-        return "handle"
-    if segments.is_url(string):
-        return "url"
-    if segments.is_emoticon(string):
-        return "other"
-    if _PATTERNS.email.fullmatch(string):
-        return "email"
-    digits = _write_ascii_digits(string)
-    for name, pattern in (("time", _PATTERNS.time), ("ordinal-number", _PATTERNS.ordinal)):
-        if pattern.fullmatch(digits):
-            return name
-    return "path" if _PATTERNS.path.fullmatch(string) else "other"
-
-
-def _write_ascii_digits(string: str) -> str:
-    """Replace each decimal digit of other scripts by a zero: no pattern of a date or a time depends on its value."""
-    return string if string.isascii() else "".join("0" if c.isdecimal() and not c.isascii() else c for c in string)
-
-
-def _classify_numeric_shape(string: str) -> str:
-    """Return the shape of a number or of numbers in groups.
-
-    Numbers in groups have no other shape than these, because only numbers are joined with their neighbors.
-    """
-    if _PATTERNS.year.fullmatch(string):
-        return "year"
-    if _PATTERNS.date.fullmatch(_write_ascii_digits(string)):
-        return "date"
-    digits = sum(map(str.isdecimal, string))
-    if 7 <= digits <= 15 and _PHONE.fullmatch(string) and _GROUPED.search(string) and not _YEARS.fullmatch(string):
-        return "phone"
-    return "number"
-
-
-def _has_shape(name: str, string: str) -> bool:
-    return classify_shape(string) == name
-
-
-#: Shapes of strings, each with its test. ``other`` is the shape of a string that has none of the others.
-SHAPES: dict[str, Callable[[str], bool]] = {
-    name: partial(_has_shape, name)
-    for name in "email url handle path date time phone year number ordinal-number other".split()
-}
 
 
 class EntityType(NamedTuple):
@@ -135,14 +71,13 @@ class EntityTypes:
         shapes = [kind.shape for kind in entity_types if kind.shape is not None]
         if len({kind.name for kind in entity_types}) < len(entity_types) or len(set(shapes)) < len(shapes):
             raise BundleDamaged("an entity type occurs twice")
-        if shapes and set(shapes) != SHAPES.keys():
+        if shapes and set(shapes) != {*SHAPES}:
             raise BundleDamaged("the entity types with a pattern differ from those of the format")
-        self._shapes = {kind.shape: index for index, kind in enumerate(entity_types) if kind.shape is not None}
+        #: Index of the type of each shape; empty if the bundle has no types of strings.
+        self.index_by_shape: dict[str, int] = {
+            kind.shape: index for index, kind in enumerate(entity_types) if kind.shape is not None
+        }
         self._word_index = ListedWordIndex([kind.lines for kind in entity_types])
-
-    def find_string_type(self, string: str) -> int | None:
-        """Return the index of the type of a string; ``None`` if the bundle has no types of strings."""
-        return self._shapes[classify_shape(string)] if self._shapes else None
 
     def find_word_type(self, key: str, case: int) -> int | None:
         """Return the index of the first type that lists a word in this case; ``None`` if none does."""
@@ -185,19 +120,17 @@ def parse_entity_type(name: str, shape: str | None, utf_8: bytes, *, is_checked:
 
 
 def _check_lines(lines: Sequence[str], shape: str | None) -> None:
-    entries = [line.partition("\t")[0] for line in lines]
-    known = _KNOWN_MARKS if shape is None else ("",)
-    for number, (line, entry) in enumerate(zip(lines, entries, strict=True), 1):
-        if line[len(entry) :] not in known:
+    parts = [line.partition("\t") for line in lines]
+    entries = [entry for entry, _, _ in parts]
+    for number, (_, tab, flags) in enumerate(parts, 1):
+        if tab and (shape is not None or flags not in MEMBER_FLAGS):
             raise BundleDamaged(f"line {number} of an entity type has an unknown flag")
     wrong = _find_first_invalid(lines, entries, shape)
     if wrong is None and len(set(entries)) < len(entries):
         first = {entry: n for n, entry in reversed([*enumerate(entries)])}
         wrong = next(n for n, entry in enumerate(entries) if first[entry] < n)
     if wrong is not None:
-        raise BundleDamaged(
-            f"line {wrong + 1} of an entity type occurs twice or is not an entry of it (entries are in lower case)"
-        )
+        raise BundleDamaged(f"line {wrong + 1} of an entity type occurs twice, or is not an entry in lower case")
 
 
 def _find_first_invalid(lines: Sequence[str], entries: Sequence[str], shape: str | None) -> int | None:

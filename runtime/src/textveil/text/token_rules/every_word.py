@@ -54,6 +54,10 @@ class EveryWordRule:
         """Return ``RANDOMIZED_BY_KEY`` for each word (``TokenRule.classify_plain``)."""
         return [RANDOMIZED_BY_KEY] * len(keys)
 
+    def keeps_capital(self, key: str, *, starts_sentence: bool) -> bool:
+        """Return ``False`` (``TokenRule.keeps_capital``), since the rule keeps no word."""
+        return False
+
     def classify_token(self, segment: str, *, starts_sentence: bool = False) -> ClassifiedTokens:
         """Return one word, or a stem and its clitic, as tokens (``TokenRule.classify_token``)."""
         case = find_case_pattern(segment)

@@ -37,11 +37,13 @@ from textveil.text.segmentation import (
     TITLE,
     UPPER,
     apply_case,
+    begins_sentence,
     find_case_pattern,
     fold_apostrophes,
     is_gap,
     is_string,
 )
+from textveil.text.segmentation.segments import classify_shape
 from textveil.text.token_rules.entity_types import EntityType, EntityTypes
 from textveil.text.token_rules.rule import (
     KEPT_AS_KEY,
@@ -50,7 +52,6 @@ from textveil.text.token_rules.rule import (
     ClassifiedToken,
     ClassifiedTokens,
     TokenRole,
-    begins_sentence,
 )
 
 NAME_LIKE = "name-like"
@@ -112,6 +113,10 @@ class TemplateRule:
             else kind
             for key, kind in zip(keys, self.listed_types.find_word_types(keys, cases), strict=True)
         ]
+
+    def keeps_capital(self, key: str, *, starts_sentence: bool) -> bool:
+        """Return whether a function word is kept in Title case (``TokenRule.keeps_capital``)."""
+        return key == "i" or (starts_sentence and not self.function_words[key])
 
     def classify_token(self, segment: str, *, starts_sentence: bool) -> ClassifiedTokens:
         """Return the tokens of a segment (``TokenRule.classify_token``).
@@ -182,7 +187,7 @@ class TemplateRule:
         if segment.isascii() and segment.isalpha():  # fast path: most words are neither a string nor have a clitic
             return (self._classify_word(segment, starts_sentence),)
         if is_string(segment):
-            kind = self.listed_types.find_string_type(segment)
+            kind = self.listed_types.index_by_shape.get(classify_shape(segment))
             return (
                 ClassifiedToken(TokenRole.RANDOMIZED if kind is None else TokenRole.REPLACED, LOWER, type_index=kind),
             )
@@ -258,8 +263,9 @@ class TemplateRule:
         if word == key:
             return ClassifiedToken(TokenRole.KEPT, case, key)
         spelled = fold_apostrophes(unicodedata.normalize("NFKC", word))
-        capital = key == "i" or (starts_sentence and not self.function_words[key])
-        if spelled == key or (capital and spelled == apply_case(key, TITLE)):
+        if spelled == key or (
+            self.keeps_capital(key, starts_sentence=starts_sentence) and spelled == apply_case(key, TITLE)
+        ):
             return ClassifiedToken(TokenRole.KEPT, case, key)
         return ClassifiedToken(TokenRole.RANDOMIZED, case)
 
@@ -295,9 +301,8 @@ def collect_denied_keys(entries: Collection[str]) -> frozenset[str]:
 
 
 def _list_keys(entry: str) -> list[str]:
-    entry = entry.removeprefix(segmentation.BYTE_ORDER_MARK).strip()
-    words = [segment for segment in segmentation.split_text(entry) if not is_gap(segment)]
-    return [segmentation.fold_word(entry), *map(segmentation.fold_word, words)] if words else []
+    stripped, words = segmentation.split_entry(entry)
+    return [segmentation.fold_word(stripped), *map(segmentation.fold_word, words)] if words else []
 
 
 def _is_function_word(word: str) -> bool:

@@ -12,10 +12,8 @@ from typing import NamedTuple, Protocol
 from textveil.lazy import CHARACTERS, load_data
 from textveil.text.token_rules.entity_types import EntityType
 
-_MARKS = load_data(CHARACTERS)["marks"]
-_ENDS_SENTENCE = frozenset(_MARKS["sentence_ends"])
 #: Surrogates for punctuation marks, where a rule replaces them. They are the same for every mark.
-PUNCTUATION_TYPE = EntityType("punctuation mark", None, b"", tuple(_MARKS["punctuation"]))
+PUNCTUATION_TYPE = EntityType("punctuation mark", None, b"", tuple(load_data(CHARACTERS)["marks"]["punctuation"]))
 
 
 class TokenRole(Enum):
@@ -75,6 +73,15 @@ class TokenRule(Protocol):
         """Whether clitics are always kept, also after a word that is not."""
         ...
 
+    def keeps_capital(self, key: str, *, starts_sentence: bool) -> bool:
+        """Return whether a function word is kept in Title case.
+
+        Args:
+            key: Its look-up key, for which ``classify_plain`` returns ``KEPT_AS_KEY``.
+            starts_sentence: Whether it starts a sentence.
+        """
+        ...
+
     @property
     def joins_lone_clitics(self) -> bool:
         """Whether a clitic after a blank (``'re`` in ``they 're``) is one token with its apostrophe."""
@@ -123,12 +130,3 @@ class TokenRule(Protocol):
             OptionError: The text is not one token.
         """
         ...
-
-
-def begins_sentence(gap: str | None) -> bool:
-    """Return whether a token starts a sentence, given the whole gap before it.
-
-    Args:
-        gap: The gap; ``None`` for the first token of a text.
-    """
-    return gap is None or not _ENDS_SENTENCE.isdisjoint(gap)

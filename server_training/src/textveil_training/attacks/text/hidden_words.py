@@ -1,8 +1,8 @@
 """Attacks on the hidden words of the modes names, words and all, from the template and the other outputs.
 
 **Most frequent member.** The trivial baseline. For each type (``person``, ``city``, ``word`` for a randomized word) the
-attacker counts the hidden words of raw texts of the same kind, and guesses the most frequent one wherever the type
-stands. Without such texts the counts come from the attacked texts themselves: more than anybody outside knows.
+attacker counts the hidden words of raw texts of the same kind, and guesses the most frequent one for every hidden word
+of that type. Without such texts the counts come from the attacked texts themselves: more than a real attacker knows.
 
 **Mask inference** (Yue et al. 2021, section 5.3). [MASK] replaces the output of one hidden word, and a masked language
 model reads the rest of the sanitized text. Its likeliest piece is compared with the original, as in

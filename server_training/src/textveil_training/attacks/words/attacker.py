@@ -1,4 +1,4 @@
-"""The attacks that name words, from the weakest to the strongest, by an attacker with similar raw texts.
+"""The attacks that guess original words, from the weakest to the strongest, by an attacker with similar raw texts.
 
 ``bayes`` has no context (``candidates.py``). ``trigrams`` is forward-backward with the exact probabilities of the
 mechanism (``forward_backward.py``). ``network`` is a denoiser (``denoiser.py``). ``sum`` adds the log scores of all,
@@ -195,13 +195,13 @@ def fit_weights(parts: Sequence[Ints], right: Bits) -> Ints:
 
 
 class WordTargets:
-    """The segments of the attacked texts whose words the attacks try to name.
+    """The segments of the attacked texts whose words the attacks try to guess.
 
     Attributes:
         document: Index of the text of each segment.
-        words: Which segments are not gaps; these are all that the attacks try to name.
-        content: Which of them are not function words.
-        known: Which content words are in the vocabulary.
+        words: Mask of the segments that are not gaps; the attacks guess only these.
+        content: Mask of those segments that are not function words.
+        known: Mask of the content words that are in the vocabulary.
     """
 
     def __init__(self, cut: SegmentedTexts, function_words: frozenset[str], vocabulary: Any) -> None:

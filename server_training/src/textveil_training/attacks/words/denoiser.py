@@ -65,7 +65,7 @@ class DenoiserInput:
         document: Document of each element of the texts.
         shown: For each element its row in the table of word vectors; hidden elements have the last row; shape
             ``(elements,)``.
-        row_of: Position of each element among the hidden ones, -1 for visible elements, shape ``(elements,)``.
+        row_of: Position of each element among the hidden ones, -1 for kept elements, shape ``(elements,)``.
         output: For each hidden element the row of its output in the table of word vectors, shape ``(n,)``.
         words: For each hidden element the rows of its candidates in the table of word vectors, shape
             ``(n, candidates)``.

@@ -1,8 +1,8 @@
 """Trigrams by interpolated modified Kneser-Ney smoothing (Chen, Goodman 1999), in sorted arrays.
 
-With ``c`` the count of a trigram and, below it, in how many contexts an n-gram stands:
-``P(w | u v) = (c(u v w) - D(c(u v w))) / c(u v) + g(u v) P(w | v)``, down to single words and then ``1 / words``. ``g``
-gives back what the discounts took. Each order has three discounts, for counts of 1, of 2, and of more.
+With ``c`` the count of a trigram and, for shorter n-grams, the number of contexts in which they occur: ``P(w | u v) =
+(c(u v w) - D(c(u v w))) / c(u v) + g(u v) P(w | v)``, down to single words and then ``1 / words``. ``g`` redistributes
+the probability that the discounts removed. Each order has three discounts, for counts of 1, of 2, and of more.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""All attacks that name words, on given texts, by an attacker with similar texts."""
+"""Run of all attacks that guess original words of given texts, by an attacker with similar texts."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any

@@ -1,0 +1,109 @@
+"""Round a randomizer of real probabilities to the integers of a staircase.
+
+The recipe is that of docs/proofs/index-staircase.md:
+
+    b = column minimum,    a = (Q - b) / e1,    H = (1 - sum of b) / e1,    e1 = F / G <= exp(epsilon) - 1
+
+turns any matrix with ``Q(y|x) <= exp(epsilon) Q(y|x')`` into a staircase. Here a row has ``MASS`` units of probability,
+and rounding keeps the row sums. The resulting integers are certified whatever the input was.
+"""
+
+from decimal import Decimal
+from math import log1p
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from textveil.mechanisms import Floats, Integers
+from textveil.mechanisms.staircase import LabelStaircase, compute_realized_ratio
+
+from textveil_export.errors import ExportError
+
+#: Units of probability in a row; with it totals stay near 2**60.
+MASS = 1 << 40
+#: Entries below this probability are treated as rounding errors of a solver.
+_SMALLEST_PROBABILITY = 1e-9
+
+
+def compute_realized_epsilon(epsilon: str) -> float:
+    """Return the exact epsilon of a level after ``exp(epsilon)`` is rounded down to a ratio of integers.
+
+    It is at most ``epsilon``, and smaller by about ``1e-6`` at most. If a randomizer is optimized for this value, its
+    conversion to integers changes probabilities by only about ``1e-9``.
+
+    Args:
+        epsilon: A decimal number.
+
+    Example:
+        >>> 1.999998 < compute_realized_epsilon("2") <= 2
+        True
+    """
+    return log1p(compute_realized_ratio(Decimal(epsilon)))
+
+
+def make_integer_randomizer(name: str, randomizer: ArrayLike, epsilon: str) -> LabelStaircase:
+    """Round a randomizer to integers and certify them.
+
+    If the given randomizer satisfies ``epsilon``, the result has the same probabilities to about ``1e-6``. Otherwise
+    entries whose loss would exceed ``epsilon`` are reduced, so that the result satisfies it.
+
+    Args:
+        name: Name of the randomizer.
+        randomizer: ``Q(y|x)``, shape ``(n, n)``, a row for each class, not negative. Rows need not sum to 1.
+        epsilon: A decimal number in ``(0, 16]``.
+
+    Raises:
+        ExportError: ``randomizer`` is not a square matrix of finite numbers that are not negative.
+        BundleDamaged: ``epsilon`` or ``n`` is out of range.
+
+    Example:
+        >>> randomizer = make_integer_randomizer("counts", [[0.75, 0.25], [0.25, 0.75]], "2")
+        >>> randomizer.probability_matrix.round(3).tolist()
+        [[0.75, 0.25], [0.25, 0.75]]
+    """
+    rows = _normalize_rows(np.asarray(randomizer, dtype=np.float64))
+    lowest = rows.min(axis=0)
+    used = rows.any(axis=0)
+    base = np.where(used, np.maximum(1, np.ceil(MASS * lowest)), 0).astype(np.int64)
+    ratio = compute_realized_ratio(Decimal(epsilon)) or 1.0  # with F = 0 the dealt units have no effect
+    # A constant matrix has nothing to deal; one unit satisfies the theorem's condition.
+    budget = int(np.clip(np.floor(MASS * (1 - lowest.sum()) / ratio), 1, base.sum()))
+    exact = MASS * (rows - lowest) / ratio
+    dealt = np.clip(np.floor(exact), 0, base).astype(np.int64)
+    for row, target in zip(dealt, exact, strict=True):
+        _adjust_row(row, target, base, budget)
+    return LabelStaircase.from_integers(name, Decimal(epsilon), base, dealt)
+
+
+def _normalize_rows(randomizer: Floats) -> Floats:
+    """Scale rows to the sum 1, and set entries that are only rounding errors to 0.
+
+    A row of zeros becomes uniform over the columns in use.
+    """
+    if (
+        randomizer.ndim != 2
+        or randomizer.shape[0] != randomizer.shape[1]
+        or not np.isfinite(randomizer).all()
+        or randomizer.min() < 0
+    ):
+        raise ExportError("a randomizer must be a square matrix of finite numbers that are not negative")
+    rows = np.where(randomizer < _SMALLEST_PROBABILITY, 0, randomizer)
+    used = rows.any(axis=0)
+    used = used if used.any() else np.ones(len(rows), dtype=bool)
+    rows[~rows.any(axis=1)] = used
+    return rows / rows.sum(axis=1, keepdims=True)
+
+
+def _adjust_row(row: Integers, target: NDArray[np.float64], base: Integers, budget: int) -> None:
+    """Change a row in place until its sum equals the budget.
+
+    The entries that differ most from their targets change first.
+    """
+    missing = budget - int(row.sum())
+    order = np.argsort(np.where(missing > 0, row - target, target - row), kind="stable")
+    # First at most one unit per entry, to spread the rounding; then as many as an entry allows.
+    for most in (1, None):
+        for y in order:
+            room = int(base[y] - row[y]) if missing > 0 else int(row[y])
+            step = min(abs(missing), room if most is None else min(room, most))
+            row[y] += step if missing > 0 else -step
+            missing -= step if missing > 0 else -step

@@ -1,0 +1,142 @@
+"""Lines of a reply that a program may read although no mark of Markdown opens a region.
+
+These are commands of a shell, calls such as ``search(NAME)`` and code that is indented by four columns. Running text
+has no such lines, so no surrogate in them is restored by default. The decision on a position depends on the text before
+it alone, so the result does not depend on how a stream is split.
+"""
+
+import re
+
+#: Columns of indentation, beyond that of the list item around it, that make a line code; and columns of blanks after a
+#: list mark that do.
+_CODE_INDENT, _CODE_GAP = 4, 5
+#: Number of nested list items that count; text deeper than that is code.
+_MAX_ITEMS = 64
+#: Number of characters at the start of a line that decide whether it is a command.
+_HEAD_CHARACTERS = 96
+#: Starts of lines that are commands: a prompt; a command of a chat; a command of PowerShell before an option; a program
+#: that sends, runs or writes its arguments; and any word in lower case before an option, an address or a path.
+_COMMAND_HEAD = re.compile(
+    r"\$[ \t]+[a-z]|/[a-z]|[A-Z][a-z]+-[A-Z][A-Za-z]+[ \t]+-[A-Za-z]|(?:sudo[ \t]+)?(?:"
+    r"(?:curl|wget|nc|ncat|netcat|ssh|scp|sftp|rsync|ftp|telnet|ping|dig|nslookup|openssl|echo|printf|tee|eval|exec|"
+    r"bash|sh|zsh|python3?|perl|ruby|node|php|pwsh|powershell|cmd|git|pip3?|npm|npx|docker|kubectl|sqlite3|psql|mysql|"
+    r"aws|gcloud|az)[ \t]"
+    r"|[a-z][a-z0-9._-]*[ \t]+[\"']?(?:-[A-Za-z]|[a-z][a-z0-9+.-]*://|www\.|(?:~|\.{1,2})?/|[\w.+-]+@|[\w-]+(?:\.[\w-]+)+[/:?]))",
+    re.ASCII,
+)
+#: An option of a command, after the first chunk of a line: of one letter, or with two hyphens. The other form is one
+#: whose value is a surrogate directly after it. In running text a single hyphen before a word may be a dash.
+_OPTION, _OPTION_BEFORE_VALUE = re.compile(r"[ \t](?:--[A-Za-z]|-[A-Za-z][^A-Za-z])"), re.compile(r"[ \t]-[A-Za-z]\Z")
+_TAIL_CHARACTERS = 4
+#: Last characters of a command that goes on in the next line.
+_CONTINUES = frozenset("\\^|&")
+_IN_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+_PARENTHESIS = re.compile(r"[()]")
+
+
+class LineReader:
+    """Reads the lines of a reply, and decides which positions of running text a program may read as code.
+
+    Attributes:
+        is_indented: Whether this line is code by its indentation, for readers of Markdown.
+        is_command: Whether this line, up to its last character, is a command with arguments.
+    """
+
+    __slots__ = (
+        "_after_blank_line", "_calls", "_head", "_in_surrogate", "_items", "_mark_end", "_quotation_marks", "_quotes",
+        "_tail", "is_command", "is_indented",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.is_indented: bool = False
+        self.is_command: bool = False
+        self._after_blank_line, self._quotes, self._mark_end = True, 0, 0
+        #: Columns at which the text of each open list item begins, from the outermost one.
+        self._items: list[int] = []
+        self._head, self._tail = "", ""
+        self._quotation_marks, self._calls, self._in_surrogate = 0, 0, False
+
+    @property
+    def is_code(self) -> bool:
+        """Whether a program may read text at this position as code."""
+        return self.is_indented or self.is_command or self._calls > 0 or self._is_at_value
+
+    @property
+    def _is_at_value(self) -> bool:
+        """Whether the text ends with an option whose value may follow directly."""
+        return _OPTION_BEFORE_VALUE.search(self._tail) is not None
+
+    def begin_line(self, column: int, quotes: int) -> None:
+        """Read the first character of a line, at ``column``, after ``quotes`` marks of quotation."""
+        if quotes != self._quotes:
+            self._quotes = quotes
+            self._items.clear()
+        column -= quotes > 0
+        may_be_code = self._after_blank_line or self.is_indented
+        while may_be_code and self._items and column < self._items[-1]:
+            self._items.pop()
+        self.is_indented = may_be_code and column >= _CODE_INDENT + (self._items[-1] if self._items else 0)
+        self._after_blank_line = False
+
+    def end_list_mark(self, column: int) -> None:
+        """Read the blank after a list mark that ends before ``column``."""
+        self._mark_end = column - (self._quotes > 0)
+
+    def begin_item(self, column: int) -> None:
+        """Read the first character at ``column`` after a list mark."""
+        column -= self._quotes > 0
+        if column >= self._mark_end + _CODE_GAP:
+            self.is_indented, column = True, self._mark_end + 1
+        while self._items and self._items[-1] >= self._mark_end:
+            self._items.pop()
+        if len(self._items) < _MAX_ITEMS:
+            self._items.append(column)
+
+    def read_text(self, text: str) -> None:
+        """Read running text of a line, without its indentation, list marks and line end."""
+        if self._in_surrogate:
+            return
+        head = self._head
+        if not self.is_command and len(head) < _HEAD_CHARACTERS:
+            self._head = head = (head + text)[:_HEAD_CHARACTERS]
+            self.is_command = _COMMAND_HEAD.match(head) is not None
+        joined = self._tail + text
+        if "-" in joined:
+            self.is_command = self.is_command or _OPTION.search(joined) is not None
+        if "(" in text or self._calls:
+            self._count_calls(joined, len(self._tail))
+        self._tail = joined[-_TAIL_CHARACTERS:]
+        self._quotation_marks += text.count('"')
+
+    def begin_surrogate(self) -> None:
+        """State that the following text is a surrogate, which is no part of a command."""
+        self._in_surrogate = True
+        self.is_command = self.is_command or self._is_at_value
+
+    def end_surrogate(self) -> None:
+        """State that the surrogate ends here."""
+        self._in_surrogate = False
+        self.read_other()
+
+    def read_other(self) -> None:
+        """Read a character that is not running text, such as a mark of inline code, or a surrogate."""
+        self._head = (self._head + "\0")[:_HEAD_CHARACTERS] if self._head[-1:] != "\0" else self._head
+        self._tail = "\0"
+
+    def end_line(self, *, is_empty: bool) -> None:
+        """Read a line end. ``is_empty`` states whether the line has only blanks and marks of quotation."""
+        continues = self._quotation_marks % 2 or self._tail.rstrip(" \t\r")[-1:] in _CONTINUES
+        self.is_command = self.is_command and bool(continues) and not is_empty
+        self._head, self._tail = "", ""
+        if not self.is_command:
+            self._quotation_marks = 0
+        if is_empty:
+            self._after_blank_line, self._calls = True, 0
+
+    def _count_calls(self, text: str, start: int) -> None:
+        for match in _PARENTHESIS.finditer(text, start):
+            at = match.start()
+            if match[0] == ")":
+                self._calls = max(0, self._calls - 1)
+            elif self._calls or (at and text[at - 1] in _IN_NAME):
+                self._calls += 1

@@ -1,0 +1,123 @@
+/**
+ * Lines of a reply that a program may read although no mark of Markdown opens a region: commands of a shell, calls such
+ * as `search(NAME)`, and code that is indented by four columns (docs/restoring.md). line_reader.py has the reasons.
+ */
+
+const CODE_INDENT = 4;
+const CODE_GAP = 5;
+const MAX_ITEMS = 64;
+const HEAD_CHARACTERS = 96;
+const COMMAND_HEAD = new RegExp(
+  "^(?:\\$[ \\t]+[a-z]|/[a-z]|[A-Z][a-z]+-[A-Z][A-Za-z]+[ \\t]+-[A-Za-z]|(?:sudo[ \\t]+)?(?:" +
+    "(?:curl|wget|nc|ncat|netcat|ssh|scp|sftp|rsync|ftp|telnet|ping|dig|nslookup|openssl|echo|printf|tee|eval|exec|" +
+    "bash|sh|zsh|python3?|perl|ruby|node|php|pwsh|powershell|cmd|git|pip3?|npm|npx|docker|kubectl|sqlite3|psql|mysql|" +
+    "aws|gcloud|az)[ \\t]" +
+    "|[a-z][a-z0-9._-]*[ \\t]+[\"']?(?:-[A-Za-z]|[a-z][a-z0-9+.-]*://|www\\.|(?:~|\\.{1,2})?/|[\\w.+-]+@|" +
+    "[\\w-]+(?:\\.[\\w-]+)+[/:?])))",
+);
+const OPTION = /[ \t](?:--[A-Za-z]|-[A-Za-z][^A-Za-z])/;
+const OPTION_BEFORE_VALUE = /[ \t]-[A-Za-z]$/;
+const TAIL_CHARACTERS = 4;
+
+/** Decides which positions of running text a program may read as code. */
+export class LineReader {
+  /** Whether this line is code by its indentation. */
+  isIndented = false;
+  #isCommand = false;
+  #isAfterBlankLine = true;
+  #quotes = 0;
+  #markEnd = 0;
+  /** Columns at which the text of each open list item begins. */
+  readonly #items: number[] = [];
+  #head = "";
+  #tail = "";
+  #quotationMarks = 0;
+  #calls = 0;
+  #isInSurrogate = false;
+
+  /** Whether a program may read text at this position as code. */
+  get isCode(): boolean {
+    return this.isIndented || this.#isCommand || this.#calls > 0 || OPTION_BEFORE_VALUE.test(this.#tail);
+  }
+
+  /** Read the first character of a line, at a column after marks of quotation. */
+  beginLine(column: number, quotes: number): void {
+    if (quotes !== this.#quotes) {
+      this.#quotes = quotes;
+      this.#items.length = 0;
+    }
+    const at = column - (quotes > 0 ? 1 : 0);
+    const mayBeCode = this.#isAfterBlankLine || this.isIndented;
+    while (mayBeCode && at < (this.#items.at(-1) ?? at)) this.#items.pop();
+    this.isIndented = mayBeCode && at >= CODE_INDENT + (this.#items.at(-1) ?? 0);
+    this.#isAfterBlankLine = false;
+  }
+
+  /** Read the blank after a list mark that ends before a column. */
+  endListMark(column: number): void {
+    this.#markEnd = column - (this.#quotes > 0 ? 1 : 0);
+  }
+
+  /** Read the first character after a list mark. */
+  beginItem(column: number): void {
+    let at = column - (this.#quotes > 0 ? 1 : 0);
+    if (at >= this.#markEnd + CODE_GAP) {
+      this.isIndented = true;
+      at = this.#markEnd + 1;
+    }
+    while ((this.#items.at(-1) ?? Number.NEGATIVE_INFINITY) >= this.#markEnd) this.#items.pop();
+    if (this.#items.length < MAX_ITEMS) this.#items.push(at);
+  }
+
+  /** Read running text of a line, without its indentation, list marks and line end. */
+  readText(text: string): void {
+    if (this.#isInSurrogate) return;
+    if (!this.#isCommand && this.#head.length < HEAD_CHARACTERS) {
+      this.#head = (this.#head + text).slice(0, HEAD_CHARACTERS);
+      this.#isCommand = COMMAND_HEAD.test(this.#head);
+    }
+    const joined = this.#tail + text;
+    this.#isCommand ||= joined.includes("-") && OPTION.test(joined);
+    if (this.#calls > 0 || text.includes("(")) this.#countCalls(joined, this.#tail.length);
+    this.#tail = joined.slice(-TAIL_CHARACTERS);
+    this.#quotationMarks += text.split('"').length - 1;
+  }
+
+  /** State that the following text is a surrogate, which is no part of a command. */
+  beginSurrogate(): void {
+    this.#isInSurrogate = true;
+    this.#isCommand ||= OPTION_BEFORE_VALUE.test(this.#tail);
+  }
+
+  /** State that the surrogate ends here. */
+  endSurrogate(): void {
+    this.#isInSurrogate = false;
+    this.readOther();
+  }
+
+  /** Read a character that is not running text, such as a mark of inline code, or a surrogate. */
+  readOther(): void {
+    if (!this.#head.endsWith("\0")) this.#head = `${this.#head}\0`.slice(0, HEAD_CHARACTERS);
+    this.#tail = "\0";
+  }
+
+  /** Read a line end. */
+  endLine(isEmpty: boolean): void {
+    const goesOn = this.#quotationMarks % 2 > 0 || /[\\^|&][ \t\r]*$/.test(this.#tail);
+    this.#isCommand &&= goesOn && !isEmpty;
+    this.#head = this.#tail = "";
+    if (!this.#isCommand) this.#quotationMarks = 0;
+    if (isEmpty) {
+      this.#isAfterBlankLine = true;
+      this.#calls = 0;
+    }
+  }
+
+  #countCalls(text: string, start: number): void {
+    for (let at = start; at < text.length; at++) {
+      const character = text.charAt(at);
+      if (character === ")") this.#calls = Math.max(0, this.#calls - 1);
+      else if (character === "(" && (this.#calls > 0 || (at > 0 && /\w/.test(text.charAt(at - 1))))) this.#calls++;
+    }
+  }
+}
