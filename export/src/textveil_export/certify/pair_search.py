@@ -155,7 +155,7 @@ class _PairSearch:
 
     def __init__(self, pair_scores: PairScores, losses: LossBounds, worsts: WorstPairs) -> None:
         self.pair_scores, self.losses, self.worsts = pair_scores, losses, worsts
-        self.is_output = np.append(losses.channel.base > 0, False)
+        self.is_output = np.append(losses.randomizer.base > 0, False)
 
     def record_bounds(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> None:
         """Record an upper bound of the loss of each pair.
