@@ -160,7 +160,7 @@ class FactStrings:
         return marks & FUNCTION > 0 and not marks & (NAME | CENSUS) and tokens[0].text in spellings
 
     def is_start(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether a run is one word that may begin a sentence: a common word that is no name, or a term."""
+        """Return whether a run is one word that may begin a sentence: a term, or a common word that is no name."""
         if len(tokens) != 1 or tokens[0].token_class != CAPITALIZED or tokens[0].case != TITLE:
             return False
         key = tokens[0].key
