@@ -172,5 +172,6 @@ def _iterate_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers:
 
 
 def _list_counts(counts: Counter[str], most: int) -> str:
+    most += len(counts) == most + 1  # the last one needs no more space than its number
     listed = ", ".join(f"{name} {count:,}" if count > 1 else name for name, count in counts.most_common(most))
     return listed + (f"; {len(counts) - most:,} more" if len(counts) > most else "")

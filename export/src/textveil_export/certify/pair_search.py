@@ -133,7 +133,7 @@ def find_worst_ratios(
         search.record_bounds(first, second)
 
     def scan(block: NDArray[np.intp]) -> None:
-        """Search the pairs of a block for all mechanisms."""
+        """Find the pair of a block with the largest loss, for each mechanism."""
         for search in searches:
             search.scan_outputs(block)
 

@@ -210,7 +210,7 @@ class RegionState:
         self.slash, self.opener, self.dollar = NONE, "", False
 
     def taint(self) -> None:
-        """Treat all text after the regions that are open now as markup."""
+        """Treat all text as markup from the position where the currently open code, links and tags have ended."""
         self.tainted = True
 
     def count_escaped_angles(self, character: str) -> None:
