@@ -93,8 +93,8 @@ def articles(releases: Releases, data: Path, draws: int) -> Iterator[str]:
 
 def likelihoods(release: WordRelease, inputs: Array, lower: bool, outputs: Array) -> Array:
     """Return ``Pr[y | x]`` with a row for each input and a column for each output, both symbols."""
-    assert release.channels is not None
-    channel = release.channels[int(lower)]
+    assert release.randomizers is not None
+    channel = release.randomizers[int(lower)]
     symbols, at = np.unique(inputs, return_inverse=True)
     blocks = np.array_split(symbols, len(symbols) // 128 + 1)
     return np.concatenate([channel.rows(block)[:, outputs].astype(np.float32) for block in blocks])[at]

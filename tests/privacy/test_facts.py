@@ -5,7 +5,7 @@ docs/proofs/names.md, "Facts". The texts are random mixtures of words, numbers a
 
 import random
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
@@ -37,6 +37,7 @@ customer_id|getUserName|photo_61_05_12.jpg|sunset_beach|kowal12_total.py|mcLean_
 HttpClient|Maintain|Fibrillation|Kubernetes|Structure|00:02:34.070|45000|500-1000|kWh|mL
 wrting|atachment|assumtion|funtionality
 Project Status Report|The Final Report|Business Plan|TOTAL COST|x|y|n|python|kubernetes|javascript
+una palabra|siempre una|zu spät|l'image|dell'anno|val x = |len(x)|sys.path|bin
 """)
 #: Texts, and what no value of the option may keep of each.
 HIDDEN = [
@@ -98,6 +99,9 @@ HIDDEN = [
     ('printf("Kowalska"); <b>Kowalska</b> cout << "Kowalska"; $name = \'Kowalska\';', "Kowalska"),
     ("name,age\nKowal,97\nZorblax,12", "Kowal 97 Zorblax 12"),
     ("1. Kowal\n2. Zorblax\n3. Wrzosek", "Kowal Zorblax Wrzosek"),
+    ("They met una here, and she saw val; sie (my friend) and len", "una val sie len"),
+    ("It is l'anna and d'zorblax here", "l'anna d'zorblax"),
+    ("the password is una palabra, the token: l'image", "una palabra l'image"),
     ("je m'appelle Zorblax, me llamo Kowalska, ich bin Wrzosek", "Zorblax Kowalska Wrzosek"),
 ]
 #: Texts, and what a value of the option keeps of each.
@@ -127,6 +131,9 @@ KEPT = [
     ("useful", "There are sixteen teams. First of all, read it", "sixteen First"),
     ("useful", "I worked there (06/2019 - 08/2023) as a cook", "06/2019 08/2023"),
     ("useful", "call get_gas_price(max_total) with gasPrice", "get_gas_price max_total gasPrice"),
+    ("useful", "Es una palabra que siempre dice", "una palabra"),
+    ("useful", "Voici l'image et l\u2019histoire de ma vie", "l'image l\u2019histoire"),
+    ("plain", "In it val size = 5 and len(items) of it", "val len"),
     ("useful", "# Marketing\nand the plan of it", "Marketing"),
 ]
 
@@ -167,6 +174,20 @@ def test_facts_are_kept(sanitizer: Sanitizer, level: str, text: str, spans: str)
     for value in LEVELS[LEVELS.index(level) :]:
         hidden = list_hidden(make_plan(sanitizer, value), text).split(" ")
         assert [span for span in spans.split(" ") if span in hidden] == []
+
+
+def test_tags_keep_words_of_the_pools_in_lower_case(sanitizer: Sanitizer) -> None:
+    """With tags alone no surrogate is printed, so a common word of a pool may be kept."""
+    word = sanitizer.names_plan(protect="names").lists.surrogate_pools["word-s"][0]
+    text = f"The {word} of it and {word.title()} in order_{word}"
+    assert f"The {word} of" not in read_kept(make_plan(sanitizer, "public"), text)
+    plan = sanitizer.names_plan(protect="names", facts="plain", style="tag")
+    kept = read_kept(plan, text)
+    assert f"The {word} of" in kept
+    assert word.title() not in kept
+    for options in ({"deny": [word]}, {"drop": ["word"]}, {"facts": "none"}):
+        other = sanitizer.names_plan(protect="names", style="tag", **{"facts": "plain", **options})
+        assert f"The {word} of" not in read_kept(other, text)
 
 
 CORRECTED = [
@@ -381,8 +402,20 @@ def _read_entry_beside(places: LinePlaces, index: int, leads: Collection[str]) -
     return _is_heading_place(places, index, leads) and (mention is None or mention.span.text[-1:] not in "zqw")
 
 
+def _read_hidden_beside(places: LinePlaces, index: int, is_listed: Callable[[str], bool]) -> bool:
+    mentions = [places.mentions[at] for at in (index - 1, index + 1) if 0 <= at < len(places.mentions)]
+    texts = [mention.span.text for mention in mentions if mention is not None]
+    return _has_word_beside(places, index, is_listed) or any(text[-1:] in "aeioutr" for text in texts)
+
+
+def _read_declared_word(places: LinePlaces, index: int) -> bool:
+    mention = places.mentions[index + 1] if index + 1 < len(places.mentions) else None
+    return _is_code_word(places, index) or (mention is not None and mention.span.text[-1:] in "aeioutrx")
+
+
 _get_word, _get_class = LinePlaces.get_word, LinePlaces.get_class
 _begins_clause, _is_error_place = LinePlaces.begins_clause, LinePlaces.is_error_place
+_has_word_beside, _is_code_word = LinePlaces.has_word_beside, LinePlaces.is_code_word
 _is_bare_place, _is_heading_place = LinePlaces.is_bare_place, LinePlaces.is_heading_place
 FAULTS = {
     "a hidden word decides": (LinePlaces, "get_word", _read_hidden_word),
@@ -391,6 +424,8 @@ FAULTS = {
     "a hidden word decides on an error": (LinePlaces, "is_error_place", _read_string_beside),
     "a hidden word of the line decides on a bare number": (LinePlaces, "is_bare_place", _read_hidden_line),
     "a hidden entry decides on a list": (LinePlaces, "is_heading_place", _read_entry_beside),
+    "a hidden word decides on a function word": (LinePlaces, "has_word_beside", _read_hidden_beside),
+    "a hidden word is declared": (LinePlaces, "is_code_word", _read_declared_word),
 }
 
 

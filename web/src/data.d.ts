@@ -47,6 +47,7 @@ export type FactWordKey =
   | "age_ends"
   | "counters"
   | "currencies"
+  | "elisions"
   | "foreign_words"
   | "heading_leads"
   | "identifier_pieces"

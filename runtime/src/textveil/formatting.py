@@ -12,7 +12,7 @@ def format_count(count: int, noun: str) -> str:
 def format_path_name(path: str | os.PathLike[str]) -> str:
     """Return the last part of a path for messages; empty if it does not look like a file name.
 
-    A path that does not may be a private text that was passed by mistake.
+    A string that does not look like one may be a private text that was passed as a path by mistake.
     """
     name = os.path.basename(os.path.normpath(path))
     return repr(name) if re.fullmatch(r"[\w.+-]{1,60}", name) else ""

@@ -15,7 +15,7 @@ WORDS = strict_words(Sanitizer.load().bundle, 120)
 TEXT = f"Anna Novak saw the {WORDS[5]}, and {WORDS[6]}."
 LINE = (
     "Kept: common words from a public list. Randomized: 2 words of a public list of 120, epsilon 10 per word. "
-    "All other words and numbers: replaced by random ones of the same type and form. "
+    "All other words and numbers: replaced by random ones of their type, some by tags. "
     "Kept words can still reveal who the text is about."
 )
 

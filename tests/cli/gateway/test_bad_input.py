@@ -198,6 +198,17 @@ def test_when_the_client_goes_the_upstream_learns_of_it(gate: Server, up: Upstre
         assert up.gone.wait(30)
 
 
+@pytest.mark.parametrize("missing", [0, 10, 10**9], ids=["nothing", "a part of the body", "a part of the head"])
+def test_a_client_that_closes_its_side_gets_nothing_and_stops_nobody(gate: Server, up: Upstream, missing: int) -> None:
+    content = json.dumps(chat(model="echo")).encode()
+    request = head_of(len(content)) + content
+    with gate.connect() as connection:
+        connection.sendall(request[: max(20, len(request) - missing)])
+        connection.shutdown(socket.SHUT_WR)
+        assert read_all(connection) == b""
+    assert gate.ask("POST", CHAT, chat(model="echo"))[0] == 200
+
+
 @pytest.mark.full
 @pytest.mark.slow
 def test_a_client_that_does_not_read_holds_the_upstream_back(up: Upstream, tmp_path: Path) -> None:

@@ -210,10 +210,26 @@ def test_different_words_count_more_than_equal_ones() -> None:
 
 
 def test_the_estimate_is_above_what_short_words_take_that_all_differ() -> None:
-    """160 bytes for each byte of the text, most of it for the mapping (benchmarks/gateway/memory.py)."""
+    """472 bytes for each byte of the text, most of it for the mapping of the reply (benchmarks/gateway/memory.py)."""
     letters = "abcdefghijklmnopqrstuvwxyz\u00e9\u00fc\u00f6\u00e4\u00f1\u00e7\u00df\u00f8\u00e5\u00e6"
     words = " ".join(map("".join, itertools.product(letters, repeat=3))).encode()
-    assert estimate_memory(words) > 165 * len(words)
+    assert estimate_memory(words) > 475 * len(words)
+
+
+def test_the_estimate_is_above_what_dates_take() -> None:
+    """105 bytes for each byte of the text, with the mapping of the reply (benchmarks/gateway/memory.py)."""
+    assert estimate_memory(b"5 May 2020 " * 10_000) > 105 * 110_000
+
+
+def test_words_that_repeat_far_apart_count_once() -> None:
+    """Otherwise 4 MiB of prose, which take 30 bytes a byte, would be refused."""
+    words = b" ".join(b"word%04d" % number for number in range(8_000))
+    assert estimate_memory(words * 60) < 120 * 60 * len(words)
+
+
+def test_the_estimate_stops_above_the_limit() -> None:
+    words = b" ".join(b"word%06d" % number for number in range(100_000))
+    assert 10_000_000 < 50 * len(words) < estimate_memory(words, 50 * len(words)) < estimate_memory(words)
 
 
 def test_work_behind_the_end_of_the_threads_is_refused() -> None:

@@ -2,8 +2,8 @@
 
 It is slow and shares no code with the runtime on purpose. `open_bundle` checks what the document demands and raises
 ValueError, and `check_lists` checks the entries of lists. `sanitize_batch` (SanText) and `rewrite_batch` (staircase)
-draw one batch from scripted random words, so that outputs can be compared exactly. The second reader of the mode `names`
-is that in TypeScript.
+draw one batch from scripted random words, so that outputs can be compared exactly. The second reader of the mode
+`names` is that in TypeScript.
 NFKC and case mappings are those of the Python that runs it; case patterns and the cutting of WordPieces have their
 properties from `regex`.
 Where the document leaves a choice to the asker, it follows the options of docs/golden/vectors.json.

@@ -53,7 +53,7 @@ def test_bounds_hold_for_every_pair(tmp_path: Path, geometry: str) -> None:
             assert [losses.compute_loss(x, y)[0] for x, y in pairs] == pytest.approx(
                 [brute.losses[x][y] for x, y in pairs]
             )
-            ((pure, _),) = compute_pure_ldp_epsilons([losses.channel])
+            ((pure, _),) = compute_pure_ldp_epsilons([losses.randomizer])
             assert brute.pure() <= pure <= brute.pure() + 1e-9
 
 

@@ -53,12 +53,12 @@ def test_one_release_is_exact(built, geometry, k, base):
         assert with_kept == {"1": {"rate": pytest.approx(float(expected), abs=6e-7)}}
 
 
-_COLUMNS = "channel.compute_columns(outputs)"
+_COLUMNS = "randomizer.compute_columns(outputs)"
 RATE_FAULTS = {
     "the mean posterior": ("joint[np.arange(len(outputs)), guesses]", "joint.mean(axis=1)"),
     "the prior of other words": ("columns * prior", "columns * prior[::-1]"),
-    "no base measure": (_COLUMNS, f"{_COLUMNS} / np.maximum(channel.base[outputs, None], 1)"),
-    "no coin": (_COLUMNS, "channel.without_coin.compute_columns(outputs)"),
+    "no base measure": (_COLUMNS, f"{_COLUMNS} / np.maximum(randomizer.base[outputs, None], 1)"),
+    "no coin": (_COLUMNS, "randomizer.without_coin.compute_columns(outputs)"),
 }
 
 

@@ -50,7 +50,7 @@ def interrupted_at(monkeypatch: pytest.MonkeyPatch, stage: str, step: int) -> It
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("stage", "step"), [("calibrating static", 1), ("channels", 1)])
+@pytest.mark.parametrize(("stage", "step"), [("calibrating static", 1), ("randomizers", 1)])
 def test_an_interrupted_run_goes_on_to_the_same_bundle(
     run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str, step: int
 ) -> None:
@@ -98,7 +98,7 @@ def test_nothing_to_go_on_with_and_a_damaged_part(run: Run, data: Path, tmp_path
 @pytest.mark.slow
 def test_a_damaged_part_is_named(run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     output = tmp_path / "b"
-    with interrupted_at(monkeypatch, "channels", 1):
+    with interrupted_at(monkeypatch, "randomizers", 1):
         run(*given(data, output))
     part = get_unfinished_folder(output) / "static-decisions.safetensors"
     part.write_bytes(part.read_bytes()[:40])

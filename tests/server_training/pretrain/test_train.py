@@ -79,14 +79,14 @@ def test_the_targets_are_the_original_words_and_not_the_sanitized(
     """A mechanism that always writes one word: a model that learns what it reads would answer with that word."""
     objective, _ = objective_of(pretraining, sanitize=True)
     corpus: Any = objective._corpus  # pyright: ignore[reportPrivateUsage]
-    mechanism = type(corpus._channel.plan.mechanism.sampler)
+    mechanism = type(corpus._randomizer.plan.mechanism.sampler)
     monkeypatch.setattr(mechanism, "draw_symbols", lambda self, inputs, random: np.zeros_like(inputs))
     monkeypatch.setattr(masking, "MASKED", 1.0)
     batches = [objective._mask_texts(np.arange(32)) for _ in range(10)]  # pyright: ignore[reportPrivateUsage]
     seen = {piece for batch in batches for piece in batch.ids.flatten().tolist()}
     targets = {piece for batch in batches for piece in batch.targets.flatten().tolist()} - {masking.IGNORED}
     flat, begins = corpus._strings.flat_pieces
-    number = corpus._strings.get_number(corpus._channel.bundle.vocabulary[0])
+    number = corpus._strings.get_number(corpus._randomizer.bundle.vocabulary[0])
     assert seen == {0, 2, 3, 4, *flat[begins[number] : begins[number + 1]].tolist()}
     assert len(targets) > 60
 

@@ -18,7 +18,7 @@ const NAME_TYPES = [...types.closed, ...types.whole];
  */
 export function splitLanguages(language: unknown, count: number): string[] {
   if (typeof language !== "string" || !LANGUAGES.test(language)) {
-    throw new OptionError("language must be a tag of two or three letters such as de, or several such as de+en");
+    throw new OptionError("language must be two or three letters such as de, or several languages such as de+en");
   }
   const languages = language.split("+");
   if (new Set(languages).size < languages.length) throw new OptionError("language: name each language once");

@@ -51,6 +51,7 @@ const FACT_WORD_KEYS = {
   ageEnds: "age_ends",
   counters: "counters",
   currencies: "currencies",
+  elisions: "elisions",
   foreignWords: "foreign_words",
   headingLeads: "heading_leads",
   identifierPieces: "identifier_pieces",

@@ -65,11 +65,12 @@ def _iterate_sections(review: RunReview, facts: ReportFacts) -> Iterator[str]:
         yield from _iterate_columns(review.columns)
     align = review.explainer.align
     rows = [(row, [(cell, align(cell.original, cell.output)) for cell in row.cells]) for row in review.sample]
-    yield from _iterate_reasons(review, rows)
     shown = len(rows)
+    shown_rows = "" if shown == review.rows else f", in the sample of {format_count(shown, facts.unit)} below"
+    yield from _iterate_reasons(review, rows, shown_rows)
     yield f"<h2>{'All' if shown == review.rows else f'{shown:,} of {review.rows:,}'} {facts.unit}s</h2>\n"
     if shown < review.rows:
-        yield f'<p class="soft">Spread evenly over the run. The counts above are of all {size}.</p>\n'
+        yield f'<p class="soft">A random sample of {size}.</p>\n'
     yield (
         '<p class="soft">Your text with replaced parts crossed out, and the output with their replacements marked. '
         "Dotted: kept by an option or as a public fact.</p>\n"
@@ -112,7 +113,7 @@ def _iterate_columns(columns: dict[str, ColumnCounts]) -> Iterator[str]:
     yield from _iterate_table(("column", "texts", "changed", "kept words", "replaced", "types"), rows, range(1, 5))
 
 
-def _iterate_reasons(review: RunReview, rows: Iterable[tuple[ReviewedRow, list]]) -> Iterator[str]:
+def _iterate_reasons(review: RunReview, rows: Iterable[tuple[ReviewedRow, list]], shown_rows: str) -> Iterator[str]:
     kept, replaced = Counter[str](), Counter[str]()
     for counts in review.columns.values():
         kept.update(counts.kept)
@@ -128,7 +129,7 @@ def _iterate_reasons(review: RunReview, rows: Iterable[tuple[ReviewedRow, list]]
                     words[piece.text.lower() if is_kept else piece.state] += 1
     for is_kept, title, counted in ((True, "Kept", kept), (False, "Replaced", replaced)):
         size = total if is_kept else replaced.total()
-        yield f"<h2>{title}, and why</h2>\n<p>{format_count(size, 'word' if is_kept else 'part')} in all. "
+        yield f"<h2>{title}, and why</h2>\n<p>{format_count(size, 'word' if is_kept else 'part')} in all rows. "
         yield f"Most frequent: {escape_html(_list_counts(counted, _MAX_LISTED_WORDS)) or 'none'}</p>\n"
         reasons = sorted(
             ((reason, words) for (kept_here, reason), words in by_reason.items() if kept_here == is_kept),
@@ -140,7 +141,7 @@ def _iterate_reasons(review: RunReview, rows: Iterable[tuple[ReviewedRow, list]]
                 for reason, words in reasons
             ]
             shown = "words" if is_kept else "types"
-            yield from _iterate_table(("reason, in the texts below", "times", shown), table_rows, range(1, 2))
+            yield from _iterate_table((f"reason{shown_rows}", "times", shown), table_rows, range(1, 2))
 
 
 def _iterate_row(row: ReviewedRow, cells: list, facts: ReportFacts) -> Iterator[str]:
@@ -171,5 +172,6 @@ def _iterate_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers:
 
 
 def _list_counts(counts: Counter[str], most: int) -> str:
+    most += len(counts) == most + 1  # the last one needs no more space than its number
     listed = ", ".join(f"{name} {count:,}" if count > 1 else name for name, count in counts.most_common(most))
     return listed + (f"; {len(counts) - most:,} more" if len(counts) > most else "")

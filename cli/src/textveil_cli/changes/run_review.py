@@ -2,6 +2,8 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
+from heapq import heappush, heappushpop
+from random import random
 from typing import TYPE_CHECKING, NamedTuple
 
 from textveil_cli.changes.explain import TextExplainer
@@ -76,8 +78,8 @@ class ColumnCounts:
 class RunReview:
     """Collects counts and a sample of the changes of a run.
 
-    Rows of the sample are spread evenly over the run: it takes every row at first. Whenever the sample is full, it
-    drops every second row, and from then on takes half as many of the following rows.
+    Every row is in the sample with the same probability: each row has a random priority, and the rows with the largest
+    priorities are kept (reservoir sampling). Every k-th row would repeat the period of a generated table.
 
     Args:
         explainer: Explains the treatment of texts.
@@ -98,15 +100,14 @@ class RunReview:
         self.columns: dict[str, ColumnCounts] = {}
         self.copied: dict[str, None] = {}
         self.rows = 0
-        self._stride = 1
-        self._sample: list[ReviewedRow] = []
+        self._heap: list[tuple[float, int, ReviewedRow]] = []
         self._last: tuple[str, int] | None = None
-        self._is_sampled = False
+        self._sampled_row: ReviewedRow | None = None
 
     @property
     def sample(self) -> list[ReviewedRow]:
-        """The rows of the sample."""
-        return self._sample
+        """The rows of the sample, in the order of the run."""
+        return [row for _, _, row in sorted(self._heap, key=lambda entry: entry[1])]
 
     @property
     def explainer(self) -> TextExplainer:
@@ -128,19 +129,16 @@ class RunReview:
         if self._last != (file, row):
             self._last = file, row
             self._start_row(file, row)
-        if self._is_sampled:
+        if self._sampled_row is not None:
             cell = ReviewedCell(column, original[:_MAX_CHARACTERS], output[:_MAX_CHARACTERS])
-            self._sample[-1].cells.append(cell)
+            self._sampled_row.cells.append(cell)
 
     def _start_row(self, file: str, row: int) -> None:
-        self._is_sampled = self.rows % self._stride == 0
+        entry = (random(), self.rows, ReviewedRow(file, row, []))
         self.rows += 1
-        if self._is_sampled and len(self._sample) >= self._max_rows:
-            self._sample = self._sample[::2]
-            self._stride *= 2
-            self._is_sampled = (self.rows - 1) % self._stride == 0
-        if self._is_sampled:
-            self._sample.append(ReviewedRow(file, row, []))
+        is_full = len(self._heap) >= self._max_rows
+        removed = heappushpop(self._heap, entry) if is_full else heappush(self._heap, entry)
+        self._sampled_row = None if removed is entry else entry[2]
 
     def review_block(self, name: str, block: "ReviewedBlock", rewritten: "RewrittenDocuments") -> None:
         """Add the texts of a block of rows that a run has rewritten; see ``files.BlockReview``."""

@@ -51,7 +51,9 @@ class JsonLinesLayout:
             left_out_paths and EACH_ITEM in self._key_tree
         )
         if overlaps or any(len(path) > 1 for path in left_out_paths):
-            raise OptionError("--drop-column takes a top-level key of JSON lines that contains no rewritten --key")
+            raise OptionError(
+                "--drop-column needs a top-level key that contains no --key: a key is rewritten or dropped, not both"
+            )
         self._left_out_keys = frozenset(str(path[0]) for path in left_out_paths)
         self._document_key_path = None if selection.document_key is None else parse_key(selection.document_key)
         self._privacy_unit_path = (

@@ -106,7 +106,7 @@ def certify_bundle(bundle: TextBundle, progress: Progress = ignore_progress) -> 
         for level, mechanism in laws
     ]
     worsts = find_worst_ratios(pair_scores, bundle.table, losses, progress)
-    pure_epsilons = compute_pure_ldp_epsilons([of_one.channel for of_one in losses])
+    pure_epsilons = compute_pure_ldp_epsilons([of_one.randomizer for of_one in losses])
     certificates: Certificates = {level.name: {} for level in bundle.santext_levels}
     for (level, mechanism), of_one, worst, pure_epsilon in zip(laws, losses, worsts, pure_epsilons, strict=True):
         attained = _describe_attained_pair(

@@ -61,20 +61,20 @@ class LossBounds:
     """Upper bounds on the losses of one mechanism.
 
     Attributes:
-        channel: Its output distribution, on the scores of all pairs.
+        randomizer: Its output distribution, on the scores of all pairs.
     """
 
-    channel: ScoreRandomizer
+    randomizer: ScoreRandomizer
 
     @property
     def log_totals(self) -> Floats:
         """``ln Z(x)`` of all inputs, shape ``(inputs,)``."""
-        return self.channel.log_totals
+        return self.randomizer.log_totals
 
     @cached_property
     def envelope(self) -> LossEnvelope:
         """``E[n]`` of the weights of this mechanism."""
-        return LossEnvelope(np.log(self.channel.score_weights.astype(np.float64)))
+        return LossEnvelope(np.log(self.randomizer.score_weights.astype(np.float64)))
 
     def bound_losses(self, first: Any, second: Any, differences: NDArray[Any]) -> Floats:
         """Return upper bounds on losses from the largest score differences of pairs; broadcasts.
@@ -88,8 +88,8 @@ class LossBounds:
 
     def compute_loss(self, first: int, second: int) -> tuple[float, int]:
         """Return the loss of one pair over all outputs, and the output that attains it."""
-        weights = self.channel.log_weights[self.channel.scores.score_inputs(np.array([first, second]))]
-        ratios = np.where(self.channel.base > 0, weights[0] - weights[1], -np.inf)
+        weights = self.randomizer.log_weights[self.randomizer.scores.score_inputs(np.array([first, second]))]
+        ratios = np.where(self.randomizer.base > 0, weights[0] - weights[1], -np.inf)
         output = int(ratios.argmax())
         return float(ratios[output] + self.log_totals[second] - self.log_totals[first]), output
 
@@ -108,7 +108,7 @@ def find_largest_differences(scores: NDArray[Any], others: NDArray[Any], outputs
     return (others[:, outputs] - scores[outputs]).max(axis=1)
 
 
-def compute_pure_ldp_epsilons(channels: Sequence[ScoreRandomizer]) -> list[tuple[float, int]]:
+def compute_pure_ldp_epsilons(randomizers: Sequence[ScoreRandomizer]) -> list[tuple[float, int]]:
     """Compute the pure local DP epsilon of mechanisms, and the output that attains each.
 
     It is ``max over y of (max over x of ln Pr[M(x) = y] - min over x of ln Pr[M(x) = y])`` of randomized words, plus
@@ -116,18 +116,18 @@ def compute_pure_ldp_epsilons(channels: Sequence[ScoreRandomizer]) -> list[tuple
     neighbor.
 
     Args:
-        channels: Output distributions that share their ``scores``.
+        randomizers: Output distributions that share their ``scores``.
 
     Returns:
         Epsilon and output id of each mechanism.
     """
-    scores = channels[0].scores
-    gaps: Floats = np.full((len(channels), scores.symbol_count), -np.inf)
+    scores = randomizers[0].scores
+    gaps: Floats = np.full((len(randomizers), scores.symbol_count), -np.inf)
     for start in range(0, scores.symbol_count, _OUTPUTS_AT_ONCE):
         outputs = np.arange(start, min(start + _OUTPUTS_AT_ONCE, scores.symbol_count))
         of_outputs = scores.score_outputs(outputs)
-        for gap, channel in zip(gaps, channels, strict=True):
-            logs = np.take(channel.log_weights, of_outputs)
-            logs -= channel.log_totals
-            gap[outputs] = np.where(channel.base[outputs] > 0, logs.max(axis=1) - logs.min(axis=1), -np.inf)
+        for gap, randomizer in zip(gaps, randomizers, strict=True):
+            logs = np.take(randomizer.log_weights, of_outputs)
+            logs -= randomizer.log_totals
+            gap[outputs] = np.where(randomizer.base[outputs] > 0, logs.max(axis=1) - logs.min(axis=1), -np.inf)
     return [(float(gap.max()) + LOG_MARGIN, int(gap.argmax())) for gap in gaps]

@@ -133,7 +133,7 @@ def find_worst_ratios(
         search.record_bounds(first, second)
 
     def scan(block: NDArray[np.intp]) -> None:
-        """Search the pairs of a block for all mechanisms."""
+        """Find the pair of a block with the largest loss, for each mechanism."""
         for search in searches:
             search.scan_outputs(block)
 
@@ -155,7 +155,7 @@ class _PairSearch:
 
     def __init__(self, pair_scores: PairScores, losses: LossBounds, worsts: WorstPairs) -> None:
         self.pair_scores, self.losses, self.worsts = pair_scores, losses, worsts
-        self.is_output = np.append(losses.channel.base > 0, False)
+        self.is_output = np.append(losses.randomizer.base > 0, False)
 
     def record_bounds(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> None:
         """Record an upper bound of the loss of each pair.

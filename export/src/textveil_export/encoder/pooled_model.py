@@ -157,7 +157,8 @@ def export_onnx_parts(
         refusals.append(f"{recipe.name}: {reason}")
     if any(not reason.endswith("MB") for reason in refusals):
         raise AccuracyError(
-            f"each int8 recipe that fits loses accuracy ({refusals[0]}; {len(refusals)} tried): use another encoder"
+            f"each int8 recipe within the size limit loses too much accuracy ({refusals[0]}; {len(refusals)} tried): "
+            "use another encoder"
         )
     raise SizeError(f"no int8 graph fits into {room / 1e6:.1f} MB ({refusals[0]}): use a smaller encoder")
 

@@ -35,7 +35,7 @@ class LabelBundleContents:
         extractor: Model from a text to a vector.
         weight: Linear map from a vector to scores of the classes, shape ``(classes, dimension)``.
         bias: Added to the scores, shape ``(classes,)``.
-        channels: Levels of each randomizer by name, epsilon ascending.
+        randomizers: Levels of each randomizer by name, epsilon ascending.
         default: Randomizer and epsilon for users who choose none.
         kind: ``CLASS_LABELS`` (classes) or ``CLUSTER_LABELS`` (clusters).
         probabilities: Matrices ``P(label | released label)``, shape ``(classes, classes)``, with the keys
@@ -51,7 +51,7 @@ class LabelBundleContents:
         >>> parts = quantize_static_parts({"good": 0}, np.ones((3, 2), np.float32), np.ones((1, 2), np.float32), 100)
         >>> weight, bias = np.eye(2, dtype=np.float32), np.zeros(2, np.float32)
         >>> contents = LabelBundleContents(
-        ...     name="tiny", labels=("no", "yes"), extractor=parts, weight=weight, bias=bias, channels={},
+        ...     name="tiny", labels=("no", "yes"), extractor=parts, weight=weight, bias=bias, randomizers={},
         ...     default=("counts", "2"),
         ... )
         >>> contents.kind == layout.CLASS_LABELS
@@ -63,7 +63,7 @@ class LabelBundleContents:
     extractor: StaticExtractorData | OnnxExtractorData
     weight: Float32Array
     bias: Float32Array
-    channels: dict[str, tuple[LabelStaircase, ...]]
+    randomizers: dict[str, tuple[LabelStaircase, ...]]
     default: tuple[str, str]
     kind: str = layout.CLASS_LABELS
     probabilities: dict[str, Float32Array] = field(default_factory=dict)
@@ -104,7 +104,7 @@ def quantize_static_parts(
     )
 
 
-def make_certificate(channels: dict[str, tuple[LabelStaircase, ...]]) -> list[dict[str, Any]]:
+def make_certificate(randomizers: dict[str, tuple[LabelStaircase, ...]]) -> list[dict[str, Any]]:
     """Return the manifest entries that state and support the bound of each level.
 
     An entry has the integers on which the bound depends, and properties of the randomizer.
@@ -129,7 +129,7 @@ def make_certificate(channels: dict[str, tuple[LabelStaircase, ...]]) -> list[di
             if np.isfinite(compute_condition_number(staircase))
             else None,
         }
-        for name, levels in channels.items()
+        for name, levels in randomizers.items()
         for staircase in levels
     ]
 
@@ -167,7 +167,7 @@ def read_label_contents(folder: Path, **pins: Unpack[ExpectedBundle]) -> LabelBu
         extractor=bundle.extractor,
         weight=bundle.weight,
         bias=bundle.bias,
-        channels=bundle.randomizers,
+        randomizers=bundle.randomizers,
         default=(level.name, f"{level.epsilon:f}"),
         kind=bundle.label_type,
         probabilities={}

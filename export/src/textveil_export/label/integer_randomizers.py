@@ -40,7 +40,7 @@ def compute_realized_epsilon(epsilon: str) -> float:
     return log1p(compute_realized_ratio(Decimal(epsilon)))
 
 
-def make_integer_randomizer(name: str, channel: ArrayLike, epsilon: str) -> LabelStaircase:
+def make_integer_randomizer(name: str, randomizer: ArrayLike, epsilon: str) -> LabelStaircase:
     """Round a randomizer to integers and certify them.
 
     If the given randomizer satisfies ``epsilon``, the result has the same probabilities to about ``1e-6``. Otherwise
@@ -48,11 +48,11 @@ def make_integer_randomizer(name: str, channel: ArrayLike, epsilon: str) -> Labe
 
     Args:
         name: Name of the randomizer.
-        channel: ``Q(y|x)``, shape ``(n, n)``, a row for each class, not negative. Rows need not sum to 1.
+        randomizer: ``Q(y|x)``, shape ``(n, n)``, a row for each class, not negative. Rows need not sum to 1.
         epsilon: A decimal number in ``(0, 16]``.
 
     Raises:
-        ExportError: ``channel`` is not a square matrix of finite numbers that are not negative.
+        ExportError: ``randomizer`` is not a square matrix of finite numbers that are not negative.
         BundleDamaged: ``epsilon`` or ``n`` is out of range.
 
     Example:
@@ -60,7 +60,7 @@ def make_integer_randomizer(name: str, channel: ArrayLike, epsilon: str) -> Labe
         >>> randomizer.probability_matrix.round(3).tolist()
         [[0.75, 0.25], [0.25, 0.75]]
     """
-    rows = _normalize_rows(np.asarray(channel, dtype=np.float64))
+    rows = _normalize_rows(np.asarray(randomizer, dtype=np.float64))
     lowest = rows.min(axis=0)
     used = rows.any(axis=0)
     base = np.where(used, np.maximum(1, np.ceil(MASS * lowest)), 0).astype(np.int64)
@@ -74,14 +74,19 @@ def make_integer_randomizer(name: str, channel: ArrayLike, epsilon: str) -> Labe
     return LabelStaircase.from_integers(name, Decimal(epsilon), base, dealt)
 
 
-def _normalize_rows(channel: Floats) -> Floats:
+def _normalize_rows(randomizer: Floats) -> Floats:
     """Scale rows to the sum 1, and set entries that are only rounding errors to 0.
 
     A row of zeros becomes uniform over the columns in use.
     """
-    if channel.ndim != 2 or channel.shape[0] != channel.shape[1] or not np.isfinite(channel).all() or channel.min() < 0:
+    if (
+        randomizer.ndim != 2
+        or randomizer.shape[0] != randomizer.shape[1]
+        or not np.isfinite(randomizer).all()
+        or randomizer.min() < 0
+    ):
         raise ExportError("a randomizer must be a square matrix of finite numbers that are not negative")
-    rows = np.where(channel < _SMALLEST_PROBABILITY, 0, channel)
+    rows = np.where(randomizer < _SMALLEST_PROBABILITY, 0, randomizer)
     used = rows.any(axis=0)
     used = used if used.any() else np.ones(len(rows), dtype=bool)
     rows[~rows.any(axis=1)] = used

@@ -56,9 +56,9 @@ def write_label_bundle(contents: LabelBundleContents, folder: Path, *, force: bo
 
 def _make_files(contents: LabelBundleContents) -> dict[str, bytes]:
     """Return the content of all files but manifest and card."""
-    channels = {
+    randomizers = {
         f"{name}.{staircase.level.epsilon:f}.{part}": tensor
-        for name, levels in contents.channels.items()
+        for name, levels in contents.randomizers.items()
         for staircase in levels
         for part, tensor in (("base", staircase.base), ("budget", staircase.budget_matrix))
     }
@@ -66,7 +66,7 @@ def _make_files(contents: LabelBundleContents) -> dict[str, bytes]:
     files = {
         **_make_extractor_files(contents.extractor),
         layout.LABEL_CLASSIFIER: save_tensors(codes),
-        layout.RANDOMIZERS: save_tensors({name: np.ascontiguousarray(tensor) for name, tensor in channels.items()}),
+        layout.RANDOMIZERS: save_tensors({name: np.ascontiguousarray(tensor) for name, tensor in randomizers.items()}),
     }
     if contents.probabilities:
         shares = {name: np.ascontiguousarray(table, np.float32) for name, table in contents.probabilities.items()}
@@ -106,7 +106,7 @@ def _describe_extractor(parts: StaticExtractorData | OnnxExtractorData) -> dict[
 
 def _make_manifest(contents: LabelBundleContents) -> dict[str, Any]:
     """Return the manifest without ``files``."""
-    channel, epsilon = contents.default
+    randomizer, epsilon = contents.default
     return {
         "format": layout.FORMAT,
         "format_version": layout.FORMAT_VERSION,
@@ -122,10 +122,10 @@ def _make_manifest(contents: LabelBundleContents) -> dict[str, Any]:
             "extractor": _describe_extractor(contents.extractor),
             "randomizers": {
                 name: [f"{staircase.level.epsilon:f}" for staircase in levels]
-                for name, levels in contents.channels.items()
+                for name, levels in contents.randomizers.items()
             },
-            "default": {"randomizer": channel, "epsilon": epsilon},
+            "default": {"randomizer": randomizer, "epsilon": epsilon},
         },
-        "certificate": make_certificate(contents.channels),
+        "certificate": make_certificate(contents.randomizers),
         "measurements": contents.measured,
     }

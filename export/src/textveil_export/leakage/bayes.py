@@ -92,15 +92,15 @@ def restrict_prior(prior: Floats, inputs: NDArray[np.bool_]) -> Floats:
 
 
 def guess_from_one_release(
-    channel: Randomizer, priors: Mapping[str, Floats], progress: Progress = ignore_progress
+    randomizer: Randomizer, priors: Mapping[str, Floats], progress: Progress = ignore_progress
 ) -> dict[str, BestGuesses]:
     """Compute the best guess for each output, and the exact probability that it is correct.
 
     The probability is ``sum over y of max over x of pi(x) Pr[M(x) = y]``. If the mechanism keeps words with some
-    probability (as SanText+ does), kept words count too. To exclude them, pass ``channel.without_coin``.
+    probability (as SanText+ does), kept words count too. To exclude them, pass ``randomizer.without_coin``.
 
     Args:
-        channel: Output distribution.
+        randomizer: Output distribution.
         priors: Priors by name, each of shape ``(inputs,)``. A prior with a smaller sum contributes its part.
         progress: Called with the number of outputs processed.
 
@@ -111,22 +111,22 @@ def guess_from_one_release(
         >>> import numpy as np
         >>> from types import SimpleNamespace
         >>> rows = np.array([[0.9, 0.1], [0.2, 0.8]])  # Pr[M(x) = y], a row per input
-        >>> channel = SimpleNamespace(symbol_count=2, compute_columns=lambda outputs: rows.T[outputs])
-        >>> guesses = guess_from_one_release(channel, {"even": np.array([0.5, 0.5])})["even"]
+        >>> randomizer = SimpleNamespace(symbol_count=2, compute_columns=lambda outputs: rows.T[outputs])
+        >>> guesses = guess_from_one_release(randomizer, {"even": np.array([0.5, 0.5])})["even"]
         >>> round(guesses.rate, 6), guesses.inputs.tolist()
         (0.85, [0, 1])
     """
 
     def find_likeliest(outputs: Ids) -> dict[str, tuple[Ids, Floats]]:
         """Return guesses and joint probabilities for a block of outputs."""
-        columns, best = channel.compute_columns(outputs), {}
+        columns, best = randomizer.compute_columns(outputs), {}
         for name, prior in priors.items():
             joint = columns * prior
             guesses = joint.argmax(axis=1)
             best[name] = guesses, joint[np.arange(len(outputs)), guesses]
         return best
 
-    blocks = map_blocks("guessing", np.arange(channel.symbol_count), find_likeliest, progress, _BLOCK)
+    blocks = map_blocks("guessing", np.arange(randomizer.symbol_count), find_likeliest, progress, _BLOCK)
     return {
         name: BestGuesses(
             float(np.concatenate([block[name][1] for block in blocks]).sum()),
@@ -162,7 +162,7 @@ def guess_inputs(log_likelihoods: Floats, prior: Floats) -> tuple[Ids, Floats]:
 
 
 def simulate_releases(
-    channel: ScoreRandomizer,
+    randomizer: ScoreRandomizer,
     prior: Floats,
     *,
     trials: int,
@@ -177,7 +177,7 @@ def simulate_releases(
     use the first of these outputs. The generator is seeded, which is safe because no user's text is involved.
 
     Args:
-        channel: Output distribution of randomized words, without words that are kept.
+        randomizer: Output distribution of randomized words, without words that are kept.
         prior: Shape ``(inputs,)``.
         trials: Number of sampled words.
         stream: Seed of the generator; the number of the batch is appended.
@@ -186,7 +186,7 @@ def simulate_releases(
     Returns:
         Rate by number of releases.
     """
-    log_totals, totals = channel.log_totals, channel.totals
+    log_totals, totals = randomizer.log_totals, randomizer.totals
     cumulative = np.cumsum(prior)
 
     def largest_posteriors(batch: Ids) -> Floats:
@@ -194,13 +194,15 @@ def simulate_releases(
         generator = np.random.default_rng([*stream, int(batch[0])])
         uniform = generator.random(len(batch)) * cumulative[-1]
         words = np.minimum(np.searchsorted(cumulative, uniform, side="right"), np.flatnonzero(prior)[-1])
-        rows = np.cumsum(channel.compute_input_weights(words), axis=1)
+        rows = np.cumsum(randomizer.compute_input_weights(words), axis=1)
         samples = generator.integers(0, totals[words, None], (len(batch), RELEASE_COUNTS[-1]))
         outputs = [np.searchsorted(row, uniform, side="right") for row, uniform in zip(rows, samples, strict=True)]
         logs = np.zeros((len(batch), len(prior)))
         largest: list[Floats] = []
         for number, output in enumerate(np.transpose(outputs), 1):
-            logs += np.take(channel.log_weights, channel.scores.score_outputs(output))  # q(y) is the same for every x
+            logs += np.take(
+                randomizer.log_weights, randomizer.scores.score_outputs(output)
+            )  # q(y) is the same for every x
             logs -= log_totals
             if number in RELEASE_COUNTS:
                 largest.append(guess_inputs(logs, prior)[1])
@@ -218,7 +220,7 @@ def simulate_releases(
 
 
 def measure_recovery(
-    channel: ScoreRandomizer,
+    randomizer: ScoreRandomizer,
     inputs: NDArray[np.bool_],
     *,
     trials: int,
@@ -228,7 +230,7 @@ def measure_recovery(
     """Measure the recovery rates of one mechanism as ``statistics.json`` stores them.
 
     Args:
-        channel: Output distribution, including words that are kept if the mechanism keeps some.
+        randomizer: Output distribution, including words that are kept if the mechanism keeps some.
         inputs: Candidates of the attacker for a randomized word, shape ``(inputs,)``.
         trials: Number of sampled words in the simulation.
         stream: Seed of the simulation.
@@ -238,11 +240,13 @@ def measure_recovery(
         ``bayes_recovery`` by number of releases. If the mechanism keeps words, also
         ``bayes_recovery_with_kept_words`` over all inputs, since a word in the output may have been kept.
     """
-    prior = restrict_prior(make_zipf_prior(channel.input_count), inputs)
-    rate = guess_from_one_release(channel.without_coin, {"drawn": prior}, progress)["drawn"].rate
-    simulated = simulate_releases(channel.without_coin, prior, trials=trials, stream=stream, progress=progress)
+    prior = restrict_prior(make_zipf_prior(randomizer.input_count), inputs)
+    rate = guess_from_one_release(randomizer.without_coin, {"drawn": prior}, progress)["drawn"].rate
+    simulated = simulate_releases(randomizer.without_coin, prior, trials=trials, stream=stream, progress=progress)
     rates = {"bayes_recovery": {str(n): rate.to_dict() for n, rate in {1: RecoveryRate(rate), **simulated}.items()}}
-    if channel.is_keepable is not None:
-        rate = guess_from_one_release(channel, {"all": make_zipf_prior(channel.input_count)}, progress)["all"].rate
+    if randomizer.is_keepable is not None:
+        rate = guess_from_one_release(randomizer, {"all": make_zipf_prior(randomizer.input_count)}, progress)[
+            "all"
+        ].rate
         rates["bayes_recovery_with_kept_words"] = {"1": RecoveryRate(rate).to_dict()}
     return rates

@@ -53,21 +53,21 @@ def load_randomizers(
     randomizers: dict[tuple[str, str], ScoreRandomizer] = {}
     for level in bundle.santext_levels:
         for mechanism, parameters in level.parameters.items():
-            channel = SanText.from_table(table, metric, mechanism, parameters).make_randomizer(scores)
+            randomizer = SanText.from_table(table, metric, mechanism, parameters).make_randomizer(scores)
             if mechanism == "santext+":
-                channel = replace(channel, is_keepable=keepable, keep_threshold=kept_weight)
-            randomizers[level.name, mechanism] = channel
+                randomizer = replace(randomizer, is_keepable=keepable, keep_threshold=kept_weight)
+            randomizers[level.name, mechanism] = randomizer
     return randomizers
 
 
-def find_candidates(channel: Randomizer) -> NDArray[np.bool_]:
+def find_candidates(randomizer: Randomizer) -> NDArray[np.bool_]:
     """Return which inputs an attacker must consider for a randomized word, shape ``(inputs,)``.
 
     If the mechanism keeps no words (``santext``), these are all inputs. Otherwise (``santext+``) they are the outputs
     and ``<unk>``: the words that are always randomized. ``<unk>`` is the last input.
     """
-    keeps = isinstance(channel, ScoreRandomizer) and channel.is_keepable is not None
-    return np.append((channel.base > 0) | (not keeps), True)
+    keeps = isinstance(randomizer, ScoreRandomizer) and randomizer.is_keepable is not None
+    return np.append((randomizer.base > 0) | (not keeps), True)
 
 
 #: ``S_x`` excludes at most one part in this many of the probability.
@@ -97,30 +97,32 @@ class WordSpread:
 
 
 def measure_spread(
-    channel: Randomizer, counted_inputs: NDArray[np.bool_] | None = None, progress: Progress = ignore_progress
+    randomizer: Randomizer, counted_inputs: NDArray[np.bool_] | None = None, progress: Progress = ignore_progress
 ) -> WordSpread:
     """Measure the figures of ``WordSpread`` for the words that can be randomized.
 
     Args:
-        channel: Output distribution.
+        randomizer: Output distribution.
         counted_inputs: Inputs that ``likely_inputs`` counts, a mask of shape ``(inputs,)``;
-            ``find_candidates(channel)`` by default.
+            ``find_candidates(randomizer)`` by default.
         progress: Called with the number of words processed.
     """
-    counted = find_candidates(channel) if counted_inputs is None else counted_inputs
-    inverse = np.where(counted, 1 / channel.totals, 0) if isinstance(channel, ScoreRandomizer) else np.empty(0)
-    rows = map_blocks("summing rows", channel.output_ids, lambda words: _measure_rows(channel, words), progress, _BLOCK)
+    counted = find_candidates(randomizer) if counted_inputs is None else counted_inputs
+    inverse = np.where(counted, 1 / randomizer.totals, 0) if isinstance(randomizer, ScoreRandomizer) else np.empty(0)
+    rows = map_blocks(
+        "summing rows", randomizer.output_ids, lambda words: _measure_rows(randomizer, words), progress, _BLOCK
+    )
     unchanged, likely_outputs, likeliest = (np.concatenate(parts) for parts in zip(*rows, strict=True))
 
     def compute_likely_inputs(outputs: Ids) -> Integers:
         """Return ``likely_inputs`` for a block of outputs."""
-        if isinstance(channel, ScoreRandomizer):  # of randomized words: kept words do not count
-            probabilities = channel.compute_output_weights(outputs).astype(np.float64) * inverse
+        if isinstance(randomizer, ScoreRandomizer):  # of randomized words: kept words do not count
+            probabilities = randomizer.compute_output_weights(outputs).astype(np.float64) * inverse
         else:
-            probabilities = channel.compute_columns(outputs) * counted
+            probabilities = randomizer.compute_columns(outputs) * counted
         return _count_likely_inputs(probabilities)
 
-    likely_inputs = map_blocks("comparing inputs", channel.output_ids, compute_likely_inputs, progress, _BLOCK)
+    likely_inputs = map_blocks("comparing inputs", randomizer.output_ids, compute_likely_inputs, progress, _BLOCK)
     return WordSpread(
         unchanged=unchanged,
         likely_outputs=likely_outputs,
@@ -129,12 +131,12 @@ def measure_spread(
     )
 
 
-def _measure_rows(channel: Randomizer, words: Ids) -> tuple[Floats, Integers, Floats]:
+def _measure_rows(randomizer: Randomizer, words: Ids) -> tuple[Floats, Integers, Floats]:
     """Return ``unchanged``, ``likely_outputs`` and ``likeliest`` of words, shapes ``(n,)``."""
-    if isinstance(channel, ScoreRandomizer):
-        weights, totals = channel.compute_input_weights(words), channel.totals[words]
+    if isinstance(randomizer, ScoreRandomizer):
+        weights, totals = randomizer.compute_input_weights(words), randomizer.totals[words]
     else:  # probabilities in units of 2**-40: an error of 20,000 units is far below one twentieth
-        weights, totals = np.rint(channel.compute_rows(words) * _PARTS).astype(np.int64), np.full(len(words), _PARTS)
+        weights, totals = np.rint(randomizer.compute_rows(words) * _PARTS).astype(np.int64), np.full(len(words), _PARTS)
     own = weights[np.arange(len(words)), words]
     weights.sort(axis=1)  # in place: allocating memory would take longer than the sums
     largest = weights[:, -1].copy()
@@ -186,21 +188,21 @@ def measure_statistics(
     levels: dict[str, dict[str, Any]] = {level.name: {} for level in bundle.santext_levels}
     mechanisms: dict[str, Any] = {}
     randomizers = load_randomizers(bundle, progress)
-    for number, ((level, mechanism), channel) in enumerate(randomizers.items()):
+    for number, ((level, mechanism), randomizer) in enumerate(randomizers.items()):
         partial_progress = report_part(progress, number, len(randomizers))
-        inputs = find_candidates(channel)
+        inputs = find_candidates(randomizer)
         rates = measure_recovery(
-            channel, inputs, trials=trials, stream=(seed, _STREAM, number), progress=partial_progress
+            randomizer, inputs, trials=trials, stream=(seed, _STREAM, number), progress=partial_progress
         )
         levels[level][mechanism] = {
-            **_summarize_spread(measure_spread(channel, inputs, partial_progress), channel.input_count),
+            **_summarize_spread(measure_spread(randomizer, inputs, partial_progress), randomizer.input_count),
             **rates,
         }
         mechanisms[mechanism] = {
-            "words": len(channel.output_ids),
+            "words": len(randomizer.output_ids),
             "candidates": int(inputs.sum()),
             "recovery_without_release": round(
-                float(restrict_prior(make_zipf_prior(channel.input_count), inputs).max()), 6
+                float(restrict_prior(make_zipf_prior(randomizer.input_count), inputs).max()), 6
             ),
         }
     constants = {

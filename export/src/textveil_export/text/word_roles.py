@@ -60,11 +60,11 @@ def assign_roles(spellings: Sequence[Collection[str]], policy: WordPolicy) -> ND
     Args:
         spellings: All spellings of each symbol, in order of frequency. A list applies to a symbol if it contains any of
             them.
-        policy: Share and lists.
+        policy: Share of the words that SanText+ keeps, and lists of words.
 
     Returns:
         Bits ``SANTEXT_OUTPUT_ROLE``, ``SANTEXT_PLUS_OUTPUT_ROLE`` and ``KEPT``, shape ``(symbols,)``. Kept words and
-        outputs of SanText+ are disjoint, and a symbol that is neither is never an output.
+        outputs of SanText+ are disjoint. SanText+ outputs no other symbol.
 
     Raises:
         ExportError: SanText+ would have no outputs.

@@ -37,6 +37,7 @@ class FactWords:
         name_leads: Words before the name of a person, as in ``my name is``.
         name_prefixes: Beginnings of family names, such as ``mc`` and ``van``.
         foreign_words: Function words of other languages, such as ``de`` and ``und``.
+        elisions: Beginnings of words of other languages that an apostrophe follows, such as ``l`` and ``dell``.
     """
 
     units: frozenset[str] = _NONE
@@ -62,6 +63,7 @@ class FactWords:
     name_leads: frozenset[str] = _NONE
     name_prefixes: frozenset[str] = _NONE
     foreign_words: frozenset[str] = _NONE
+    elisions: frozenset[str] = _NONE
 
 
 #: Keys of ``optional.facts`` that this release reads.

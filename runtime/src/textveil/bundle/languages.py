@@ -42,7 +42,7 @@ def split_languages(language: str) -> list[str]:
     """
     languages = language.split("+") if isinstance(language, str) else []
     if not languages or not all(map(_LANGUAGE.fullmatch, languages)) or len(languages) > _MAX_LANGUAGES:
-        raise OptionError("language must be a tag of two or three letters such as de, or several such as de+en")
+        raise OptionError("language must be two or three letters such as de, or several languages such as de+en")
     if len(set(languages)) < len(languages):
         raise OptionError("language: name each language once")
     return languages

@@ -375,8 +375,8 @@ class Conversation(SavedConversation, AsyncMethods):
         """State which tools exist, so that their names in calls do not count as guesses.
 
         A call by any other tool name counts against ``tool_guesses``, like the arguments of calls: a client may answer
-        "no tool X", and this answer could tell the model whether X is a private string. Names that are declared in an
-        exchange count for its reply only.
+        "no tool X", and this answer could tell the model whether X is a private string. A declaration within an
+        exchange is valid only for the reply of that exchange.
         """
         with self._shared.lock:
             self._exchange.tool_names = self._exchange.tool_names.union(names)

@@ -191,7 +191,7 @@ class KeyReader(NamesReader):
         ]
 
     def stream_text(self, text: str) -> ReadTextStream:
-        """Return the elements of a key."""
+        """Return the parts into which a chunk of a JSON key is cut, as far as they are complete."""
         return ReadTextStream((), iter(self.read_texts([text])[0].elements))
 
     def is_forced(self, key: str) -> bool:

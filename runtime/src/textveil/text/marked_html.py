@@ -84,27 +84,22 @@ class MarkedPiece(NamedTuple):
     reason: str = ""
 
 
-class HtmlFragment:
-    """HTML that notebooks display. Its ``repr`` has no content, and ``str`` is the HTML.
+class HtmlFragment(str):
+    """HTML that notebooks display, also joined with others. Its ``repr`` has no content.
 
     >>> HtmlFragment("<b>Vienna</b>")
     <HtmlFragment of 13 characters>
-
-    Args:
-        content: The HTML.
+    >>> str(HtmlFragment("<b>Vienna</b>"))
+    '<b>Vienna</b>'
     """
 
-    def __init__(self, content: str) -> None:
-        self._content = content
+    __slots__ = ()
 
     def _repr_html_(self) -> str:
-        return self._content
-
-    def __str__(self) -> str:
-        return self._content
+        return str(self)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {len(self._content):,} characters>"
+        return f"<{type(self).__name__} of {len(self):,} characters>"
 
 
 def escape_controls(text: str) -> str:

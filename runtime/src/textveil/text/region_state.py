@@ -3,7 +3,7 @@
 A *reader* is a program that displays the reply, such as a chat client. Readers treat Markdown in different ways.
 """
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from typing import Protocol
 
@@ -92,6 +92,7 @@ class OpenRegion:
 
     kind: int
     region: Region
+    _: KW_ONLY
     count: int = 1  # depth of brackets, or length of a fence
     opening: bool = False
     closing: int = 0
@@ -209,7 +210,7 @@ class RegionState:
         self.slash, self.opener, self.dollar = NONE, "", False
 
     def taint(self) -> None:
-        """Treat all text after the regions that are open now as markup."""
+        """Treat all text as markup from the position where the currently open code, links and tags have ended."""
         self.tainted = True
 
     def count_escaped_angles(self, character: str) -> None:

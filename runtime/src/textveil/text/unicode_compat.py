@@ -53,7 +53,7 @@ class CharacterSwap:
         return text.translate(self._originals) if self._originals else text
 
     def replace_in_options(self, options: Mapping[str, Any]) -> Any:
-        """Return the options, with the replacements in their lists of words."""
+        """Return a copy of the options whose lists of words have these characters replaced."""
         lists = {
             name: [*map(self.replace_characters, options[name])]
             for name in ("deny", "allow", "known")

@@ -360,7 +360,10 @@ class _Audit:
         return result, _count_unchanged(inputs, which, outputs), equal
 
     def _test_by_betting(self, pair: InputPair, chosen: InputSet | None, alpha: float) -> TestResult:
-        """Bet against several claims until the mechanism's own is refuted, or the time or the draws are over."""
+        """Bet against the claim, and against a grid of other epsilons, from which the bound on epsilon follows.
+
+        The test ends when the bets refute the claim at level ``alpha``, or when its time or its draws are used up.
+        """
         assert self._settings.until is not None
         end = time.monotonic() + 60 * self._settings.until
         claim, bets = self._claim, ClaimBets(self._claim, pair, chosen)

@@ -306,8 +306,8 @@ def _print_summary(contents: "LabelBundleContents", *, has_clusters: bool) -> No
 def _format_table(measured: dict[str, Any]) -> str:
     rows = [["randomizer", "epsilon", "accuracy", "balanced", "worst label"]]
     clean = {"without noise": {"": measured["clean"]}}
-    for channel, found in {**clean, **measured["randomizers"]}.items():
+    for randomizer, found in {**clean, **measured["randomizers"]}.items():
         for epsilon, figures in found.items():
             shares = (figures[key] for key in ("accuracy", "balanced_accuracy", "worst_recall"))
-            rows.append([channel, epsilon, *(f"{share:.4f}" for share in shares)])
+            rows.append([randomizer, epsilon, *(f"{share:.4f}" for share in shares)])
     return format_table(rows, left_columns=1)

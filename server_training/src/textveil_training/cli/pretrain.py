@@ -88,13 +88,13 @@ def pretrain(
     sources = [parse_source(one) for one in data]
     run = RunOptions(output, resume, machine.apply())
     named = bundle.bundle is not None or bundle.expected.has_requirements or bool(get_given_options(level))
-    texts, channel = read_texts(sources, text_key), None
+    texts, randomizer = read_texts(sources, text_key), None
     if mode is not None:
-        channel = _make_mode_texts(bundle, level, mode, raw)
+        randomizer = _make_mode_texts(bundle, level, mode, raw)
     elif named or (not raw and texts.release is None):
-        channel = TokenRandomizer(bundle.bundle, pins=bundle.expected_bundle, **options_of_text(level))
+        randomizer = TokenRandomizer(bundle.bundle, pins=bundle.expected_bundle, **options_of_text(level))
     with report_progress() as report:
-        record = train(settings, texts, channel, run, raw=raw, report=report)
+        record = train(settings, texts, randomizer, run, raw=raw, report=report)
     if record["result"] is not None:  # of several processes only the first one has it
         print(json.dumps(record["result"]) if as_json else _format_table(record["result"]))
 

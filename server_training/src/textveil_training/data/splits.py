@@ -19,7 +19,7 @@ from textveil_training.errors import DataOptionError, MissingSplit
 
 
 def join_texts(example: LabeledExample) -> str:
-    """Return all texts of an example as one key, so that duplicates get the same share."""
+    """Return all texts of an example as one key, so that duplicates get into the same split."""
     return "\t".join(example.texts)
 
 
@@ -136,7 +136,7 @@ def fold_words(text: str) -> tuple[str, ...]:
 def group_texts(texts: Sequence[str]) -> TextGroups:
     """Find groups of texts that share passages.
 
-    Time and memory are linear in the number of words, up to a factor of 8.
+    Time and memory grow linearly with the number of words, because a passage has at most 8 of them.
     """
     folded = [fold_words(text) for text in texts]
     parents = list(range(len(texts)))

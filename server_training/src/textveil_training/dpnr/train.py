@@ -142,7 +142,11 @@ def train_representation(
         return EncodedSplit(model, tokenizer, task.get_splits()[name], words[name], recipe, run.device)
 
     def features(name: str) -> Tensor:
-        """Compute pooled vectors by the start checkpoint's encoder, ``(copies, texts, width)``."""
+        """Compute the pooled vectors of a split by the start checkpoint's encoder.
+
+        Shape ``(copies, texts, width)``. With word dropout each copy of the train split has other words dropped; else
+        there is one copy.
+        """
         dropout = float(part.word_dropout)
         if dropout:
             torch.manual_seed(derive_seed(seed, "copies", name))

@@ -146,26 +146,26 @@ def train_class_bundle(
     decided, _ = kept.load_or_make(f"{settings.extractor}-decisions", decide)
     calibration = count_confusion(task.calibration, decided["calibration"], len(task.labels))
     test = count_confusion(task.test, decided["test"], len(task.labels))
-    channels = fit_randomizers(calibration, settings.levels, report)
+    randomizers = fit_randomizers(calibration, settings.levels, report)
     return LabelBundleContents(
         name=settings.name,
         labels=task.labels,
         extractor=trained.parts,
         weight=trained.weight,
         bias=trained.bias,
-        channels=channels,
+        randomizers=randomizers,
         default=settings.default,
         probabilities={
             f"{name}.{staircase.level.epsilon:f}": compute_label_probabilities(
                 calibration, staircase.probability_matrix
             ).astype(np.float32)
-            for name, levels in channels.items()
+            for name, levels in randomizers.items()
             for staircase in levels
         },
         held_out=HeldOutCounts(task.labels, (calibration + test).astype(np.int64)),
         license=settings.license,
         provenance={**describe_data(settings), "extractor": settings.extractor, **trained.provenance},
-        measured=compute_figures(task, test, channels, settings.data),
+        measured=compute_figures(task, test, randomizers, settings.data),
     )
 
 
@@ -198,38 +198,38 @@ def fit_randomizers(
         # One right decision of each class is added: a class without any among few texts is not worthless.
         best = fit_accuracy_randomizer(calibration + np.eye(classes), compute_realized_epsilon(level))
         accuracy.append(make_integer_randomizer("accuracy", best, level))
-        report("channels", done, len(levels))
+        report("randomizers", done, len(levels))
     return {"counts": tuple(counts), "accuracy": tuple(accuracy)}
 
 
 def compute_figures(
-    task: LabeledTexts, confusion: NDArray[np.float64], channels: dict[str, tuple[LabelStaircase, ...]], data: str
+    task: LabeledTexts, confusion: NDArray[np.float64], randomizers: dict[str, tuple[LabelStaircase, ...]], data: str
 ) -> dict[str, Any]:
     """Compute the model card's figures: exact expectations for the test texts.
 
     Args:
         task: The texts.
         confusion: Counts of the test texts by true class (row) and decision without noise (column).
-        channels: The randomizers.
+        randomizers: The randomizers.
         data: Name of the file.
     """
 
-    def recall(channel: NDArray[np.float64]) -> NDArray[np.float64]:
-        return compute_recalls(confusion, channel)
+    def recall(randomizer: NDArray[np.float64]) -> NDArray[np.float64]:
+        return compute_recalls(confusion, randomizer)
 
     def list_abandoned(level: LabelStaircase) -> list[str]:
         return [label for label, base in zip(task.labels, level.base, strict=True) if not base]
 
     return {
         **describe_split(task, data),
-        **compute_randomizer_figures(task.labels, confusion, channels, recall, list_abandoned),
+        **compute_randomizer_figures(task.labels, confusion, randomizers, recall, list_abandoned),
     }
 
 
 def compute_randomizer_figures(
     labels: tuple[str, ...],
     test: NDArray[np.float64],
-    channels: Mapping[str, tuple[LabelStaircase, ...]],
+    randomizers: Mapping[str, tuple[LabelStaircase, ...]],
     recall: Callable[[NDArray[np.float64]], NDArray[np.float64]],
     abandoned: Callable[[LabelStaircase], list[str]],
 ) -> dict[str, Any]:
@@ -238,7 +238,7 @@ def compute_randomizer_figures(
     Args:
         labels: Names of the classes.
         test: Counts of the test texts by class (row) and decision or code without noise (column).
-        channels: The randomizers.
+        randomizers: The randomizers.
         recall: Returns for the matrix of a randomizer how often a text of each class gets the right label, shape
             ``(classes,)``.
         abandoned: Returns for a level the classes that are never an output.
@@ -258,7 +258,7 @@ def compute_randomizer_figures(
                 }
                 for level in levels
             }
-            for name, levels in channels.items()
+            for name, levels in randomizers.items()
         },
     }
 

@@ -98,7 +98,7 @@ def train_codebook_bundle(
         extractor=trained.parts,
         weight=trained.weight,
         bias=trained.bias,
-        channels={"counts": levels},
+        randomizers={"counts": levels},
         default=settings.default,
         kind=layout.CLUSTER_LABELS,
         probabilities={
@@ -148,11 +148,11 @@ def compute_label_figures(
         levels: Levels of randomized response.
     """
 
-    def choose_labels(channel: NDArray[np.float64]) -> NDArray[np.int64]:
-        return (train @ channel).argmax(axis=0)
+    def choose_labels(randomizer: NDArray[np.float64]) -> NDArray[np.int64]:
+        return (train @ randomizer).argmax(axis=0)
 
-    def recall(channel: NDArray[np.float64]) -> NDArray[np.float64]:
-        released, told = test @ channel, choose_labels(channel)
+    def recall(randomizer: NDArray[np.float64]) -> NDArray[np.float64]:
+        released, told = test @ randomizer, choose_labels(randomizer)
         return np.array([counts[told == label].sum() for label, counts in enumerate(released)]) / test.sum(axis=1)
 
     def list_abandoned(level: LabelStaircase) -> list[str]:

@@ -351,7 +351,9 @@ def choose_codes(
     features: dict[str, Tensor],
     clean: RepresentationClassifier,
 ) -> ClassCodes:
-    """Search the best codes of the classes; return random corners of the box if a search would take minutes.
+    """Choose a vector for each class, its *code* (``code_search``), for the best accuracy under the noise.
+
+    If the search would take minutes, the codes are random corners of the cube in which mode ``box`` clips vectors.
 
     Args:
         recipe: Recipe of kind ``dpnr``.

@@ -103,14 +103,14 @@ class AlignedCorpus:
     Args:
         texts: The texts; those without a word are left out.
         strings: Numbers and WordPieces of all items.
-        channel: Mechanism that tokenizes and sanitizes the texts; None to tokenize only.
+        randomizer: Mechanism that tokenizes and sanitizes the texts; None to tokenize only.
 
     Attributes:
         lengths: Number of WordPieces of every text, without [CLS] and [SEP], shape ``(texts,)``.
     """
 
-    def __init__(self, texts: Iterable[str], strings: StringPieces, channel: TokenRandomizer | None) -> None:
-        self._strings, self._channel = strings, channel
+    def __init__(self, texts: Iterable[str], strings: StringPieces, randomizer: TokenRandomizer | None) -> None:
+        self._strings, self._randomizer = strings, randomizer
         items: list[int] = []
         words: list[bool] = []
         attached: list[bool] = []
@@ -136,8 +136,8 @@ class AlignedCorpus:
         self._tokens = np.array(self._read_tokens, np.int64)
         del self._read_inputs, self._read_whole, self._read_tokens
         self._input_starts = np.concatenate([[0], np.cumsum(self._tokens)])
-        if channel is not None:
-            self._symbols = np.array([strings.get_number(symbol) for symbol in channel.bundle.vocabulary], np.int64)
+        if randomizer is not None:
+            self._symbols = np.array([strings.get_number(symbol) for symbol in randomizer.bundle.vocabulary], np.int64)
         _, begins = strings.flat_pieces
         sizes = np.concatenate([[0], np.cumsum(np.diff(begins)[self.items])])
         self.lengths = np.diff(sizes[self._starts])
@@ -147,7 +147,7 @@ class AlignedCorpus:
 
     def _read_text(self, text: str, items: list[int], words: list[bool], attached: list[bool]) -> None:
         after_word = False
-        joins_clitics = self._channel is not None and self._channel.plan.joins_lone_clitics
+        joins_clitics = self._randomizer is not None and self._randomizer.plan.joins_lone_clitics
         for segment in split_text(text, lone_clitics=joins_clitics):
             if is_gap(segment):
                 number = self._strings.get_number(segment.strip())
@@ -166,11 +166,11 @@ class AlignedCorpus:
 
     def _read_words(self, segment: str) -> Sequence[str]:
         """Return the words of a segment in their original spelling, and store their input ids."""
-        if self._channel is None:
+        if self._randomizer is None:
             parts = None if is_string(segment) else split_clitic(fold_word(segment))
             self._read_tokens += [0] * (1 if parts is None else 2)
         else:
-            plan = self._channel.plan
+            plan = self._randomizer.plan
             tokens = [token for _, token in plan.rule.classify_token(segment, starts_sentence=False)]
             self._read_inputs += map(plan.find_symbol_id, tokens)
             self._read_whole += [token.is_whole for token in tokens]
@@ -197,11 +197,11 @@ class AlignedCorpus:
         Privacy:
             A release of these texts, with the operating system's entropy.
         """
-        if self._channel is None:
+        if self._randomizer is None:
             raise ValueError("a mechanism is needed")
         counts = self._tokens[places]
         inputs = expand_ranges(self._input_starts[places], counts)
-        outputs = agreed(self._channel.randomize_ids(self._inputs[inputs], self._whole[inputs]))
+        outputs = agreed(self._randomizer.randomize_ids(self._inputs[inputs], self._whole[inputs]))
         items = self.items[places]
         items[self.words[places]] = self._symbols[outputs]
         return self._strings.join_contractions(items, self._attached[places], randomized=True)

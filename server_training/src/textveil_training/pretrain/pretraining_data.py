@@ -158,7 +158,7 @@ class PretrainingData:
 
 
 def split_pretraining_texts(
-    texts: SourceTexts, percent: int, seed: int, strings: StringPieces, channel: TokenRandomizer | ModeTexts | None
+    texts: SourceTexts, percent: int, seed: int, strings: StringPieces, randomizer: TokenRandomizer | ModeTexts | None
 ) -> PretrainingData:
     """Split texts into training and held-out texts and convert both to items.
 
@@ -167,7 +167,7 @@ def split_pretraining_texts(
         percent: Share of held-out texts in percent.
         seed: Seed of the division.
         strings: Collects numbers and WordPieces of all items.
-        channel: Mechanism whose tokenization to use, or mode that sanitizes whole texts; None to tokenize only.
+        randomizer: Mechanism whose tokenization to use, or mode that sanitizes whole texts; None to tokenize only.
 
     Raises:
         EmptyData: There is no training text, or no held-out text, with a word.
@@ -178,10 +178,10 @@ def split_pretraining_texts(
         parts[choose_share(text, shares, seed)].append(text)
     away = parts["held out"]
     measured = away[:: math.ceil(len(away) / MEASURED_AT_MOST) or 1]
-    if isinstance(channel, ModeTexts):
-        train, held_out = (AlignedPairs(some, strings, channel) for some in (parts["train"], measured))
+    if isinstance(randomizer, ModeTexts):
+        train, held_out = (AlignedPairs(some, strings, randomizer) for some in (parts["train"], measured))
     else:
-        train, held_out = (AlignedCorpus(some, strings, channel) for some in (parts["train"], measured))
+        train, held_out = (AlignedCorpus(some, strings, randomizer) for some in (parts["train"], measured))
     if not len(train) or not len(held_out):
         raise EmptyData("there are too few texts with words for a training and a held-out part: add texts")
     description = {

@@ -67,7 +67,7 @@ words and a loss of 6.13, 1e-4 and 1e-3 to 9.1 % and 6.69."""
 def pretrain(
     settings: PretrainingSettings,
     texts: SourceTexts,
-    channel: TokenRandomizer | ModeTexts | None,
+    randomizer: TokenRandomizer | ModeTexts | None,
     options: RunOptions,
     *,
     raw: bool = False,
@@ -79,10 +79,10 @@ def pretrain(
         settings: Settings of the training.
         texts: Public raw texts, or texts of a sanitized corpus. The texts of a sanitized corpus are masked without
             sanitizing them again, and the model predicts their words, since the originals are not available.
-        channel: Mechanism that sanitizes raw texts at every visit, or mode that sanitizes them once; None for a
+        randomizer: Mechanism that sanitizes raw texts at every visit, or mode that sanitizes them once; None for a
             sanitized corpus.
         options: Output folder and device of the run.
-        raw: Whether to mask raw text without sanitizing it; ``channel`` is then used for measurements only.
+        raw: Whether to mask raw text without sanitizing it; ``randomizer`` is then used for measurements only.
         report: Called with progress.
 
     Returns:
@@ -104,12 +104,12 @@ def pretrain(
     """
     if settings.accumulate > settings.batch_size:
         raise SettingError("accumulate must be at most batch_size")
-    if texts.release is not None and (channel is not None or raw):
+    if texts.release is not None and (randomizer is not None or raw):
         raise SettingError(
             f"the texts are sanitized already ({format_release_terms(texts.release)}): omit --raw, --bundle and the "
             "options of the mechanism, or pass raw public texts"
         )
-    if channel is None and not raw and texts.release is None:
+    if randomizer is None and not raw and texts.release is None:
         raise SettingError("raw texts need a mechanism that sanitizes them, or --raw to train on them unchanged")
     process = get_process(options.device)
     run = TrainingRun(options, settings.seed, report, process=process)
@@ -126,14 +126,14 @@ def pretrain(
         raise CheckpointError(
             "the vocabulary has more WordPieces than the embedding matrix has rows: restore the folder of the encoder"
         )
-    if channel is not None and not loaded.lowercase:
+    if randomizer is not None and not loaded.lowercase:
         raise EncoderMismatch(
             "the encoder distinguishes case, but sanitized words are in lower case: pass an uncased one with --start"
         )
 
     # The data: texts as words and what is between them, some of them held out by their hash.
     strings = StringPieces(tokenizer)
-    data = split_pretraining_texts(texts, settings.held_out_percent, settings.seed, strings, channel)
+    data = split_pretraining_texts(texts, settings.held_out_percent, settings.seed, strings, randomizer)
     train, held_out = data.train, data.held_out
     if loaded.new_head:  # it begins with the frequencies of the pieces
         with torch.no_grad():
@@ -146,7 +146,7 @@ def pretrain(
         masker,
         accumulate=settings.accumulate,
         precision=precision,
-        sanitize=channel is not None and not raw,
+        sanitize=randomizer is not None and not raw,
         process=process,
     )
 
@@ -172,7 +172,7 @@ def pretrain(
         found: dict[str, float] = {"tokens_per_s": objective.measure_speed()}
         clean = objective.measure_held_out(held_out, sanitize=False)
         found |= {f"{as_read}_top1": clean["top1"], f"{as_read}_loss": clean["loss"], "targets": clean["targets"]}
-        if channel is not None:
+        if randomizer is not None:
             after = objective.measure_held_out(held_out, sanitize=True)
             found |= {"sanitized_top1": after["top1"], "sanitized_loss": after["loss"]}
         return {"dev": found["sanitized_top1" if objective.sanitizes else f"{as_read}_top1"], **found}
@@ -207,9 +207,9 @@ def pretrain(
             "processes": process.world_size,
         },
         "data": data.description,
-        "release": texts.release if raw or channel is None else channel.release_terms,
-        "measured_release": None if channel is None else channel.release_terms,
-        "draws": None if raw or channel is None else _describe_draws(channel),
+        "release": texts.release if raw or randomizer is None else randomizer.release_terms,
+        "measured_release": None if randomizer is None else randomizer.release_terms,
+        "draws": None if raw or randomizer is None else _describe_draws(randomizer),
         "start": {
             "source": Path(settings.start).name,
             "weights_sha256": _hash_start(settings.start),
@@ -227,9 +227,9 @@ def pretrain(
     return run.finish({"steps": steps, **{name: last[name] for name in names if name in last}})
 
 
-def _describe_draws(channel: TokenRandomizer | ModeTexts) -> str:
+def _describe_draws(randomizer: TokenRandomizer | ModeTexts) -> str:
     again = "also after an interruption"
-    return f"once, {again}" if isinstance(channel, ModeTexts) else f"afresh at every visit; {again}"
+    return f"once, {again}" if isinstance(randomizer, ModeTexts) else f"afresh at every visit; {again}"
 
 
 def _hash_start(start: str) -> str | None:

@@ -90,13 +90,13 @@ def measure_pretraining(study: PublishedStudy, inputs: ReproductionInputs) -> Re
     rows = []
     for name, (sanitizer, options) in list_releases(bundle).items():
         sanitized = sanitize_task(task, sanitizer, options)
-        channel = (
+        randomizer = (
             TokenRandomizer(bundle.folder, **options) if "protect" not in options else ModeTexts(sanitizer, options)
         )
         pairs = []
         for seed in range(inputs.seeds):
             inputs.report(f"{name}, seeds", seed, inputs.seeds)
-            measure = partial(_measure_pair, name, texts, channel, sanitized, inputs, seed)
+            measure = partial(_measure_pair, name, texts, randomizer, sanitized, inputs, seed)
             pairs.append(kept.compute_once([name, seed], measure))
         without, pretrained = np.array(pairs).T
         gains = pretrained - without
@@ -127,11 +127,11 @@ def list_releases(bundle: WordBundle) -> dict[str, tuple[Sanitizer, Any]]:
 
 
 def _measure_pair(
-    name: str, texts: Sequence[str], channel: Any, sanitized: FinetuningTask, inputs: ReproductionInputs, seed: int
+    name: str, texts: Sequence[str], randomizer: Any, sanitized: FinetuningTask, inputs: ReproductionInputs, seed: int
 ) -> tuple[float, float]:
     """Return the test scores of a finetuned model for one seed, without and with pretraining."""
     without = _finetune(sanitized, inputs, seed, tuned=True)
-    model = _pretrain(name, texts, channel, inputs, seed)
+    model = _pretrain(name, texts, randomizer, inputs, seed)
     return without, _finetune(sanitized, replace(inputs, model=str(model)), seed, tuned=True)
 
 
@@ -270,7 +270,7 @@ def _run_finetune(task: FinetuningTask, inputs: ReproductionInputs, seed: int, *
     return record["result"]
 
 
-def _pretrain(name: str, texts: Sequence[str], channel: Any, inputs: ReproductionInputs, seed: int = 0) -> Path:
+def _pretrain(name: str, texts: Sequence[str], randomizer: Any, inputs: ReproductionInputs, seed: int = 0) -> Path:
     folder = inputs.work / f"pretrained-{name.split(',')[0]}"
     shutil.rmtree(folder, ignore_errors=True)
     settings = PretrainingSettings(
@@ -278,7 +278,7 @@ def _pretrain(name: str, texts: Sequence[str], channel: Any, inputs: Reproductio
     )
     torch.manual_seed(seed)
     sources = SourceTexts(tuple(texts), (), None)
-    pretrain(settings, sources, channel, RunOptions(folder), raw=channel is None, report=inputs.report)
+    pretrain(settings, sources, randomizer, RunOptions(folder), raw=randomizer is None, report=inputs.report)
     return folder
 
 

@@ -20,7 +20,7 @@ def test_bayes_takes_the_most_probable_original() -> None:
     number = int(np.flatnonzero(train.role[found.places] == RANDOMIZED)[0])
     y = made.words.spellings[outputs[found.places[number]]]
     prior = np.bincount(train.index[train.role == RANDOMIZED], minlength=len(VOCABULARY)) + 0.05
-    joint = prior * made.channels[1].compute_columns(np.array([VOCABULARY.index(y)]))[0][:-1]
+    joint = prior * made.randomizers[1].compute_columns(np.array([VOCABULARY.index(y)]))[0][:-1]
     best = made.words.spellings[found.bayes[number]]
     assert joint[VOCABULARY.index(best)] == pytest.approx(joint.max())
     assert 0 < attacker.compute_closed_form(np.ones(len(made.words.spellings), dtype=bool)) <= 1
@@ -50,7 +50,7 @@ def test_a_kept_word_that_the_known_texts_lack_is_its_own_original() -> None:
         is_keepable=common,
         keep_threshold=1 << 63,
     )
-    kept = replace(made, channels=(channel, channel), draw_words=lambda inputs, whole, lower: made.printed[inputs])
+    kept = replace(made, randomizers=(channel, channel), draw_words=lambda inputs, whole, lower: made.printed[inputs])
     reading = kept.read([split_text("the cat")])
     found = CandidateFinder(kept, train).find_candidates(reading, kept.draw(reading))
     assert kept.words.spellings[found.bayes[-1]] == "cat"

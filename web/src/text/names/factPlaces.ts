@@ -22,6 +22,8 @@ const LIST_GAP = /[,;:|/()[\]"\n\u2022\u201c\u201d]/;
 /** Marks of source code behind and before a name, and words before one. */
 const CODE_AFTER = /^(?: ?(?:[-+*/|&<>=!]?=|::|;|\(|\[|\)(?:[;:,.) \n]|$)|<)|\.$|[,}\]](?=\n)| [{}])/;
 const CODE_BEFORE = /(?:(?:[.=(<[{]|::|[=<>] |->|[ (]-)|^-)$/;
+const CALL = /^(?:[([][(["'&*-]{0,3}|\.)$/;
+const ASSIGNMENT = /^ ?[:?]?=(?!=)/;
 const CODE_WORDS: ReadonlySet<string> = new Set([
   ..."async await class const def double extends float function implements import int interface let".split(" "),
   ..."new private public raise return self static string struct this throw var void".split(" "),
@@ -334,6 +336,19 @@ export class LinePlaces {
     const before = this.getGap(index);
     if (CODE_AFTER.test(this.getGap(index + 1)) || CODE_BEFORE.test(before)) return true;
     return before === " " && CODE_WORDS.has(this.getWord(index - 1));
+  }
+
+  /** Return whether a word is called or indexed, has a member, or declares the word behind it. */
+  isCodeWord(index: number): boolean {
+    if (index + 1 >= this.#words.length) return false;
+    const after = this.getGap(index + 1);
+    return CALL.test(after) || (after === " " && ASSIGNMENT.test(this.getGap(index + 2)));
+  }
+
+  /** Return whether a kept word of a list stands before or after a mention, with a blank between. */
+  hasWordBeside(index: number, isListed: (word: string) => boolean): boolean {
+    if (this.getGap(index) === " " && isListed(this.getWord(index - 1))) return true;
+    return this.getGap(index + 1) === " " && isListed(this.getWord(index + 1));
   }
 
   /** Return whether a word stands where names of languages stand. */

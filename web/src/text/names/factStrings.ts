@@ -16,8 +16,8 @@ const PLURALS = [
   ["sses", "ss"],
   ["s", ""],
 ] as const;
-/** Fewest letters of a single word in Title case that is kept, and of a term in Title case. */
-const [MIN_HEADING, MIN_TERM] = [4, 3];
+/** Fewest letters of a single word in Title case that is kept, of a term in Title case, and behind an elided word. */
+const [MIN_HEADING, MIN_TERM, MIN_ELIDED] = [4, 3, 3];
 /** Words of a list without blanks, and the marks between them. */
 const WORD_LIST = /^[a-z]{2,}(?:[,;|/][a-z]{2,})+$/;
 const LIST_MARK = /[,;|/]/;
@@ -37,6 +37,8 @@ const PLACE_LISTS = "street-word firm-word city country state place particle tit
 /** Words of the lists of a bundle in lower case: all surrogates, and the terms that are written with a capital. */
 interface ListedWords {
   readonly surrogates: ReadonlySet<string>;
+  /** Common words in lower case that only the pools of words have. */
+  readonly poolWords: ReadonlySet<string>;
   readonly spelled: ReadonlySet<string>;
 }
 
@@ -47,9 +49,15 @@ function collectWords(lists: NamesLists): ListedWords {
   if (words === undefined) {
     const { capital, acronym } = lists.factLists;
     // replies never have a particle restored
-    const pools = [...lists.surrogatePools].filter(([name]) => name !== "particle").flatMap(([, entries]) => entries);
+    const pools = [...lists.surrogatePools].filter(([name]) => name !== "particle");
+    const collect = (ofWords: boolean): Set<string> => {
+      const chosen = pools.filter(([name]) => name.startsWith("word") === ofWords);
+      return new Set(chosen.flatMap(([, entries]) => entries.map((entry) => entry.toLowerCase())));
+    };
+    const [poolWords, others] = [collect(true), collect(false)];
     words = {
-      surrogates: new Set(pools.map((entry) => entry.toLowerCase())),
+      surrogates: new Set([...poolWords, ...others]),
+      poolWords: new Set([...poolWords].filter((word) => !others.has(word))),
       spelled: new Set([...capital, ...acronym].filter(isAscii).map((entry) => entry.toLowerCase())),
     };
     wordsByLists.set(lists, words);
@@ -70,6 +78,8 @@ export class FactStrings {
     level: Facts,
     /** Keys of words that are always replaced. */
     readonly denied: ReadonlySet<string>,
+    /** Whether all types are written as tags, so that the words of the pools of words are no surrogates. */
+    readonly onlyTags: boolean,
   ) {
     this.words = lists.rules.facts;
     const number = FACTS.indexOf(level);
@@ -78,7 +88,11 @@ export class FactStrings {
 
   /** Return whether a word is a surrogate that replies can have restored: no rule keeps one. */
   isSurrogate(word: string): boolean {
-    return collectWords(this.lists).surrogates.has(word);
+    return collectWords(this.lists).surrogates.has(word) && !this.#isPoolWord(word);
+  }
+
+  #isPoolWord(word: string): boolean {
+    return this.onlyTags && collectWords(this.lists).poolWords.has(word);
   }
 
   getFlags(word: string): number {
@@ -112,9 +126,42 @@ export class FactStrings {
 
   /** Return whether a lower-case word is a listed term, or a word of another language. */
   isTerm(word: string): boolean {
-    if (this.#isListedTerm(word)) return true;
-    const isForeign = this.lists.factLists.foreign.has(word) || this.words.foreignWords.has(word);
-    return this.isUseful && isForeign && this.#isFree(word);
+    return this.#isListedTerm(word) || this.#isForeign(word) || (this.#isPoolWord(word) && this.#isFree(word));
+  }
+
+  #isForeign(word: string): boolean {
+    const isListed = this.lists.factLists.foreign.has(word) || this.words.foreignWords.has(word);
+    return this.isUseful && isListed && this.#isFree(word);
+  }
+
+  /** Return whether an elided word of another language and a word that is no name make up a key: *l'image*. */
+  isElided(key: string): boolean {
+    const mark = key.indexOf("'");
+    const rest = key.slice(mark + 1);
+    if (!this.isUseful || mark < 0 || !this.words.elisions.has(key.slice(0, mark)) || [...rest].length < MIN_ELIDED)
+      return false;
+    if (this.#isForeign(rest)) return true;
+    const flags = this.getFlags(rest);
+    return flags !== 0 && !(flags & (NAME | CENSUS)) && !this.isPerson(rest) && !this.denied.has(rest);
+  }
+
+  /** Return whether a word is one of another language and none of the common words. */
+  isForeignWord(word: string): boolean {
+    return this.#isForeign(word) && !this.lists.commonWords.has(word);
+  }
+
+  /** Return whether a function word of another language is a name too, as *una* is. */
+  isLinked(word: string): boolean {
+    return this.isUseful && this.words.foreignWords.has(word) && this.#isSharedName(word);
+  }
+
+  /** Return whether a word of source code is a name too, as *val* is. */
+  isCodeName(word: string): boolean {
+    return this.words.identifierPieces.has(word) && this.#isSharedName(word);
+  }
+
+  #isSharedName(word: string): boolean {
+    return this.isPerson(word) && this.isShared(word);
   }
 
   /** Return whether a string is a company or product that this value hides. */
@@ -190,7 +237,7 @@ export class FactStrings {
       return false;
     const { key, text } = token;
     const length = [...key].length;
-    if (this.isTerm(key)) return length >= MIN_TERM && text === makeTitle(key);
+    if (this.#isListedTerm(key)) return length >= MIN_TERM && text === makeTitle(key);
     return this.#isHeadingWord(key) && !(this.getFlags(key) & CENSUS) && length >= MIN_HEADING;
   }
 

@@ -72,14 +72,16 @@ export class FactRules {
    * @param level One of `FACTS`.
    * @param denied Keys of words that are always replaced.
    * @param hiddenTypes Public names of types that the options write as tags or remove.
+   * @param onlyTags Whether all types are written as tags.
    */
   constructor(
     readonly lists: NamesLists,
     readonly level: Facts,
     readonly denied: ReadonlySet<string>,
     readonly hiddenTypes: ReadonlySet<string>,
+    onlyTags: boolean,
   ) {
-    this.strings = new FactStrings(lists, level, denied);
+    this.strings = new FactStrings(lists, level, denied, onlyTags);
     this.#identifiers = new IdentifierRules(this.strings);
     this.#numbers = new NumberFacts(this.strings);
     const { facts } = lists.rules;
@@ -176,6 +178,7 @@ export class FactRules {
       keptCount += place.keep(new Map(found.map(([index, mention]) => [index, write(mention?.span.text ?? "")])));
     };
     keep((...at) => this.#isKeptWord(...at));
+    keep((...at) => this.#isLinkedWord(...at));
     if (errorsShown !== "hidden" && this.strings.isUseful) {
       const correct = (text: string): string => (errorsShown === "unchanged" ? text : correctWord(text, this.strings));
       keep((...at) => this.#isCorrected(...at), correct);
@@ -204,8 +207,13 @@ export class FactRules {
   #isKeptWord(place: LinePlaces, index: number, { span }: EntityMention): boolean {
     const { entityType, text } = span;
     const { strings } = this;
-    if (entityType === "word")
-      return span.case === LOWER && strings.isTerm(text) && !place.follows(index, this.#secret);
+    if (entityType === "word") {
+      const isWord =
+        strings.isTerm(text) ||
+        strings.isElided(span.tokens[0]?.key ?? "") ||
+        (strings.isCodeName(text) && place.isCodeWord(index));
+      return span.case === LOWER && isWord && !place.follows(index, this.#secret);
+    }
     if (STRINGS.has(entityType)) {
       if (SIZE.test(text)) return strings.isUseful && !place.follows(index, this.#beforeValues);
       return !place.follows(index, this.#secret) && this.#identifiers.isPlain(text);
@@ -220,6 +228,13 @@ export class FactRules {
     if (entityType === "group")
       return this.lists.factLists.language.has(text.toLowerCase()) && place.isLanguagePlace(index);
     return entityType === "weekday" && !place.hasCapitalBeside(index);
+  }
+
+  /** Return whether a function word of another language stands beside a kept word of another language. */
+  #isLinkedWord(place: LinePlaces, index: number, { span }: EntityMention): boolean {
+    if (span.entityType !== "word" || span.case !== LOWER || !this.strings.isLinked(span.text)) return false;
+    const isForeign = (word: string): boolean => this.strings.isForeignWord(word);
+    return !place.follows(index, this.#secret) && place.hasWordBeside(index, isForeign);
   }
 
   /** Return whether a word is a typing error that is corrected. */

@@ -135,7 +135,8 @@ export class NamesPlan {
       droppedTypes,
       valueTypes: listValueTypes(facts),
     };
-    this.facts = new FactRules(lists, facts, this.#denied, new Set([...taggedTypes, ...droppedTypes]));
+    const hiddenTypes = new Set([...taggedTypes, ...droppedTypes]);
+    this.facts = new FactRules(lists, facts, this.#denied, hiddenTypes, this.style.usesTags);
   }
 
   statement(tokens: number): ReleaseStatement {

@@ -195,10 +195,10 @@ class Staircase:
 
     Attributes:
         table: Neighbors and base.
-        level: Epsilon and share.
+        level: Epsilon ``L``, and the share ``h`` of the budget.
         base: ``b``, 0 for symbols that are not outputs, shape ``(symbols,)``.
         sums: Running sums of ``base``.
-        unit: ``G``; small in exhaustive tests.
+        unit: ``G``, the factor of base weights (docs/proofs/staircase.md). Exhaustive tests set a small one.
 
     Example:
         >>> from textveil import Sanitizer
@@ -222,9 +222,9 @@ class Staircase:
 
         Args:
             table: Neighbors and base.
-            level: Epsilon and share.
+            level: Epsilon ``L``, and the share ``h`` of the budget.
             outputs: Mask of the possible outputs, shape ``(symbols,)``.
-            unit: ``G``; small in exhaustive tests.
+            unit: ``G``, the factor of base weights (docs/proofs/staircase.md). Exhaustive tests set a small one.
 
         Raises:
             BundleDamaged: The set of outputs is empty, or the numbers do not fulfill the theorem's conditions.

@@ -5,7 +5,7 @@ word or a mention. A *capital* is a mention of the type of capitalized words.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import repeat
 
 from textveil.bundle.fact_words import FactWords
@@ -27,6 +27,9 @@ _LIST_GAP = re.compile(r"[,;:|/()\[\]\"\n\u2022\u201c\u201d]")
 #: Marks of source code behind and before a name, and words before one.
 _CODE_AFTER = re.compile(r" ?(?:[-+*/|&<>=!]?=|::|;|\(|\[|\)(?:[;:,.) \n]|\Z)|<)|\.\Z|[,}\]](?=\n)| [{}]")
 _CODE_BEFORE = re.compile(r"(?:[.=(<\[{]|::|[=<>] |->|[ (]-)\Z|^-\Z")
+#: Marks behind a name that is called, indexed or has a member; marks of an assignment behind the next word.
+_CALL = re.compile(r"[(\[][(\[\"'&*-]{0,3}|\.")
+_ASSIGNMENT = re.compile(r" ?[:?]?=(?!=)")
 _CODE_WORDS = frozenset(
     (
         *"async await class const def double extends float function implements import int interface let".split(),
@@ -336,6 +339,19 @@ class LinePlaces:
         return bool(_CODE_AFTER.match(after) or _CODE_BEFORE.search(before)) or (
             before == " " and self.get_word(index - 1) in _CODE_WORDS
         )
+
+    def is_code_word(self, index: int) -> bool:
+        """Return whether a word is called or indexed, has a member, or declares the word behind it."""
+        after = self.gaps[index + 1]
+        if _CALL.fullmatch(after) is not None:
+            return index + 1 < len(self._words)
+        declares = after == " " and index + 1 < len(self._words)
+        return declares and _ASSIGNMENT.match(self.gaps[index + 2]) is not None
+
+    def has_word_beside(self, index: int, is_listed: Callable[[str], bool]) -> bool:
+        """Return whether a kept word of a list stands before or after a mention, with a blank between."""
+        neighbors = ((index - 1, self.gaps[index]), (index + 1, self.gaps[index + 1]))
+        return any(gap == " " and is_listed(self.get_word(at)) for at, gap in neighbors)
 
     def is_language_place(self, index: int) -> bool:
         """Return whether the words before and after a mention show that it names a language: ``in Spanish``."""

@@ -30,6 +30,10 @@ _CASED_UNITS = frozenset(
         *("mmHg", "pH", "\u03bcL"),
     )
 )
+#: Fewest letters of the word behind an elided one, as in *l'image*.
+_MIN_ELIDED = 3
+#: Beginning of the names of the pools of words, whose entries are common words.
+_WORD_POOLS = "word"
 _PERSON_LISTS = ("given", "family", "given-abroad")
 _PLACE_LISTS = ("street-word", "firm-word", "city", "country", "state", "place", "particle", "title", "group")
 
@@ -43,15 +47,22 @@ class FactStrings:
         denied: Keys of words that are always replaced.
         randomized: Words of the option ``randomize``, which no rule keeps either. An identifier that contains one of
             them is replaced as a whole, so it reveals only that it contains some word of the list.
+        only_tags: Whether all types are written as tags, so that the words of the pools of words are no surrogates.
 
     Privacy:
         The object stores no text of the user.
     """
 
     def __init__(
-        self, lists: NamesLists, level: str, denied: Collection[str] = (), randomized: Collection[str] = ()
+        self,
+        lists: NamesLists,
+        level: str,
+        denied: Collection[str] = (),
+        randomized: Collection[str] = (),
+        only_tags: bool = False,
     ) -> None:
         self.lists: NamesLists = lists
+        self._only_tags = only_tags
         self.words: FactWords = lists.rules.facts
         self.randomized: frozenset[str] = frozenset(randomized)
         self.denied: frozenset[str] = self.randomized.union(denied)
@@ -62,8 +73,18 @@ class FactStrings:
     @cached_property
     def surrogates(self) -> frozenset[str]:
         """All surrogates, in lower case. No rule keeps one of them: a reply would be restored there by mistake."""
-        pools = (pool for name, pool in self.lists.surrogate_pools.items() if name != "particle")
-        return frozenset(entry.lower() for pool in pools for entry in pool)
+        pools = self.lists.surrogate_pools.items()
+        found = frozenset(entry.lower() for name, pool in pools if name != "particle" for entry in pool)
+        return found - self._pool_words if self._only_tags else found
+
+    @cached_property
+    def _pool_words(self) -> frozenset[str]:
+        """The common words in lower case that only the pools of words have."""
+        pools = self.lists.surrogate_pools.items()
+        words = frozenset(word for name, pool in pools if name.startswith(_WORD_POOLS) for word in pool)
+        return words.difference(
+            entry.lower() for name, pool in pools if not name.startswith(_WORD_POOLS) for entry in pool
+        )
 
     @cached_property
     def persons(self) -> frozenset[str]:
@@ -81,9 +102,25 @@ class FactStrings:
         return (lists["term"] | spelled | self.words.identifier_pieces) - self.persons - self.surrogates - self.denied
 
     @cached_property
+    def _shared_pool_words(self) -> frozenset[str]:
+        """Words of the pools of words that are no surrogates, since all types are written as tags."""
+        return self._pool_words - self.persons - self.denied if self._only_tags else frozenset()
+
+    @cached_property
     def _foreign(self) -> frozenset[str]:
         words = self.lists.fact_lists["foreign"] | self.words.foreign_words if self.is_useful else frozenset()
         return words - self.persons - self.surrogates - self.denied
+
+    @cached_property
+    def _linked(self) -> frozenset[str]:
+        """Function words of other languages that are names of persons too."""
+        words = self.words.foreign_words & self.persons if self.is_useful else frozenset()
+        return words - self.surrogates - self.denied
+
+    @cached_property
+    def _code_names(self) -> frozenset[str]:
+        """Pieces of identifiers that are names of persons too."""
+        return (self.words.identifier_pieces & self.persons) - self.surrogates - self.denied
 
     @cached_property
     def _capitals(self) -> frozenset[str]:
@@ -99,7 +136,29 @@ class FactStrings:
 
     def is_term(self, word: str) -> bool:
         """Return whether a lower-case word is a listed term, or a word of another language."""
-        return word in self._terms or word in self._foreign
+        return word in self._terms or word in self._foreign or word in self._shared_pool_words
+
+    def is_elided(self, key: str) -> bool:
+        """Return whether an elided word of another language and a word that is no name make up a key: *l'image*."""
+        lead, mark, rest = key.partition("'")
+        if not (self.is_useful and mark and lead in self.words.elisions and len(rest) >= _MIN_ELIDED):
+            return False
+        if rest in self._foreign:
+            return True
+        marks = self.common.get(rest, 0)
+        return marks > 0 and not marks & (NAME | CENSUS) and rest not in self.persons and rest not in self.denied
+
+    def is_foreign(self, word: str) -> bool:
+        """Return whether a word is one of another language and none of the common words."""
+        return word in self._foreign and word not in self.common
+
+    def is_linked(self, word: str) -> bool:
+        """Return whether a function word of another language is a name too, as *una* is."""
+        return word in self._linked
+
+    def is_code_name(self, word: str) -> bool:
+        """Return whether a word of source code is a name too, as *val* is."""
+        return word in self._code_names
 
     def is_company(self, text: str) -> bool:
         """Return whether a string is a listed company or product that this value of ``facts`` hides."""
@@ -160,11 +219,11 @@ class FactStrings:
         return marks & FUNCTION > 0 and not marks & (NAME | CENSUS) and tokens[0].text in spellings
 
     def is_start(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether a run is one word that may begin a sentence: a common word that is no name, or a term."""
+        """Return whether a run is one word that may begin a sentence: a term, or a common word that is no name."""
         if len(tokens) != 1 or tokens[0].token_class != CAPITALIZED or tokens[0].case != TITLE:
             return False
         key = tokens[0].key
-        if self.is_term(key):
+        if key in self._terms:
             return len(key) >= _MIN_TERM and tokens[0].text == key.title()
         return self._is_heading_word(key) and not self.common.get(key, 0) & CENSUS and len(key) >= _MIN_HEADING
 

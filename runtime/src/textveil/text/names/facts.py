@@ -38,7 +38,7 @@ from textveil.text.segmentation import LOWER, TITLE
 _MAX_BATCH = 1 << 10
 _STRINGS = frozenset(("file", "path", "key", "id"))
 _COUNTRIES = frozenset(("country", "the-country"))
-_CORRECTED, _CAPITALS = frozenset(("word",)), frozenset((CAPITALIZED_RUN,))
+_WORDS, _CAPITALS = frozenset(("word",)), frozenset((CAPITALIZED_RUN,))
 _SIZE = re.compile("[0-9]{1,4}[x\u00d7][0-9]{1,4}")
 
 
@@ -52,6 +52,7 @@ class FactRules:
         randomized: Words of the option ``randomize``.
         hidden_types: Public names of types that the options write as tags or remove.
         shows_errors: Whether corrected words keep their original spelling in the result, as in a preview.
+        only_tags: Whether all types are written as tags.
 
     Privacy:
         The object stores no text of the user.
@@ -65,10 +66,11 @@ class FactRules:
         randomized: Collection[str] = (),
         hidden_types: Collection[str] = (),
         shows_errors: bool = False,
+        only_tags: bool = False,
     ) -> None:
         self.level: str = level
         self._lists, self._hidden_types = lists, hidden_types
-        self.strings: FactStrings = FactStrings(lists, level, denied, randomized)
+        self.strings: FactStrings = FactStrings(lists, level, denied, randomized, only_tags)
         self._denied = self.strings.denied
         self._identifiers, self._numbers = IdentifierRules(self.strings), NumberFacts(self.strings)
         self._errors, self._shows_errors = TypingErrors(self.strings), shows_errors
@@ -79,7 +81,8 @@ class FactRules:
         #: The rules of each round, and the types of the spans that it can keep; ``None`` for several.
         self._rules = (
             (self._is_kept_word, None),
-            (self._is_corrected, _CORRECTED),
+            (self._is_linked_word, _WORDS),
+            (self._is_corrected, _WORDS),
             (self._is_kept_capital, _CAPITALS),
             (self._numbers.is_kept, KEPT_NUMERIC_TYPES),
         )
@@ -175,7 +178,7 @@ class FactRules:
     ) -> Sequence[str | EntityMention]:
         hidden = [(index, mention) for index, mention in place.list_mentions() if self._may_keep(mention)]
         for rule, types in self._rules:
-            is_correction = types is _CORRECTED
+            is_correction = rule == self._is_corrected
             if is_correction and not (may_correct and self.strings.is_useful):
                 continue
             found = {
@@ -211,7 +214,12 @@ class FactRules:
         span, strings = mention.span, self.strings
         entity_type = span.entity_type
         if entity_type == "word":
-            return span.case == LOWER and strings.is_term(span.text) and not place.follows(index, self._secret)
+            is_word = span.case == LOWER and (
+                strings.is_term(span.text)
+                or strings.is_elided(span.tokens[0].key)
+                or (strings.is_code_name(span.text) and place.is_code_word(index))
+            )
+            return is_word and not place.follows(index, self._secret)
         if entity_type in _STRINGS:
             if _SIZE.fullmatch(span.text):
                 return strings.is_useful and not place.follows(index, self._before_values)
@@ -229,6 +237,13 @@ class FactRules:
         if entity_type == "group":
             return span.text.lower() in self._lists.fact_lists["language"] and place.is_language_place(index)
         return entity_type == "weekday" and not place.has_capital_beside(index)
+
+    def _is_linked_word(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
+        """Return whether a function word of another language stands beside a kept word of another language."""
+        span, strings = mention.span, self.strings
+        if span.case != LOWER or not strings.is_linked(span.text) or place.follows(index, self._secret):
+            return False
+        return place.has_word_beside(index, strings.is_foreign)
 
     def _is_corrected(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
         """Return whether a mention is a typing error that the rules correct at this index."""

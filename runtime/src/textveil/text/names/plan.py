@@ -219,7 +219,9 @@ class NamesPlan:
 
         randomized = self.randomizer.ids if self.randomizer else ()
         hidden_types = self.style.tag | self.style.drop
-        return FactRules(self.lists, self.facts_level, self.denied, randomized, hidden_types, shows_errors)
+        return FactRules(
+            self.lists, self.facts_level, self.denied, randomized, hidden_types, shows_errors, self.style.tags
+        )
 
     def corrects(self, word: str) -> bool:
         """Return whether a lower-case word is a typing error that the option ``facts`` corrects at some places."""

@@ -148,7 +148,7 @@ class ChunkTokenizer:
         return [*tokens, *self._tokenize_without_entities(rest)]
 
     def _tokenize_without_entities(self, chunk: str) -> Sequence[NamesToken]:
-        """Return the tokens of a chunk without HTML entities, including the marks at its ends."""
+        """Return the tokens of a chunk that contains no HTML entity such as ``&amp;``, with the marks at its ends."""
         if not chunk:
             return ()
         if not chunk.isascii() and (pieces := _split_at_emoji(chunk)):

@@ -1,8 +1,8 @@
 """Randomized words of the mode ``names``, each from a public list of the user.
 
 The staircase mechanism samples the output. The output reveals that some word of the list was at this position. Epsilon
-per word bounds what it reveals about which word it was: inputs and outputs are the same for every text
-(docs/proofs/names.md).
+per word bounds what it reveals about which word it was, because in every text the possible inputs and the possible
+outputs are the words of the list (docs/proofs/names.md).
 """
 
 from collections.abc import Collection, Mapping, Sequence

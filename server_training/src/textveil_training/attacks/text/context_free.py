@@ -114,7 +114,7 @@ DRAWS = 20_000
 
 
 def attack_bayes(
-    channel: TokenRandomizer,
+    randomizer: TokenRandomizer,
     released: ReleasedTexts,
     *,
     seed: int,
@@ -124,7 +124,7 @@ def attack_bayes(
     """Measure the Bayes attack with the public Zipf prior and with the text's own frequencies.
 
     Args:
-        channel: The mechanism.
+        randomizer: The mechanism.
         released: Texts and their outputs.
         seed: Seed of the random words that follow the prior. The mechanism's outputs for them use the operating
             system's entropy.
@@ -140,12 +140,12 @@ def attack_bayes(
     def step(stage: str, done: int, total: int) -> None:
         report(done, total)
 
-    inputs = channel.unknown_id + 1
+    inputs = randomizer.unknown_id + 1
     tokens = released.inputs
     public, of_text = make_priors(tokens, inputs).values()
-    guessed = guess_from_one_release(channel.get_distribution(), {ZIPF: public, TEXT: of_text}, step)
+    guessed = guess_from_one_release(randomizer.get_distribution(), {ZIPF: public, TEXT: of_text}, step)
     drawn = np.random.default_rng(seed).choice(inputs, draws, p=public)
-    outputs = channel.randomize_ids(drawn, np.ones(draws, bool))
+    outputs = randomizer.randomize_ids(drawn, np.ones(draws, bool))
     hits = int((guessed[ZIPF].inputs[outputs] == drawn).sum())
 
     def on_text(name: str) -> dict[str, Any]:
@@ -178,7 +178,7 @@ _ROWS = 64
 
 
 def attack_repeated(
-    channel: TokenRandomizer,
+    randomizer: TokenRandomizer,
     released: ReleasedTexts,
     sample: Ids,
     unigrams: Mapping[str, Doubles],
@@ -188,7 +188,7 @@ def attack_repeated(
     """Measure how often an attacker who sees several outputs of one token guesses the token.
 
     Args:
-        channel: The mechanism.
+        randomizer: The mechanism.
         released: Texts whose tokens the mechanism randomizes again for this attack.
         sample: Indices of the attacked tokens.
         unigrams: Priors by name (``zipf``, ``text``), shape ``(inputs,)`` each.
@@ -204,11 +204,11 @@ def attack_repeated(
     Privacy:
         Releases every token of the sample as many times as the largest number in ``releases``.
     """
-    size = max(1, _CELLS // (channel.unknown_id + 1))
+    size = max(1, _CELLS // (randomizer.unknown_id + 1))
     chunks = [sample[start : start + size] for start in range(0, len(sample), size)]
     found: dict[tuple[int, str], list[tuple[Ids, Doubles]]] = {}
     for number, chunk in enumerate(chunks):
-        for stage, (count, logs) in enumerate(_iterate_log_likelihoods(channel, released, chunk, releases), 1):
+        for stage, (count, logs) in enumerate(_iterate_log_likelihoods(randomizer, released, chunk, releases), 1):
             for name, prior in unigrams.items():
                 found.setdefault((count, name), []).append(_guess_inputs(logs, prior))
             report(number * len(releases) + stage, len(chunks) * len(releases))
@@ -241,30 +241,30 @@ def _guess_inputs(logs: Singles, prior: Doubles) -> tuple[Ids, Doubles]:
 
 
 def _iterate_log_likelihoods(
-    channel: TokenRandomizer, released: ReleasedTexts, sample: Ids, releases: tuple[int, ...]
+    randomizer: TokenRandomizer, released: ReleasedTexts, sample: Ids, releases: tuple[int, ...]
 ) -> Iterator[tuple[int, Singles]]:
     """Yield, for each number in ``releases``, that number and the log likelihoods of all inputs.
 
     The array has shape ``(sample, inputs)`` and is updated in place between two yields.
     """
     inputs, whole = released.inputs[sample], np.ones(len(sample), bool)
-    logs = np.zeros((len(sample), channel.unknown_id + 1), np.float32)
+    logs = np.zeros((len(sample), randomizer.unknown_id + 1), np.float32)
     before = 0
     for count in releases:
-        drawn = np.stack([channel.randomize_ids(inputs, whole) for _ in range(count - before)], axis=1)
+        drawn = np.stack([randomizer.randomize_ids(inputs, whole) for _ in range(count - before)], axis=1)
         before = count
-        _add_log_likelihoods(logs, channel, drawn)
+        _add_log_likelihoods(logs, randomizer, drawn)
         yield count, logs
 
 
-def _add_log_likelihoods(logs: Singles, channel: TokenRandomizer, drawn: Ids) -> None:
+def _add_log_likelihoods(logs: Singles, randomizer: TokenRandomizer, drawn: Ids) -> None:
     """Add the log likelihoods of all outputs of the tokens to ``logs``, in place."""
     outputs, row_of = np.unique(drawn, return_inverse=True)
     owners = np.repeat(np.arange(len(drawn)), drawn.shape[1])
     order = np.argsort(row_of.ravel(), kind="stable")
     starts = np.searchsorted(row_of.ravel()[order], np.arange(len(outputs) + 1))
     done = 0
-    for part, likelihoods in channel.get_distribution().iterate_column_blocks(outputs):
+    for part, likelihoods in randomizer.get_distribution().iterate_column_blocks(outputs):
         with np.errstate(divide="ignore"):
             block = np.log(likelihoods, out=likelihoods).astype(np.float32)
         for row in range(len(part)):

@@ -88,15 +88,15 @@ class WordPrior:
     """Converts a language model's logits over WordPieces to priors over the inputs of a bundle.
 
     Args:
-        channel: The mechanism with its bundle.
+        randomizer: The mechanism with its bundle.
         reader: The masked language model.
         unigram: Prior over the inputs without context, shape ``(inputs,)``.
     """
 
-    def __init__(self, channel: TokenRandomizer, reader: MaskedLMReader, unigram: Doubles) -> None:
+    def __init__(self, randomizer: TokenRandomizer, reader: MaskedLMReader, unigram: Doubles) -> None:
         entries = [
             (x, pieces[0])
-            for spelling, x in channel.bundle.symbol_ids.items()
+            for spelling, x in randomizer.bundle.symbol_ids.items()
             if (pieces := reader.get_pieces(spelling))
         ]
         symbol, first = (np.array(column) for column in zip(*entries, strict=True))
@@ -122,7 +122,7 @@ class ContextualBayes:
     """The contextual Bayes attack on a sample of tokens.
 
     Args:
-        channel: The mechanism.
+        randomizer: The mechanism.
         reader: The masked language model.
         released: Texts and their outputs.
         sample: Indices of the attacked tokens.
@@ -131,19 +131,19 @@ class ContextualBayes:
 
     def __init__(
         self,
-        channel: TokenRandomizer,
+        randomizer: TokenRandomizer,
         reader: MaskedLMReader,
         released: ReleasedTexts,
         sample: Ids,
         unigrams: Mapping[str, Doubles],
     ) -> None:
         self._released, self._sample = released, sample
-        self._priors = {name: WordPrior(channel, reader, unigram) for name, unigram in unigrams.items()}
+        self._priors = {name: WordPrior(randomizer, reader, unigram) for name, unigram in unigrams.items()}
         self._unigrams = {name: torch.from_numpy(unigram).float() for name, unigram in unigrams.items()}
         self._inputs = torch.from_numpy(released.inputs[sample])
-        self._never_kept = torch.from_numpy(~channel.keepable_ids)
+        self._never_kept = torch.from_numpy(~randomizer.keepable_ids)
         outputs, self._row = np.unique(released.outputs[sample], return_inverse=True)
-        blocks = channel.get_distribution().iterate_column_blocks(outputs)
+        blocks = randomizer.get_distribution().iterate_column_blocks(outputs)
         self._likelihoods = torch.cat([torch.from_numpy(block.astype(np.float32)) for _, block in blocks])
         kinds = [(name, kind) for name in unigrams for kind in (_PRIOR, *WEIGHTS, *_TARGETED)]
         self._ranks = {kind: np.zeros(len(sample), np.int64) for kind in kinds}

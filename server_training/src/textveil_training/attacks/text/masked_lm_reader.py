@@ -48,7 +48,7 @@ class MaskedLMReader:
     """A masked language model that predicts the tokens of a bundle.
 
     Args:
-        channel: The mechanism with its bundle, to attack tokens; None to attack the hidden words of a template.
+        randomizer: The mechanism with its bundle, to attack tokens; None to attack the hidden words of a template.
         source: The model: ``minilm``, a folder, or the id of a model on a hub.
         max_tokens: Pieces at which a text is cut around the [MASK], [CLS] and [SEP] counted.
 
@@ -62,7 +62,7 @@ class MaskedLMReader:
         SettingError: The model cannot read texts of that length.
     """
 
-    def __init__(self, channel: TokenRandomizer | None, source: str, max_tokens: int) -> None:
+    def __init__(self, randomizer: TokenRandomizer | None, source: str, max_tokens: int) -> None:
         self.loaded: LoadedMaskedLM = load_masked_lm(source)
         if self.loaded.new_head:
             raise CheckpointError(
@@ -81,7 +81,7 @@ class MaskedLMReader:
         self.tokenizer = EncoderTokenizer(
             self.loaded.vocabulary, lowercase=self.loaded.lowercase, max_tokens=max_tokens
         )
-        self._channel = channel
+        self._randomizer = randomizer
         self.get_pieces = cache(self._compute_pieces)
 
     def _compute_pieces(self, text: str) -> Pieces:
@@ -94,8 +94,8 @@ class MaskedLMReader:
 
     def get_output_pieces(self, outputs: Ids) -> list[Pieces]:
         """Return the model's WordPieces of every output token of a text."""
-        assert self._channel is not None  # texts of tokens have a mechanism of tokens
-        return [self.get_pieces(self._channel.spell_token(token)) for token in outputs.tolist()]
+        assert self._randomizer is not None  # texts of tokens have a mechanism of tokens
+        return [self.get_pieces(self._randomizer.spell_token(token)) for token in outputs.tolist()]
 
     def mask_token(self, text: TextWithGaps, tokens: Sequence[Pieces], position: int) -> MaskedText:
         """Replace one token of a text by [MASK].

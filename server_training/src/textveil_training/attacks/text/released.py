@@ -43,11 +43,11 @@ class ReleasedTexts:
         return len(self.inputs)
 
 
-def release_texts(channel: TokenRandomizer, examples: Sequence[Sequence[str]]) -> ReleasedTexts:
+def release_texts(randomizer: TokenRandomizer, examples: Sequence[Sequence[str]]) -> ReleasedTexts:
     """Tokenize texts and randomize each of them once.
 
     Args:
-        channel: The mechanism.
+        randomizer: The mechanism.
         examples: Texts of each example.
 
     Raises:
@@ -56,12 +56,12 @@ def release_texts(channel: TokenRandomizer, examples: Sequence[Sequence[str]]) -
     Privacy:
         A release of every text.
     """
-    texts = tuple(channel.tokenize(text) for example in examples for text in example)
+    texts = tuple(randomizer.tokenize(text) for example in examples for text in example)
     owner = np.array([number for number, example in enumerate(examples) for _ in example], np.int64)
     sizes = np.array([len(text.inputs) for text in texts], np.int64)
     if not sizes.sum():
         raise EmptyData("no text has a token, so there is nothing to attack: pass other texts")
-    drawn = tuple(channel.randomize_texts(texts))
+    drawn = tuple(randomizer.randomize_texts(texts))
     text = np.repeat(np.arange(len(texts)), sizes)
     inputs = np.concatenate([t.inputs for t in texts])
     return ReleasedTexts(
@@ -72,5 +72,5 @@ def release_texts(channel: TokenRandomizer, examples: Sequence[Sequence[str]]) -
         example=owner[text],
         inputs=inputs,
         outputs=np.concatenate(drawn),
-        sensitive=~channel.keepable_ids[inputs],
+        sensitive=~randomizer.keepable_ids[inputs],
     )

@@ -194,7 +194,7 @@ def _load_vectors(subject: AttackedMechanism, settings: TextAttackSettings) -> I
 
 
 def _run_token_attacks(
-    channel: TokenRandomizer,
+    randomizer: TokenRandomizer,
     examples: Sequence[Sequence[str]],
     settings: TextAttackSettings,
     wanted: Sequence[str],
@@ -204,25 +204,25 @@ def _run_token_attacks(
     save: Callable[[dict[str, Any]], None],
 ) -> None:
     """Run the attacks that work token by token and add their results to ``result``."""
-    reader = _open_reader(channel, settings, device) if set(wanted) & set(WITH_MODEL) else None
-    released = release_texts(channel, examples)
+    reader = _open_reader(randomizer, settings, device) if set(wanted) & set(WITH_MODEL) else None
+    released = release_texts(randomizer, examples)
     sample = _sample_tokens(released, settings)
     stayed = compute_rates({"unchanged": released.inputs == released.outputs}, released.example, released.sensitive)
     result |= {"texts": len(released.texts), "sampled_tokens": len(sample)}
-    result |= stayed | {"unknown_share": round(float((released.inputs == channel.unknown_id).mean()), 6)}
+    result |= stayed | {"unknown_share": round(float((released.inputs == randomizer.unknown_id).mean()), 6)}
     save(result)
-    unigrams = context_free.make_priors(released.inputs, channel.unknown_id + 1)
+    unigrams = context_free.make_priors(released.inputs, randomizer.unknown_id + 1)
     works: dict[str, Callable[[Callable[[int, int], None]], dict[str, Any]]] = {
-        "nearest": lambda step: attack_nearest(channel.bundle.metric, released, step),
-        "bayes": lambda step: attack_bayes(channel, released, seed=settings.seed, report=step),
-        "repeated": lambda step: attack_repeated(channel, released, sample, unigrams, step),
+        "nearest": lambda step: attack_nearest(randomizer.bundle.metric, released, step),
+        "bayes": lambda step: attack_bayes(randomizer, released, seed=settings.seed, report=step),
+        "repeated": lambda step: attack_repeated(randomizer, released, sample, unigrams, step),
     }
     for name, work in works.items():
         if name in wanted:
             result[name] = work(_make_progress(report, name))
             save(result)
     if reader is not None:
-        result |= _run_model_attacks(channel, released, sample, unigrams, settings, wanted, reader, device, report)
+        result |= _run_model_attacks(randomizer, released, sample, unigrams, settings, wanted, reader, device, report)
         save(result)
 
 
@@ -267,17 +267,17 @@ def _make_progress(report: ProgressCallback, name: str) -> Callable[[int, int], 
     return lambda done, total: report(name, done, total)
 
 
-def _open_reader(channel: TokenRandomizer | None, settings: TextAttackSettings, device: str) -> Any:
+def _open_reader(randomizer: TokenRandomizer | None, settings: TextAttackSettings, device: str) -> Any:
     from textveil_training.attacks.text.masked_lm_reader import MaskedLMReader
     from textveil_training.engine.encoders import get_device
 
     get_device(device)  # before anything takes time
     assert settings.model is not None  # or these attacks would have been skipped
-    return MaskedLMReader(channel, settings.model, settings.max_tokens)
+    return MaskedLMReader(randomizer, settings.model, settings.max_tokens)
 
 
 def _run_model_attacks(
-    channel: TokenRandomizer,
+    randomizer: TokenRandomizer,
     released: ReleasedTexts,
     sample: Ids,
     unigrams: Mapping[str, Doubles],
@@ -302,7 +302,7 @@ def _run_model_attacks(
     mask = MaskInference(reader, released, sample) if "mask" in wanted else None
     contextual = None
     if "contextual" in wanted:
-        contextual = ContextualBayes(channel, reader, released, sample, unigrams)
+        contextual = ContextualBayes(randomizer, reader, released, sample, unigrams)
     variants = reader.make_variants(released, sample, clean=False)
     for numbers, logits in reader.predict_pieces(
         variants, report=_make_progress(report, "sanitized context"), **options

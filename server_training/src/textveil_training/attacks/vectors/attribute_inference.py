@@ -75,7 +75,7 @@ def infer_attributes(
 def infer_from_label(
     decisions: Mapping[str, NDArray[np.integer]],
     present: dict[str, Bits],
-    channel: Floats,
+    randomizer: Floats,
     *,
     draws: int = 5,
     seed: int = 0,
@@ -89,19 +89,22 @@ def infer_from_label(
     Args:
         decisions: Classes to release, by split.
         present: Attributes of each text, as in ``infer_attributes``.
-        channel: Probabilities ``Q(o|yhat)`` of the randomizer, shape (classes, classes): from
+        randomizer: Probabilities ``Q(o|yhat)`` of the randomizer, shape (classes, classes): from
             ``make_counts_randomizer`` for randomized response, from ``fit_accuracy_randomizer`` for the most
             accurate release, or the identity matrix for no randomization.
         draws: Number of releases of each dev and test text.
         seed: Seed of the simulated releases. They protect nobody's text, so a seeded generator is sufficient.
+
+    Returns:
+        How much the attacker infers of each attribute, rated as by ``infer_attributes``.
     """
-    seen = channel[decisions["train"]]  # (texts, classes): how often each outcome is expected of each text
+    seen = randomizer[decisions["train"]]  # (texts, classes): how often each outcome is expected of each text
     common = present["train"].mean(axis=0)
     guesses = (seen.T @ present["train"] + common) / (seen.sum(axis=0)[:, None] + 1)
-    generator = np.random.default_rng([seed, len(channel)])
+    generator = np.random.default_rng([seed, len(randomizer)])
 
     def draw_guesses(split: str) -> Floats:
-        bounds = channel[decisions[split]].cumsum(axis=1)
+        bounds = randomizer[decisions[split]].cumsum(axis=1)
         uniform = generator.random((draws, len(bounds), 1))
         return guesses[(uniform >= bounds[None, :, :-1]).sum(axis=2)]
 

@@ -27,7 +27,7 @@ from textveil_training.label_randomizers import fit_accuracy_randomizer, make_co
 Decisions = NDArray[np.int64]
 Confusion = NDArray[np.float64]
 LabelRandomizers = Callable[[Confusion, float], dict[str, Floats]]
-"""Gives channels that release a label, by name, from true classes by decisions and a whole-text epsilon."""
+"""Gives randomizers that release a label, by name, from true classes by decisions and a whole-text epsilon."""
 
 
 def attack_checkpoint(
@@ -37,7 +37,7 @@ def attack_checkpoint(
     task: ClassificationTask,
     level: str,
     settings: AttributeAttackSettings,
-    channels: LabelRandomizers | None = None,
+    randomizers: LabelRandomizers | None = None,
 ) -> dict[str, Any]:
     """Measure what released vectors reveal, compared with a label at the same epsilon.
 
@@ -52,7 +52,7 @@ def attack_checkpoint(
         task: Data with labels and attributes.
         level: Whole-text epsilon, a decimal string.
         settings: The attacker.
-        channels: Randomizers of the label by name; by default those of ``make_label_randomizers``, which are fitted
+        randomizers: Randomizers of the label by name; by default those of ``make_label_randomizers``, which are fitted
             to the dev split alone.
 
     Returns:
@@ -72,8 +72,8 @@ def attack_checkpoint(
     decisions = fit_decisions(model, features, task)
     confusion = np.zeros((len(task.labels),) * 2)
     np.add.at(confusion, (task.dev.labels.numpy(), decisions["dev"]), 1)
-    for name, channel in (channels or make_label_randomizers)(confusion, float(level)).items():
-        label = infer_from_label(decisions, present, channel, draws=DRAWS, seed=settings.seed)
+    for name, randomizer in (randomizers or make_label_randomizers)(confusion, float(level)).items():
+        label = infer_from_label(decisions, present, randomizer, draws=DRAWS, seed=settings.seed)
         more = ours.compare(label)
         found |= {name: label.to_dict(), f"over_{name}": vars(more) | {"significant": more.is_significant()}}
     return found

@@ -68,8 +68,8 @@ class CandidateFinder:
         drawn = train.role == RANDOMIZED
         words, first, counts = np.unique(train.word[drawn], return_index=True, return_counts=True)
         symbols = train.index[drawn][first]
-        if release.channels is not None:
-            outputs = np.union1d(*map(_list_possible_outputs, release.channels))
+        if release.randomizers is not None:
+            outputs = np.union1d(*map(_list_possible_outputs, release.randomizers))
             more = outputs[~np.isin(release.printed[outputs], words)]
             words = np.concatenate([words, release.printed[more]])
             symbols = np.concatenate([symbols, more])
@@ -114,18 +114,22 @@ class CandidateFinder:
         empty = np.zeros((0, min(COUNT, len(self._words))))
         so_far = self._known.get(lower, (np.zeros(0, dtype=int), empty.astype(int), empty, empty))
         new = np.setdiff1d(outputs, so_far[0])
-        channel = (self._release.channels or (None, None))[lower]
+        randomizer = (self._release.randomizers or (None, None))[lower]
         starts = range(0, len(new), _BLOCK)
-        blocks = [(new[at : at + _BLOCK], *self._rank_originals(channel, new[at : at + _BLOCK])) for at in starts]
+        blocks = [(new[at : at + _BLOCK], *self._rank_originals(randomizer, new[at : at + _BLOCK])) for at in starts]
         if blocks:
             joined = [np.concatenate(parts) for parts in zip(so_far, *blocks, strict=True)]
             order = np.argsort(joined[0])
             so_far = self._known[lower] = tuple(array[order] for array in joined)
         return so_far
 
-    def _rank_originals(self, channel: Any, outputs: Ints) -> tuple[Ints, Floats, Floats]:
-        given = np.ones((len(outputs), 1)) if channel is None else channel.compute_columns(self._symbol_of[outputs])
-        given = np.broadcast_to(given, (len(outputs), len(self._words))) if channel is None else given[:, self._symbols]
+    def _rank_originals(self, randomizer: Any, outputs: Ints) -> tuple[Ints, Floats, Floats]:
+        given = (
+            np.ones((len(outputs), 1)) if randomizer is None else randomizer.compute_columns(self._symbol_of[outputs])
+        )
+        given = (
+            np.broadcast_to(given, (len(outputs), len(self._words))) if randomizer is None else given[:, self._symbols]
+        )
         joint = given * self._prior
         count = min(COUNT, joint.shape[1])
         best = np.argpartition(-joint, count - 1, axis=1)[:, :count]
@@ -144,27 +148,27 @@ class CandidateFinder:
             content: True for the word numbers of content words.
         """
         mask = content[self._words]
-        if self._release.channels is None:
+        if self._release.randomizers is None:
             best = int(self._prior.argmax())
             return float(self._prior[best] * mask[best] / self._prior[mask].sum())
-        _, channel = self._release.channels
+        _, randomizer = self._release.randomizers
         found = 0.0
-        for _, columns in channel.iterate_column_blocks(_list_possible_outputs(channel), _BLOCK):
+        for _, columns in randomizer.iterate_column_blocks(_list_possible_outputs(randomizer), _BLOCK):
             joint = columns[:, self._symbols] * self._prior
             best = joint.argmax(axis=1)
             found += float((joint[np.arange(len(joint)), best] * mask[best]).sum())
         return found / float(self._prior[mask].sum())
 
 
-def _list_possible_outputs(channel: Randomizer) -> Ints:
+def _list_possible_outputs(randomizer: Randomizer) -> Ints:
     """Return the symbols that can be outputs, including the words that SanText+ keeps.
 
     All of them must be possible originals, also a kept word that the attacker's texts do not contain: otherwise its
     output would have probability 0 under every original, and the weights of the combined attack could not be fitted.
     """
     kept = (
-        np.flatnonzero(channel.keep_probabilities[: channel.symbol_count])
-        if isinstance(channel, ScoreRandomizer)
+        np.flatnonzero(randomizer.keep_probabilities[: randomizer.symbol_count])
+        if isinstance(randomizer, ScoreRandomizer)
         else []
     )
-    return np.union1d(channel.output_ids, kept).astype(np.intp)
+    return np.union1d(randomizer.output_ids, kept).astype(np.intp)

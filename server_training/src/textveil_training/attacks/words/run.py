@@ -43,10 +43,11 @@ def attack_words(
         report: Called with finished steps and the total.
 
     Returns:
-        For ``words`` (all words), ``content`` (content words) and ``known`` (content words of the vocabulary): the
-        mean success rate of each attack with its standard error over texts and, under ``deviations``, its standard
-        deviation over releases. ``unchanged`` is the guess that the output is the original. ``known_texts`` and
-        ``prior_texts`` have the number of ``texts``, of their ``words``, and of the texts ``left_out``.
+        Success rates under three keys: ``words`` (all words), ``content`` (content words) and ``known`` (content
+        words of ``vocabulary``, whatever the argument ``known`` is). Each has, by attack, the mean success rate with
+        its standard error over texts. Their standard deviations over releases are under ``deviations``. The attack
+        ``unchanged`` guesses that the output is the original. ``known_texts`` and ``prior_texts`` are counts of the
+        arguments ``known`` and ``prior``: ``texts``, their ``words``, and the texts ``left_out``.
 
     Raises:
         EmptyData: Fewer than ``FEWEST_KNOWN`` known texts are left.

@@ -90,7 +90,7 @@ class WordRelease:
             outputs.
         printed: Word number of every symbol of the vocabulary.
         symbols: Number of symbols.
-        channels: The output distributions of randomized words, with a capital and in lower case, or ``None``.
+        randomizers: The output distributions of randomized words, with a capital and in lower case, or ``None``.
         rule: Name of the rule that reads texts. Mechanisms with equal rules read every text in the same way.
         consistent: Whether equal words of a document have the same output.
         draw_surrogates: Draws surrogates for entity type indices.
@@ -101,7 +101,7 @@ class WordRelease:
     draw_words: Callable[[Ints, Ints, Ints], Ints]
     printed: Ints
     symbols: int
-    channels: tuple[Any, Any] | None
+    randomizers: tuple[Any, Any] | None
     rule: str
     consistent: bool = False
     draw_surrogates: Callable[[Ints], Ints] | None = None
@@ -211,14 +211,14 @@ def make_word_release(words: WordNumbers, plan: SanitizingPlan) -> WordRelease:
 
     rule = f"{plan.terms.protect}, {len(plan.rule.entity_types)} kinds"
     symbols = plan.bundle.symbol_count
-    channels = plan.mechanism.get_randomizer(lower=False), plan.mechanism.get_randomizer(lower=True)
+    randomizers = plan.mechanism.get_randomizer(lower=False), plan.mechanism.get_randomizer(lower=True)
     return WordRelease(
         words=words,
         list_elements=elements,
         draw_words=draw_words,
         printed=printed[:symbols],
         symbols=symbols,
-        channels=channels,
+        randomizers=randomizers,
         rule=rule,
         consistent=plan.terms.consistent,
         draw_surrogates=draw_kinds,
@@ -234,7 +234,7 @@ def make_constant_release(release: WordRelease, output: int) -> WordRelease:
         draw_words=lambda inputs, whole, lower: np.full(len(inputs), output),
         printed=release.printed,
         symbols=release.symbols,
-        channels=None,
+        randomizers=None,
         rule=release.rule,
         draw_surrogates=lambda indices: np.full(len(indices), output),
         starts_sentence=release.starts_sentence,
@@ -253,7 +253,7 @@ def make_raw_release(release: WordRelease) -> WordRelease:
         draw_words=release.draw_words,
         printed=release.printed,
         symbols=release.symbols,
-        channels=None,
+        randomizers=None,
         rule="raw",
         starts_sentence=release.starts_sentence,
     )
