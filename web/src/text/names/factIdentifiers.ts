@@ -13,14 +13,8 @@ const PIECES = /^[\x20-\x7e]+$/;
 const CODE_MARKS = /[_.$:\\#]|\/.*\/|[a-z][A-Z]/;
 const UNCUT_MARKS = /[@%&?]|:\/\//;
 const CAMEL = /[a-z][A-Z]|[A-Z]{2}[a-z]/;
-/** First group of an IBAN in groups of four: the country of the bank, and two check digits. */
-const IBAN_START = new RegExp(
-  `^(?:${
-    "AD AE AL AT AZ BA BE BG BH BI BR BY CH CR CY CZ DE DJ DK DO EE EG ES FI FK FO FR GB GE GI GL GR GT " +
-    "HN HR HU IE IL IQ IS IT JO KW KZ LB LC LI LT LU LV LY MC MD ME MK MN MR MT MU NI NL NO OM PK PL PS " +
-    "PT QA RO RS RU SA SC SD SE SI SK SM SO ST SV TL TN TR UA VA VG XK YE"
-  }`.replaceAll(" ", "|") + ")[0-9]{2}$",
-);
+/** First group of an IBAN in groups of four, or of a number plate: `GB29`, `YA25`. */
+const FIRST_GROUP = /^[A-Z]{2}[0-9]{2}$/;
 /** Common words that are names too, and are frequent in identifiers: kept beside a piece that names nobody. */
 const SHARED_PIECES = new Set("black fields long max page price white".split(" "));
 const ROUND = new Set("100 200 256 404 500 512".split(" "));
@@ -46,10 +40,11 @@ export class IdentifierRules {
 
   /**
    * Return whether all pieces of a string such as `customer_id` are public words. It has at most one group of digits:
-   * one or two digits, or a round number. What may begin an IBAN, as `GB29` does, is not plain.
+   * one or two digits, or a round number. What may begin an IBAN or a number plate is not
+   * plain.
    */
   isPlain(text: string): boolean {
-    if (!PIECES.test(text) || /[@%&]/.test(text) || IBAN_START.test(text)) return false;
+    if (!PIECES.test(text) || /[@%&]/.test(text) || FIRST_GROUP.test(text)) return false;
     const pieces = splitIdentifier(text);
     if (!this.#hasPlainDigits(pieces)) return false;
     const words = pieces.filter((piece) => !beginsWithDigit(piece)).map((piece) => piece.toLowerCase());

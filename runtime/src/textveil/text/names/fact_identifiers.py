@@ -19,15 +19,8 @@ _ROUND = frozenset("100 200 256 404 500 512".split())
 #: Common words that are names too, and are frequent in identifiers: kept beside a piece that names nobody.
 _SHARED_PIECES = frozenset("black fields long max page price white".split())
 _CAMEL = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]")
-#: First group of an IBAN in groups of four: the country of the bank, and two check digits.
-_IBAN_START = re.compile(r"([A-Z]{2})[0-9]{2}")
-_IBAN_COUNTRIES = frozenset(
-    (
-        "AD AE AL AT AZ BA BE BG BH BI BR BY CH CR CY CZ DE DJ DK DO EE EG ES FI FK FO FR GB GE GI GL GR GT "
-        "HN HR HU IE IL IQ IS IT JO KW KZ LB LC LI LT LU LV LY MC MD ME MK MN MR MT MU NI NL NO OM PK PL PS "
-        "PT QA RO RS RU SA SC SD SE SI SK SM SO ST SV TL TN TR UA VA VG XK YE"
-    ).split()
-)
+#: First group of an IBAN in groups of four, or of a number plate: ``GB29``, ``YA25``.
+_FIRST_GROUP = re.compile("[A-Z]{2}[0-9]{2}")
 
 
 class IdentifierRules:
@@ -47,12 +40,11 @@ class IdentifierRules:
     def is_plain(self, string: str) -> bool:
         """Return whether a string such as ``customer_id`` has only public words and at most one short or round number.
 
-        A short number has one or two digits. What may begin an IBAN, as ``GB29`` does, is not plain.
+        A short number has one or two digits. What may begin an IBAN or a number plate is not plain.
         """
         if _PIECES.fullmatch(string) is None or "@" in string or "%" in string or "&" in string:
             return False
-        start = _IBAN_START.fullmatch(string)
-        if start is not None and start[1] in _IBAN_COUNTRIES:
+        if _FIRST_GROUP.fullmatch(string):
             return False
         pieces = split_identifier(string)
         digits = [piece for piece in pieces if piece[0].isdigit()]
