@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -310,3 +312,10 @@ def test_a_record_has_the_inputs_and_is_read_again(run: Run, tmp_path: Path) -> 
     }
     with pytest.raises(InvalidJson):
         read_record({"format": "something else"})
+
+
+def test_the_studies_are_imported_without_the_libraries_of_encoders() -> None:
+    """The extra ``bundle`` installs neither; only encoders need them."""
+    blocked = "import sys; sys.modules.update(onnx=None, onnxruntime=None); import textveil_training.reproduce.run"
+    ran = subprocess.run([sys.executable, "-c", blocked], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr[-500:]

@@ -4,11 +4,10 @@ from typing import TYPE_CHECKING
 
 from textveil.lazy import make_lazy_getattr
 
-from textveil_export.encoder.pooled_model import PooledModel, export_onnx_parts
-
 if TYPE_CHECKING:
     from textveil_export.encoder.build import EncoderBuildSettings, build_encoder
     from textveil_export.encoder.checkpoint import find_export_obstacle
+    from textveil_export.encoder.pooled_model import PooledModel, export_onnx_parts
     from textveil_export.encoder.write import write_encoder_bundle
 
 __all__ = [
@@ -20,4 +19,4 @@ __all__ = [
     "write_encoder_bundle",
 ]
 
-__getattr__ = make_lazy_getattr(__name__, __all__, "build", "checkpoint", "write")
+__getattr__ = make_lazy_getattr(__name__, __all__, "checkpoint", "pooled_model", "build", "write")
