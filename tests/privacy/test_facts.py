@@ -7,6 +7,7 @@ import random
 import re
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
@@ -293,8 +294,14 @@ def _classify(span: EntitySpan) -> EntityMention:
     return EntityMention("family", span.case, (MentionPart("family", "", span.text, span.text),), span, span.text)
 
 
+@cache
+def _read_lexicon() -> Lexicon:
+    """Return the built-in lexicon; to parse its lists for each of thousands of texts takes an hour."""
+    return Lexicon(Sanitizer.load().bundle.get_names_lists())
+
+
 def _make_finder() -> SpanFinder:
-    return SpanFinder((), Lexicon(Sanitizer.load().bundle.get_names_lists()), has_breaks=False, has_capitals=True)
+    return SpanFinder((), _read_lexicon(), has_breaks=False, has_capitals=True)
 
 
 def keep(rules: FactRules, elements: list[str | EntityMention]) -> list[str | EntityMention]:
