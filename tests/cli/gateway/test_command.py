@@ -187,15 +187,15 @@ def test_it_logs_what_it_refuses_and_nothing_that_a_client_chose(up: Upstream, t
 
 
 def test_it_logs_that_few_words_of_a_request_were_kept(up: Upstream, tmp_path: Path) -> None:
-    french = "Veuillez rédiger une lettre courte pour mon propriétaire à propos du chauffage cassé. " * 2
+    finnish = "Kirjoita lyhyt kirje vuokranantajalleni rikkinäisestä lämmityksestä asunnossani ensi viikolla. " * 2
     with gateway(tmp_path, up.url) as server:
-        for text in (french, TEXT):
+        for text in (finnish, TEXT):
             server.ask("POST", CHAT, asked(CHAT, text), KEY)
         assert server.stop() == 0
         *_, first, second = server.said.splitlines()
     assert re.search(r" 200 .* kept_share=0\.[0-4]\d* \(it may not be English\)$", first)
     assert "kept_share" not in second
-    assert "lettre" not in server.said
+    assert "kirje" not in server.said
 
 
 def test_options_of_the_rung(up: Upstream, tmp_path: Path) -> None:

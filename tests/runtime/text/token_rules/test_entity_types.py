@@ -154,7 +154,7 @@ def test_the_lists_of_the_built_in_bundle_pass_the_checks_that_no_start_repeats(
 
 
 NO_ENTRY, NO_MARK = (
-    "line 1 of an entity type occurs twice or is not an entry",
+    "line 1 of an entity type occurs twice, or is not an entry in lower case",
     "line 1 of an entity type has an unknown flag",
 )
 
