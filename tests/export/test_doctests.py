@@ -21,7 +21,7 @@ MODULES = sorted(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("package", ["encoder", "index", "leakage", "text"])
+@pytest.mark.parametrize("package", ["encoder", "label", "leakage", "text"])
 def test_every_public_name_has_an_example(package: str) -> None:
     assert list_missing_examples(f"textveil_export.{package}") == []
 

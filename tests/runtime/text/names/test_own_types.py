@@ -40,7 +40,8 @@ def test_a_layout_with_few_strings_gives_tags_in_every_style(sanitizer: Sanitize
 
 def test_a_literal_that_is_the_mark_of_randomized_words_is_replaced(sanitizer: Sanitizer) -> None:
     options: dict[str, Any] = {"protect": "names", "patterns": {"code": f"{RANDOMIZED}|d(rawn|ab1)"}}
-    for more in ({}, {"facts": "useful"}, {"consistent": False}):
+    more_options: list[dict[str, Any]] = [{}, {"facts": "useful"}, {"consistent": False}]
+    for more in more_options:
         result = sanitizer.sanitize(f"it is {RANDOMIZED} now", **options, **more)
         assert result.text == "it is [code 1] now"
         assert result.randomized_words == 0
