@@ -186,9 +186,11 @@ def test_tags_keep_words_of_the_pools_in_lower_case(sanitizer: Sanitizer) -> Non
     kept = read_kept(plan, text)
     assert f"The {word} of" in kept
     assert word.title() not in kept
-    others: list[dict[str, Any]] = [{"deny": [word]}, {"drop": ["word"]}, {"facts": "none"}]
+    others: list[dict[str, Any]] = [
+        {"facts": "plain", "deny": [word]}, {"facts": "plain", "drop": ["word"]}, {"facts": "none"},
+    ]  # fmt: skip
     for options in others:
-        other = sanitizer.names_plan(protect="names", style="tag", **{"facts": "plain", **options})
+        other = sanitizer.names_plan(protect="names", style="tag", **options)
         assert f"The {word} of" not in read_kept(other, text)
 
 
