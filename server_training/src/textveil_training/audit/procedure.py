@@ -402,7 +402,7 @@ class _Audit:
 def _find_half_powers(
     outputs: Sequence[int], draws: int, alpha: float, distance: float, *, identification: bool
 ) -> dict[str, float | None]:
-    """Return ``TestResult.half_power``: by number of outputs, the smallest epsilon of which a test reports half."""
+    """For each number of outputs, find the smallest epsilon whose half a test reports (``TestResult.half_power``)."""
     found = {count: find_half_power(count, draws, alpha, identification=identification) for count in outputs}
     return {str(count): None if value is None else value / distance for count, value in found.items()}
 

@@ -28,7 +28,10 @@ NOTION: str = _TEXTS["guarantee"]
 
 
 def list_value_types(level: str) -> frozenset[str]:
-    """Return the entity types of which a value of the option ``facts`` keeps some strings and replaces others."""
+    """Return the entity types whose strings are partly kept and partly replaced at a value of the option ``facts``.
+
+    Example: at ``useful`` an age below 90 is kept, and a larger one is replaced.
+    """
     return frozenset().union(*(_VALUE_TYPES.get(below, ()) for below in FACTS[: FACTS.index(level) + 1]))
 
 
