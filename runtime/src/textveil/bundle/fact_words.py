@@ -22,8 +22,8 @@ class FactWords:
         roles: Words for occupations and relations of persons, such as ``manager`` and ``patient``.
         kin: Words for relatives and friends, as in ``Anna's brother``.
         identifier_pieces: Pieces of identifiers in source code that are no common words, such as ``idx``.
-        starts: Common words without the flag ``start`` that may begin a sentence if a word of ``start_followers``
-            follows.
+        starts: Common words that may begin a sentence if a word of ``start_followers`` follows: those without the flag
+            ``start``, and with it names of groups, as in *Left the parcel at the door*.
         start_followers: Determiners, pronouns, auxiliary verbs, prepositions and question words.
         not_plurals: Words that end in *s* but are not plurals of nouns.
         joining_words: Words that may be between two numbers of one group, such as a word for *and*.
@@ -33,6 +33,8 @@ class FactWords:
         currencies: Words for money.
         month_leads: Words that may precede a month without a year, such as ``in``.
         language_leads: Words that precede the name of a language; ``language_nouns`` are words that follow it.
+        language_varieties: Words before the name of a language, as in ``Brazilian Portuguese`` and ``US English``.
+        determined_nouns: Nouns that are parts of names or initials too, such as ``van``, behind one of ``determiners``.
         heading_leads: Words that precede a single word in Title case that is not the name of a person.
         name_leads: Words before the name of a person, as in ``my name is``.
         name_prefixes: Beginnings of family names, such as ``mc`` and ``van``.
@@ -59,6 +61,9 @@ class FactWords:
     month_leads: frozenset[str] = _NONE
     language_leads: frozenset[str] = _NONE
     language_nouns: frozenset[str] = _NONE
+    language_varieties: frozenset[str] = _NONE
+    determined_nouns: frozenset[str] = _NONE
+    determiners: frozenset[str] = _NONE
     heading_leads: frozenset[str] = _NONE
     name_leads: frozenset[str] = _NONE
     name_prefixes: frozenset[str] = _NONE
