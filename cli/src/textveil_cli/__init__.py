@@ -1,1 +1,1 @@
-"""The ``textveil`` command, and the helpers that the command lines of other packages share."""
+"""Package of the ``textveil`` command, with helpers that the command lines of other packages also use."""

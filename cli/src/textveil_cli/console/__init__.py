@@ -1,7 +1,4 @@
-"""Shared parts of the command lines.
-
-Lazy commands, option groups, errors, plain text, messages and progress bars.
-"""
+"""Shared parts of the command lines: lazy commands, option groups, errors, text streams, progress bars."""
 
 from typing import TYPE_CHECKING
 
