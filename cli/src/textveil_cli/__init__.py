@@ -1,1 +1,1 @@
-"""Package of the ``textveil`` command, with helpers that the command lines of other packages also use."""
+"""The ``textveil`` command, with helpers for the command lines of other packages."""

@@ -1,4 +1,7 @@
-"""Shared parts of the command lines: lazy commands, option groups, errors, text streams, progress bars."""
+"""Shared parts of the command lines.
+
+Commands that are imported on first use, option groups, errors, text streams, messages and progress bars.
+"""
 
 from typing import TYPE_CHECKING
 

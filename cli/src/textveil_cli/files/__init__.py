@@ -1,4 +1,4 @@
-"""Rewrite CSV, TSV, JSON lines and Parquet files as streams, compressed or not.
+"""Streaming rewrite of CSV, TSV, JSON lines and Parquet files, compressed or not.
 
 Inputs are files or folders. Cells outside the selected columns keep their bytes. Each output file is written completely
 or not at all.
