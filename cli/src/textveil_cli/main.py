@@ -1,6 +1,6 @@
-"""The ``textveil`` command. Commands are imported when called.
+"""The ``textveil`` command. It imports the code of a subcommand only when the user calls that subcommand.
 
-Only data goes to standard output.
+Only results are written to standard output; messages are written to standard error.
 """
 
 import sys
