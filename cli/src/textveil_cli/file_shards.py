@@ -42,8 +42,7 @@ class FileShard:
         rows: Number of earlier rows in the file, including rejected ones.
         lines: Number of earlier lines in the file, including the heading; for Parquet the number of earlier rows.
         head: Number of bytes before the first row of the file (byte order mark and heading). Every rewritten shard
-            begins
-            with these bytes.
+            begins with these bytes.
         head_lines: Number of lines in the head.
         size: Number of bytes of the file that belong to this shard; approximate for Parquet.
     """
@@ -62,7 +61,7 @@ def check_can_split(selection: ColumnSelection) -> None:
     """Raise ``OptionError`` if one shard could not be rewritten without the rows of other shards."""
     if selection.document in ("key", "file") or selection.allow_missing or not selection.header:
         raise OptionError(
-            "sharded files need a header and all keys in every row, and cannot have documents of several rows"
+            "files cannot be split into shards with --no-header, --allow-missing, --document-key or --document file"
         )
 
 

@@ -115,8 +115,7 @@ class _StrictCommandMixin:
 
     If an option that takes one value is given twice, click would silently use the last value; this mixin raises
     ``RepeatedOption``. Options that take a list of values, and flags without an off switch, may be repeated. The
-    message
-    after Ctrl-C describes the output that remains.
+    message after Ctrl-C describes the output that remains.
     """
 
     def invoke(self, ctx: Any) -> Any:

@@ -198,8 +198,7 @@ def sanitize_files(
 
     Privacy:
         Releases every document once, with the guarantee of ``Sanitizer.sanitize``. All other columns, and the number
-        and
-        order of rows, are copied unchanged.
+        and order of rows, are copied unchanged.
     """
     done: dict[str, RunCounts] = {}
     finished_bytes = 0

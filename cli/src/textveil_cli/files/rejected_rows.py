@@ -20,8 +20,8 @@ class RejectedRowsFile:
     """Writer of rejected rows to a file with permissions 600, one JSON object per line.
 
     Each object has the input file, the numbers of row and line, the reason, and the row itself. The rows of an input
-    file
-    are written when that file is finished, so that a run that is interrupted and resumed writes each row only once.
+    file are written when that file is finished, so that a run that is interrupted and resumed writes each row only
+    once.
 
     Args:
         path: The file.
