@@ -1,4 +1,4 @@
-"""Shards of files, for work on many machines: split a file between rows, and rewrite each shard to a complete file.
+"""Shards of files, for work on many machines: split a file between rows, and rewrite each shard.
 
 The process that splits a file passes on positions in that file, never its content.
 """
@@ -123,7 +123,10 @@ def sanitize_shard(
 
 
 def get_shard_path(folder: Path, name: str, number: int) -> Path:
-    """Return the path of a shard's output: shard 0 of ``a/notes.csv`` is ``a/notes-00000.csv`` in ``folder``."""
+    """Return the path of a shard's output in ``folder``.
+
+    Shard 0 of ``a/notes.csv`` becomes ``a/notes-00000.csv``.
+    """
     path = folder / name
     packed = get_packed_ending(path.name)
     unpacked_name = Path(path.name.removesuffix(packed) if packed else path.name)

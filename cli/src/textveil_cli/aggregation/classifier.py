@@ -37,7 +37,9 @@ Layers = Sequence[tuple[Floats, Floats]]
 
 
 def extract_layers(tensors: Mapping[str, NDArray[Any]]) -> Layers:
-    """Return the layers of a classifier as pairs of weight and bias in float32: ``hidden``, if present, and ``out``.
+    """Return the layers of a classifier as pairs of weight and bias, in float32.
+
+    The result has the layer ``hidden``, if present, and then the layer ``out``.
 
     Example:
         >>> tensors = {"out.weight": np.ones((2, 3)), "out.bias": np.zeros(2)}

@@ -196,10 +196,11 @@ def count_true_labels(held_out: HeldOutCounts | None, histograms: Sequence[Mecha
 
 
 def compute_right_inverse(rows: Floats) -> Floats | None:
-    """Compute a matrix ``W`` with ``R W = I``; return ``None`` if rounding errors would dominate its values.
+    """Compute a matrix ``W`` with ``R W = I``.
 
-    If ``R`` has more columns than rows, many such matrices exist. The result is then that of weighted least squares, in
-    which the weight of a column is its mean. The estimates then add up to the number of texts, as for a square matrix.
+    The result is ``None`` if rounding errors would dominate its values. If ``R`` has more columns than rows, many such
+    matrices exist. The result is then that of weighted least squares, in which the weight of a column is its mean. The
+    estimates then add up to the number of texts, as for a square matrix.
 
     Args:
         rows: Matrix ``R`` with one distribution per row, shape ``(n, labels)``.
@@ -218,9 +219,9 @@ def compute_right_inverse(rows: Floats) -> Floats | None:
 
 
 def compute_correction(staircase: LabelStaircase) -> Floats:
-    """Compute the matrix ``W`` with ``P W = I``, which corrects counts for the randomizer with the matrix ``P``.
+    """Compute the matrix ``W`` with ``P W = I``, where ``P`` is the matrix of the randomizer.
 
-    Its shape is ``(released labels, labels)``.
+    ``W`` corrects counts for the randomizer. Its shape is ``(released labels, labels)``.
 
     Raises:
         ReleaseError: The rank of ``P`` is not clearly the number of class labels.

@@ -1,4 +1,4 @@
-"""HTML report of a run: kept words with reasons, replaced types, counts by column, and a sample of rows."""
+"""HTML report of a run: kept words with reasons, replaced types, counts by column, sample of rows."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

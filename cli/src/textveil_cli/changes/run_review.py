@@ -1,4 +1,4 @@
-"""Review of a run: counts over all texts, and a random sample of rows with their originals, in bounded memory."""
+"""Counts over all texts of a run, and a random sample of rows with their originals, in bounded memory."""
 
 from collections import Counter
 from dataclasses import dataclass, field

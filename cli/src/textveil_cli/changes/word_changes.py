@@ -42,7 +42,7 @@ def iterate_word_changes(original: str, rewritten: str) -> Iterator[tuple[str, s
 
 
 def _find_agreement(words: Sequence[str], others: Sequence[str], place: int, other: int) -> tuple[int, int]:
-    """Return the nearest positions, after a difference, at which the next two words of both texts are equal.
+    """Return the nearest positions after a difference at which the next two words agree in both texts.
 
     The result is the ends of both texts if there are no such positions. One equal word is not enough, since it may be
     the blank inside a name.

@@ -96,7 +96,7 @@ def _check_python() -> Iterator[CheckResult]:
 
 
 def _check_required_packages() -> Iterator[CheckResult]:
-    """Check that the packages that the library and the command always need are installed and can be imported."""
+    """Check that all packages that the library and the command need are installed and can be imported."""
     for requirement in [*_list_requirements("textveil", ""), *_list_requirements("textveil-cli", "")]:
         if requirement.name == "textveil":
             continue
@@ -115,7 +115,7 @@ def _check_required_packages() -> Iterator[CheckResult]:
 
 
 def _check_entropy() -> CheckResult:
-    """Check that the operating system's random generator returns bytes, and different bytes on a second call."""
+    """Check that the operating system's random generator returns bytes, and not the same bytes twice."""
     try:
         from textveil.mechanisms import random_uint64
 
@@ -236,7 +236,7 @@ def _list_extras(package: str) -> list[str]:
 
 
 def _list_requirements(package: str, extra: str) -> Iterator[PackageRequirement]:
-    """Yield the required packages of an extra of a package; for an empty ``extra``, those of the package itself.
+    """Yield the packages that an extra of a package requires; for an empty ``extra``, the package itself.
 
     If a requirement is an extra of another package of this project, the requirements of that extra replace it.
     """

@@ -283,7 +283,9 @@ class ObservationOptions:
     ] = False
 
     def make_keywords(self) -> dict[str, Any]:
-        """Return the keyword argument of ``Gateway`` that counts requests; an empty dictionary without ``--telemetry``.
+        """Return the keyword argument of ``Gateway`` that counts requests.
+
+        The result is an empty dictionary if the user did not give ``--telemetry``.
 
         Raises:
             ExtraMissing: The OpenTelemetry API is not installed.
@@ -441,7 +443,7 @@ def _count_replaced(sanitizer: "Sanitizer", options: "Options", text: str) -> in
 def _make_rewriter(
     sanitizer: "Sanitizer", options: dict[str, Any], run_ledger: Any, uses_replay_cache: bool
 ) -> Callable[[str], str]:
-    """Return a function that rewrites each text as a separate document, for the modes ``words`` and ``all``.
+    """Return a function that rewrites a text as a separate document, for the modes ``words`` and ``all``.
 
     With a ledger, the returned function spends the epsilon of each text.
 

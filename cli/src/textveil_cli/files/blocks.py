@@ -67,7 +67,9 @@ NO_TEXTS = RewrittenDocuments([], [])
 
 
 class DocumentGroup(NamedTuple):
-    """Documents that are all released or all withheld: those of one row, or of rows with the same document key.
+    """Documents that are all released or all withheld.
+
+    They are the documents of one row, or of all rows with the same document key.
 
     Attributes:
         privacy_units: Names of the privacy units in which each document spends epsilon. The name "" stands for a row
@@ -354,7 +356,9 @@ def _collect_results(texts: Iterable[Sequence[str]], results: Sequence[Any]) -> 
 
 
 def split_lines(chunks: Iterable[bytes], max_bytes: int, name: str) -> Iterator[tuple[list[bytes], bool]]:
-    """Yield batches of complete lines, with their line ends, and for each batch whether it is the last one.
+    """Yield batches of complete lines, and for each batch whether it is the last one.
+
+    The lines keep their line ends.
 
     Args:
         chunks: Bytes as they arrive.

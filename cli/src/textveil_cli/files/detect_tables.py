@@ -38,7 +38,7 @@ def refuse_tables_by_name(path: str, name: str, remedy: str = "") -> None:
 
 
 def make_table_refusal(name: str, remedy: str = "") -> Callable[[Sequence[str]], None]:
-    """Return a function that takes successive lines and raises ``LooksStructured`` if they look like a table.
+    """Return a function that checks successive lines, and raises ``LooksStructured`` for a table.
 
     The function examines the first ``MAX_EXAMINED_LINES`` lines. It skips lines of more than
     ``MAX_EXAMINED_CHARACTERS`` characters.

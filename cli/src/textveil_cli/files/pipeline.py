@@ -72,7 +72,7 @@ class FinishedFileRecorder(Protocol):
 
 
 class ReceiptSink(Protocol):
-    """Protocol of objects that collect output bytes and token counts for a receipt, such as ``ReceiptFile``."""
+    """Protocol of objects that collect output and token counts for a receipt, such as ``ReceiptFile``."""
 
     def update(self, part: bytes) -> None:
         """Add a part of the output to the hash of the output."""

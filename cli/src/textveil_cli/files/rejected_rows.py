@@ -104,7 +104,7 @@ class RejectedRowsFile:
 
 
 def _is_rejected_rows_file(descriptor: int) -> bool:
-    """Return whether a file is empty or begins like a file of rejected rows, so that a run may append to it."""
+    """Return whether a file is empty or begins like a file of rejected rows, so that rows may be appended."""
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         return False
     begin = os.read(descriptor, len(_FIRST_BYTES))

@@ -20,9 +20,9 @@ _COUNT_NAMES = ("restored", "not_restored_words", "ambiguous", "tools", "skipped
 
 
 class ApiReplyRestorer:
-    """Base class of objects that restore the originals in one reply, in place of the surrogates of its request.
+    """Base class of objects that restore originals in one reply.
 
-    Values of unknown types are not changed.
+    They replace the surrogates that the request of the reply contained. Values of unknown types are not changed.
 
     Args:
         exchange: The conversation state of the request.
@@ -104,7 +104,7 @@ class ApiReplyRestorer:
         self.reason_counts.update(reason.value for _, reason in result.skipped)
 
     def _get_group(self, place: Any) -> Any:
-        """Return a key for the texts that a client may display together with the text at ``place``, as one text.
+        """Return a key of the texts that a client may display as one text together with that at ``place``.
 
         In this base class all texts of a reply have the same key.
         """
@@ -164,7 +164,7 @@ def list_objects(value: Any) -> list[dict[str, Any]]:
 
 
 def list_other_values(value: Any) -> list[Any]:
-    """Return the entries of a list that are not objects; for a value that is not a list, the value as only entry."""
+    """Return the entries of a list that are not objects; a value that is not a list is the only entry."""
     return [entry for entry in value if not isinstance(entry, dict)] if isinstance(value, list) else [value]
 
 

@@ -1,4 +1,4 @@
-"""Audit of tool calls that a client may run although the conversation's record of the reply lacks them.
+"""Audit of tool calls that a client may run although the record of the reply lacks them.
 
 Clients differ in how they parse a reply that violates its API, such as a call whose events do not end, a field that the
 API does not define, or two events that contradict each other about one call. The audit therefore counts every value in

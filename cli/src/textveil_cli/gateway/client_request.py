@@ -90,7 +90,7 @@ class ClientRequest:
 
     @property
     def language_hint(self) -> str:
-        """Return a hint for the log line that the text may be in another language; "" unless few words are kept.
+        """Return a hint for the log line that the text may be in another language; "" if there is no reason.
 
         The hint depends only on the share of kept words. This share is part of the template, which the output reveals,
         so it may be logged.

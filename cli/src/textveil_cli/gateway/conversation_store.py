@@ -1,4 +1,4 @@
-"""Store of conversations: find the conversation of each request, and delete mappings after their time limit.
+"""Store of conversations: find the conversation of each request, and delete expired mappings.
 
 Mappings are in memory. If the operator gives a folder, those of named conversations are also in a database. A client
 can name a conversation in a header. Otherwise the messages of a request identify the conversation, if they continue an
@@ -187,9 +187,10 @@ class ConversationStore:
         return stored, earlier[1] if earlier is not None and earlier[0] is stored else None
 
     def open_conversation(self, stored: StoredConversation) -> Conversation:
-        """Return a conversation, unpacked or read from the database if necessary; the caller must hold its lock.
+        """Return a conversation, unpacked or read from the database if necessary.
 
-        If another gateway has changed or deleted the mapping in the database, the copy in memory is discarded.
+        The caller must hold the lock of the conversation. If another gateway has changed or deleted the mapping in the
+        database, the copy in memory is discarded.
 
         Raises:
             OutputError: The database cannot be opened, is damaged or has another version.
@@ -393,7 +394,9 @@ class ConversationStore:
             self._total_bytes -= stored.estimated_bytes
 
     def expire_conversations(self, excluded: StoredConversation | None = None) -> None:
-        """Remove conversations from memory that were idle too long, or are the least recently used above the limits.
+        """Remove conversations that were idle too long, or are the least recently used above the limits.
+
+        They are removed from memory only.
 
         Args:
             excluded: A conversation that must stay; ``None`` for none.

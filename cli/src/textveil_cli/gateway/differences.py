@@ -1,4 +1,4 @@
-"""Differences between a request and its rewritten form, for the owner of the device and never for a log."""
+"""Differences between a request and its rewritten form, for the owner of the device, never for a log."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -61,7 +61,7 @@ def iterate_values(original: Any, rewritten: Any, path: str = "") -> Iterator[tu
 
 
 def iterate_differences(original: Any, rewritten: Any) -> Iterator[str]:
-    """Yield a line for each change in a rewritten request: its path, the original words, and their replacement.
+    """Yield a line for each change in a request, with its path, the original words, and their replacement.
 
     Args:
         original: The request.

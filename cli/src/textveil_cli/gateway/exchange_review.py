@@ -73,7 +73,10 @@ class ReviewedExchange:
 
 
 class ReplySteps(Protocol):
-    """Protocol of objects that restore a reply, such as ``ApiReplyRestorer``; a review can wrap such an object."""
+    """Protocol of objects that restore a reply, such as ``ApiReplyRestorer``.
+
+    A review can wrap such an object.
+    """
 
     def restore_whole(self, reply: dict[str, Any]) -> dict[str, Any]:
         """Return a complete (not streamed) reply with its texts restored."""
@@ -239,7 +242,10 @@ def _iterate_request_texts(original: Mapping[str, Any], sent: Mapping[str, Any])
 
 
 def _count_earlier(messages: Any) -> int:
-    """Return the number of messages that an earlier request contained too: those up to the model's last message."""
+    """Return the number of messages that an earlier request contained too.
+
+    They are the messages up to the last message of the model.
+    """
     roles = [message.get("role") if isinstance(message, Mapping) else "" for message in messages or ()]
     return len(roles) - roles[::-1].index("assistant") if "assistant" in roles else 0
 
@@ -251,7 +257,7 @@ def _is_text_place(place: str) -> bool:
 
 
 def _list_in_depth(values: Iterator[Any]) -> list[Any]:
-    """Return the values of an iterator until its end, or until a value that is nested too deeply for Python.
+    """Return the values of an iterator, up to the first value that is nested too deeply for Python.
 
     The error about the nesting is suppressed, so that a review never ends a request.
     """

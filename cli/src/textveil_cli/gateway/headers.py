@@ -92,7 +92,7 @@ def select_request_headers(request: Request) -> Headers:
 
 
 def select_reply_headers(headers: Headers, **own: str) -> Headers:
-    """Return the headers of a reply to send to the client: the allowed upstream headers, and ``own`` of the gateway."""
+    """Return the headers to send to the client: allowed ones of the upstream, and ``own`` of the gateway."""
     own_headers = {name.replace("_", "-").encode(): value.encode() for name, value in own.items()}
     forwarded = [
         (key, value) for key, value in headers if key in _REPLY_HEADERS or key.startswith(_REPLY_HEADER_PREFIXES)

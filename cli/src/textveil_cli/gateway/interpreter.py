@@ -13,7 +13,7 @@ _SWITCH_SECONDS = 0.0005
 
 
 def tune_interpreter() -> None:
-    """Shorten the thread switch interval, and exclude objects that live until the end from garbage collection.
+    """Shorten the thread switch interval, and exclude permanent objects from garbage collection.
 
     The garbage collector needed a sixth of the time for scanning these objects.
     """

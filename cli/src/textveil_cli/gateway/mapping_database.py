@@ -1,4 +1,4 @@
-"""SQLite database of the mappings of named conversations, which several gateways may use at the same time.
+"""SQLite database of the mappings of named conversations, which several gateways may share.
 
 Each row contains one encrypted mapping under the keyed hash of the conversation's name. The encryption authenticates
 this hash, so that nobody can move a mapping to another name. A gateway holds the lock of a conversation while it
@@ -198,7 +198,7 @@ def _create_private_file(path: Path) -> None:
 
 
 def _prepare_tables(database: sqlite3.Connection) -> None:
-    """Create the tables of an empty database; for any other database check that its tables are of this version."""
+    """Create the tables of an empty database, or check that an existing database has this version."""
 
     def read_marks() -> tuple[int, int, int]:
         application = database.execute("PRAGMA application_id").fetchone()[0]

@@ -1,4 +1,4 @@
-"""Import of mapping files of earlier versions, which had one file for each conversation, into the database."""
+"""Import of mapping files of earlier versions, one per conversation, into the database."""
 
 import contextlib
 import re

@@ -46,7 +46,7 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
         transport.set_write_buffer_limits(high=1, low=0)  # TLS never resumes with high=0
 
     def data_received(self, data: bytes) -> None:
-        """Add received bytes to the buffer; close the connection if it is idle, since the bytes are unexpected."""
+        """Add received bytes to the buffer; if the connection is idle, close it, since nothing was expected."""
         self._buffer += data
         if self._is_idle:
             self.abort()

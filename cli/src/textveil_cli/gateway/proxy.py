@@ -468,7 +468,7 @@ class GatewayRequestHandler:
 
 
 def _estimate_work(size: int, stored: StoredConversation) -> int:
-    """Return the estimated number of characters of a request of ``size`` bytes and of its packed conversation."""
+    """Return the estimated number of characters of a request of ``size`` bytes and of its conversation."""
     return size + _CHARACTERS_PER_PACKED_BYTE * len(stored.packed)
 
 

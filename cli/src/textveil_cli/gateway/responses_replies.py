@@ -218,7 +218,7 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         return text + rest
 
     def _restore_arguments(self, place: Any, data: dict[str, Any], step: str) -> Iterator[ServerSentEvent]:
-        """Restore the arguments of a tool call if its tool is in ``restore_tools``; they are sent in one event."""
+        """Restore the arguments of a tool call if its tool is in ``restore_tools``; send them in one event."""
         if step == "delta":
             self._last_deltas[place] = dict(data)
             return
@@ -231,7 +231,7 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         yield from self._end_other_texts()
 
     def _end_other_texts(self, stays_open: Callable[[Any], bool] = lambda place: False) -> Iterator[ServerSentEvent]:
-        """End all open texts, except those whose position satisfies ``stays_open``, and yield their held-back parts."""
+        """End all open texts for which ``stays_open`` is false, and yield their held-back parts."""
         for place in [place for place in self._streams if not stays_open(place)]:
             rest, restored, written = self._close_text(place)
             self._ended_texts[place] = written, restored

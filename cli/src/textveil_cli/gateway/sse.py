@@ -68,7 +68,7 @@ class EventReader:
             raise make_upstream_refusal(f"sent an event of more than {self._max_bytes:,} bytes")
 
     def measure_work(self, part: bytes) -> int:
-        """Return how many bytes ``feed`` would parse if it received this part; 0 if the part completes no line."""
+        """Return how many bytes ``feed`` would parse with this part; 0 if the part completes no line."""
         return len(self._buffer) + len(part) if b"\n" in part or b"\r" in part else 0
 
     def close(self) -> None:

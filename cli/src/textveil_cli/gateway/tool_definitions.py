@@ -123,7 +123,7 @@ def _rewrite_tool(
 
 
 def _is_nested(name: str, tool_type: Any) -> bool:
-    """Return whether a field contains nested definitions: tools, or settings of a tool that the provider runs."""
+    """Return whether a field contains nested definitions: tools, or settings of a tool of the provider."""
     return name in _NESTED_FIELDS or (name == "parameters" and tool_type not in _FUNCTION_TYPES)
 
 

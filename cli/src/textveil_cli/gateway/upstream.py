@@ -131,7 +131,7 @@ class UpstreamReply:
         return b"".join([part async for part in self.iterate_parts()])
 
     async def release_connection(self) -> None:
-        """Make the connection available for the next request if the reply was read completely; otherwise close it."""
+        """Make the connection available for the next request; if the reply was not read completely, close it."""
         await self._response.aclose()
 
     def _list_values(self, name: bytes) -> list[bytes]:

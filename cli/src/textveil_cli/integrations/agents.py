@@ -57,7 +57,7 @@ class _AgentConversationState(AgentState[Any]):
 
 
 class ConversationMiddleware(AgentMiddleware[Any, Any, Any]):
-    """Middleware that rewrites the requests of an agent to its model, and restores the replies and streams.
+    """Middleware that rewrites an agent's requests to its model, and restores the replies and streams.
 
     Each thread of the agent is a conversation. Put this middleware last, so that other middleware processes the words
     of the user. If another middleware calls a model of its own, that model receives these words. Give such a middleware
@@ -211,5 +211,8 @@ class _WrappedChatModel(BaseChatModel):
 
 
 def _make_unstreamed_config() -> RunnableConfig:
-    """Return the configuration for a run of the wrapped model that is not streamed, since its reply has surrogates."""
+    """Return the configuration for a run of the wrapped model that is not streamed.
+
+    A stream would contain surrogates.
+    """
     return {"tags": [TAG_NOSTREAM]}

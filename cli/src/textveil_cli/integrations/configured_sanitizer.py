@@ -16,7 +16,7 @@ from textveil_cli.errors import ColumnError
 
 
 class SanitizerSettings(Options, ExpectedBundle, total=False):
-    """Requirements on the bundle of a sanitizer, besides its folder, together with the options of rewriting.
+    """Requirements on the bundle of a sanitizer, and the options of rewriting.
 
     Keys:
         expect_id: Required content hash of the bundle.
@@ -107,7 +107,7 @@ class ConfiguredSanitizer:
     def preview(self, text: str, *, explain: Literal[True]) -> list[Any]: ...
 
     def preview(self, text: str, *, explain: bool = False) -> list[tuple[str, str]] | list[Any]:
-        """Return the tokens and gaps of a text with their treatments, in the same way as ``Sanitizer.preview``.
+        """Return the tokens and gaps of a text with their treatments, as ``Sanitizer.preview`` does.
 
         Nothing is sampled, and nothing is released.
 

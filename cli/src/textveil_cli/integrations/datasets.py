@@ -1,4 +1,4 @@
-"""Sanitize columns of Hugging Face data sets, with ``sanitize(dataset, "note")`` or ``SanitizeColumns("note")``.
+"""Sanitize columns of Hugging Face data sets: ``sanitize(dataset, "note")`` or ``SanitizeColumns``.
 
 ``sanitize`` keeps the result in memory. ``SanitizeColumns("note")`` is a function for ``Dataset.map``. ``map`` writes
 its result, including unchanged columns, to a cache on disk, unless you pass ``keep_in_memory=True``. The name of the
@@ -61,7 +61,9 @@ class SanitizeColumns:
         self.sanitizer = ConfiguredSanitizer(bundle, **settings)
 
     def __call__(self, rows: Mapping[str, Any], *more: Any) -> dict[str, Any]:
-        """Return a dictionary of the sanitized columns: a text for each column of a row, or a list for each of a batch.
+        """Return a dictionary of the sanitized columns.
+
+        Its values are texts for a row, and lists of texts for a batch of rows.
 
         Raises:
             ColumnError: A column does not exist.

@@ -86,7 +86,7 @@ class SanitizeFirst(Runnable[Any, Any]):
         return longer
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        """Sanitize the input, and return the output of the last step; without steps, return the sanitized input.
+        """Sanitize the input, and return the output of the last step, or the sanitized input without steps.
 
         Raises:
             TracingRefused: An enclosing run is traced.
@@ -175,7 +175,9 @@ class SanitizeFirst(Runnable[Any, Any]):
 
 
 class ConversationRunnable(Runnable[Any, Any]):
-    """Runnable for a conversation with a model: it rewrites messages under one mapping, and restores replies.
+    """Runnable for a conversation with a model, which rewrites messages and restores replies.
+
+    All messages are rewritten under one mapping.
 
     >>> from langchain_core.messages import AIMessage
     >>> from langchain_core.runnables import RunnableLambda

@@ -123,7 +123,7 @@ def _claim_reply(conversation: Conversation, reply: BaseMessage) -> None:
 
 
 def _list_report(result: RestoredReply) -> dict[str, list[Any]]:
-    """Return which surrogates of a reply were restored or not, in types that any message serializer supports."""
+    """Return which surrogates of a reply were restored, in types that any message serializer supports."""
     return {**result.report.to_dict(), "tools": [*result.tools]}
 
 

@@ -1,4 +1,4 @@
-"""Server of the Model Context Protocol, with which a model edits files of a folder without seeing their names.
+"""MCP server with which a model edits files of a folder without seeing the names in them.
 
     python -m textveil_cli.integrations.mcp FOLDER [OPTION]...
 

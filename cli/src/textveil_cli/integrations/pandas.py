@@ -1,4 +1,7 @@
-"""Sanitize columns of pandas, with ``sanitize(frame["note"])`` or ``frame.textveil.sanitize(column=["note"])``."""
+"""Sanitize columns of pandas.
+
+Use ``sanitize(frame["note"])`` or ``frame.textveil.sanitize(column=["note"])``.
+"""
 
 from collections.abc import Collection, Hashable, Mapping
 from pathlib import Path
@@ -190,7 +193,7 @@ def _sanitize_column(column: pandas.Series, sanitizer: ConfiguredSanitizer) -> p
 @pandas.api.extensions.register_dataframe_accessor("textveil")
 @pandas.api.extensions.register_series_accessor("textveil")
 class TextveilAccessor:
-    """Accessor of pandas that provides ``series.textveil`` and ``frame.textveil``; import this module to register it.
+    """pandas accessor for ``series.textveil`` and ``frame.textveil``; import this module to register it.
 
     >>> import pandas
     >>> import textveil_cli.integrations.pandas

@@ -211,7 +211,7 @@ def _insert_listed_words(text: str, listed_words: tuple[str, str], sanitizer: Co
 
 
 def _insert_unlisted_words(text: str, sanitizer: ConfiguredSanitizer) -> str:
-    """Replace each kept word of a span by a fixed word that is on no list, so that the sanitizer replaces it."""
+    """Replace each kept word of a span by a fixed unlisted word, so that the sanitizer replaces it."""
     pieces = sanitizer.preview(text)
     words = {index: f"qzxv{chr(97 + index % 26)}" for index, (_, state) in enumerate(pieces) if state == "kept"}
     return "".join(

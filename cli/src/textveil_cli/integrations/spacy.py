@@ -35,7 +35,7 @@ _TOKEN_ANNOTATIONS = ("SENT_START", "TAG", "POS", "MORPH", "LEMMA", "DEP", "ENT_
 
 
 class SanitizeDoc:
-    """spaCy component that returns a new document with the sanitized text, and the result as ``doc._.sanitized``.
+    """spaCy component that returns a new document with the sanitized text, and sets ``doc._.sanitized``.
 
     Attributes of the whole document, such as ``doc._.id``, are kept.
 

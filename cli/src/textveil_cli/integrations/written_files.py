@@ -1,4 +1,4 @@
-"""Record of the files in a folder that a model may have written, which persists across runs of the MCP server.
+"""Record of the files in a folder that a model may have written, kept across runs of the MCP server.
 
 If a model could read its own text back under the mapping, it would learn which of its guesses are hidden strings. A
 client may rename a file, or save it as a new file with the same name. Once the model has written a file, every new or
@@ -116,7 +116,7 @@ class WrittenFiles:
             return self._is_listed(name, signs[0]) or not self._is_user_file(name, signs)
 
     def get_model_text(self, path: Path, content: bytes) -> str | None:
-        """Return the text that the model wrote to a file; ``None`` if the content of the file has changed since."""
+        """Return the text that the model wrote to a file; ``None`` if the file has changed since."""
         digest, text = self._model_text_by_name.get(self._get_relative_name(path), (b"", None))
         return text if digest == hashlib.sha256(content).digest() else None
 

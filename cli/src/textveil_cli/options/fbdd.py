@@ -1,4 +1,7 @@
-"""Options for estimating the effect of FBDD on words from samples, since its bundle has no list of epsilons."""
+"""Options for estimating the effect of FBDD on words from samples.
+
+FBDD works at any epsilon, so its bundle has no list of epsilons with exact figures.
+"""
 
 import math
 from dataclasses import dataclass

@@ -66,7 +66,7 @@ class LedgerOptions:
     ] = None
 
     def check_text_options(self, sanitizer: "Sanitizer", options: "Options") -> None:
-        """Raise ``OptionError`` if the user gave ``--ledger``, but the text options select no epsilon to spend.
+        """Raise ``OptionError`` if there is a ledger, but the text options select no epsilon to spend.
 
         The mode ``names`` has no epsilon, so a ledger needs ``--protect words`` or ``all``, or a mechanism.
         """
@@ -179,7 +179,7 @@ def refuse_overwriting(
     bundle: Path | None,
     *written_paths: tuple[str, Path | None],
 ) -> None:
-    """Raise ``OutputError`` if an output would overwrite an input, a key, a ledger, a bundle or another output.
+    """Raise ``OutputError`` if an output would overwrite an input, key, ledger, bundle or other output.
 
     Args:
         read_paths: Paths of the inputs; ``-`` is standard input.

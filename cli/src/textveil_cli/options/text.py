@@ -105,7 +105,7 @@ class BundleOptions:
 
     @property
     def expected_bundle(self) -> ExpectedBundle:
-        """Return the requirements on the bundle, including its language, as keyword arguments of ``Sanitizer.load``."""
+        """Return the requirements on the bundle and its language as keyword arguments of ``Sanitizer.load``."""
         expected = self.expected.expected_bundle
         return expected if self.language is None else {**expected, "language": self.language}
 

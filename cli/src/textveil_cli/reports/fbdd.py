@@ -1,4 +1,4 @@
-"""Descriptions of FBDD for the command line: its effect at each epsilon, and sampled outputs of a word."""
+"""Descriptions of FBDD for the command line: effect at each epsilon, and sampled outputs of a word."""
 
 import json
 from collections.abc import Callable

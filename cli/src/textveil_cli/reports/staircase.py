@@ -30,7 +30,7 @@ def describe_staircase(bundle: TextBundle) -> dict[str, Any]:
 
 
 def format_staircase_table(bundle: TextBundle) -> list[str]:
-    """Return the lines of a table of the staircase mechanism's epsilons, with an explanation of its columns."""
+    """Return the lines of a table of the mechanism's epsilons, with an explanation of its columns."""
     assert bundle.template is not None
     entity_types = ", ".join(kind.name for kind in bundle.template.entity_types)
     default = " (the default)" if bundle.default_mechanism == "staircase" else ""

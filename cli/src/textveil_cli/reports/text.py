@@ -79,7 +79,7 @@ def describe_text_bundle(bundle: TextBundle, *, as_json: bool = False) -> str:
 
 
 def format_levels_table(bundle: TextBundle, *, as_json: bool = False) -> str:
-    """Return a table of all epsilons of each mechanism, the default mechanism first, with guarantees and effects."""
+    """Return a table of the epsilons of each mechanism, with guarantees and effects; the default is first."""
     mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_table_mechanism)
     if not bundle.santext_levels:
         bundle.check_mechanism("staircase")

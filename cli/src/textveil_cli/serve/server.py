@@ -196,7 +196,7 @@ class _LimitedProtocol(H11Protocol):
         return self.conn.their_state in (h11.SEND_BODY, h11.ERROR)
 
     def _update_timer(self) -> None:
-        """Start or stop the timers for the headers of a request, and for the last bytes of a closing connection."""
+        """Start or stop the timer for the headers of a request, and for the last bytes on closing."""
         is_working = self.cycle is not None and not self.cycle.response_complete
         is_idle = self.timeout_keep_alive_task is not None
         if self.transport.is_closing():

@@ -1,4 +1,4 @@
-"""Strict JSON parser: it accepts only values that every parser reads in the same way, with limited nesting."""
+"""Strict JSON parser, which accepts only values that every parser reads in the same way."""
 
 from collections.abc import Callable
 from typing import Any, NoReturn

@@ -1,4 +1,4 @@
-"""Options ``--diff`` and ``--report`` of ``textveil sanitize``: print differences, and write an HTML report."""
+"""Options ``--diff`` and ``--report`` of ``textveil sanitize``: print differences, write a report."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

@@ -14,9 +14,10 @@ _WARN_IF_ONE_IN = 20
 
 
 class UnknownWordsWarning:
-    """Warning that is printed once if the bundle lacks more than half of the randomized words of the first texts.
+    """Warning about texts with many unknown words.
 
-    Only the staircase mechanism has this warning.
+    It is printed once if the bundle lacks more than half of the randomized words of the first texts. Only the staircase
+    mechanism has this warning.
     """
 
     def __init__(self, sanitizer: Sanitizer, options: Options) -> None:
@@ -35,7 +36,7 @@ class UnknownWordsWarning:
 
 
 class KeptWordsTally:
-    """Counter of the kept and the replaced words of a run in the mode ``names``, for one warning at its end.
+    """Counter of the kept and the replaced words of a run in the mode ``names``, for a final warning.
 
     Privacy:
         Both counts follow from the template of each document, which its output reveals.

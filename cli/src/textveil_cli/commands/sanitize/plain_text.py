@@ -152,7 +152,7 @@ def _sanitize_inputs(
     write: TextWriter,
     begin_input: Callable[[str], None],
 ) -> str:
-    """Sanitize all inputs, write the output, and return the privacy statement of the last input as one line."""
+    """Sanitize all inputs, write the output, and return the last input's privacy statement as one line."""
     from textveil_cli.console import show_byte_progress
     from textveil_cli.files import make_table_refusal, refuse_tables_by_name
 

@@ -256,7 +256,7 @@ class _TableRun:
         return self.sources.folder is not None
 
     def list_copied_parts(self) -> list[str]:
-        """Return descriptions of the parts that the outputs copy unprotected from the inputs, such as other columns."""
+        """Return names of the parts that the outputs copy unprotected, such as "other columns"."""
         selection = self.selection
         parts = ["file and folder names"] if self.writes_folder else []
         if selection.format != "lines":
