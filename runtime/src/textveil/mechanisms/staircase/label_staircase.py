@@ -34,8 +34,8 @@ MAX_LABELS = 256
 class LabelStaircase(Staircase):
     """The mechanism of one randomizer at one level (epsilon), from labels to labels.
 
-    Use ``from_integers`` to create a mechanism. As in every ``Randomizer``, there is an additional last input ``<unk>``. Its output distribution is in proportion to
-    the base weights.
+    Use ``from_integers`` to create a mechanism. As in every ``Randomizer``, there is an additional last input
+    ``<unk>``. Its output distribution is in proportion to the base weights.
 
     Attributes:
         budget_matrix: For each input (row) and output (column), the part ``a`` of the budget that the output gets;
