@@ -408,11 +408,11 @@ class PlanFactory:
                 option.
         """
         if names_only := sorted(NAMES_OPTIONS.intersection(checked)):
-            raise OptionError(f"{', '.join(names_only)}: only with the mode names (protect)")
+            raise OptionError(f"{', '.join(names_only)}: only the mode names supports this: use protect names")
         if not self._bundle.mechanisms and self._bundle.language not in (None, "en"):
             self._bundle.check_mechanism("staircase")  # names the language, and the next step
         if self._detector is not None:
-            raise OptionError("an external detector works only with the mode names (protect)")
+            raise OptionError("an external detector works only with the mode names: use protect names")
         if checked.get("mechanism", self._bundle.default_mechanism) != "staircase":
             return self.token_plans.make_plan(checked)
         return self.staircase_plans.make_plan(checked)
@@ -453,7 +453,7 @@ def _open_languages(language: str, pins: ExpectedBundle) -> TextBundle:
     if len(languages) == 1:
         return open_bundle(folders[0], TextBundle, **pins)
     if pins.get("signer") is not None:
-        raise OptionError("signer works only with a single language")
+        raise OptionError("signer works only with a single language: omit signer, or load one language")
     own = ExpectedBundle(max_bytes=pins["max_bytes"]) if "max_bytes" in pins else ExpectedBundle()
     bundles = [
         open_bundle(folder, TextBundle, **{**own, "language": one})

@@ -356,7 +356,8 @@ class Result:
         spans = self.spans
         if show_originals and (self.mapping is None or spans is None):
             raise OptionError(
-                "this result has no originals: only results of the mode names have them, in the process that made them"
+                "this result has no originals: only results of the mode names have originals, and only in the process "
+                "that created them"
             )
         pieces, position = list[MarkedPiece](), 0
         for start, end, entity_type, original in spans or ():
@@ -434,7 +435,8 @@ class Result:
         policy = RestorePolicy.parse(restore_places, restore_hosts)
         if self.mapping is None:
             raise OptionError(
-                "this result has no mapping: only results of consistent=True have one, in the process that made them"
+                "this result has no mapping: only results with consistent=True have one, and only in the process that "
+                "created them"
             )
         return self.mapping.restore(reply, policy, self.text)
 

@@ -81,7 +81,7 @@ class TokenPlanFactory:
                 f"{mechanism} does not support {', '.join(unsupported)}: omit it, or use the mechanism staircase"
             )
         if mechanism != "santext+" and ("replacement_probability" in checked or checked.get("deny")):
-            raise OptionError("replacement_probability and deny work only with santext+")
+            raise OptionError("replacement_probability and deny work only with santext+: omit them")
 
     def _choose_santext(self, checked: Mapping[str, Any]) -> _MechanismChoice:
         santext, level, guarantee_fields = self._make_santext("santext", checked)

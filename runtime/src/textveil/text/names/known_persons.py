@@ -142,7 +142,7 @@ class KnownPersons:
             if line and not line.startswith(_COMMENT):
                 self._add_person(line, number)
         if number and not self.count:
-            raise OptionError("known: no person in the list: write one person a line, with commas between spellings")
+            raise OptionError("known: the list has no person: write one person per line, with commas between spellings")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
@@ -199,7 +199,7 @@ class KnownPersons:
         else:
             raise OptionError(
                 f"known: entries {node.entry} and {number} have the same spelling: write all spellings of one person in"
-                " one entry, and leave out what two persons share"
+                " one entry, and omit spellings that two persons share"
             )
 
     def _find_full_name(self, words_of_each: Sequence[tuple[str, Sequence[_Word]]]) -> tuple[str, tuple[str, ...]]:

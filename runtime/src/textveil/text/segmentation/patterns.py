@@ -187,5 +187,7 @@ def _check_patterns(compiled: StringPatterns, known: tuple[tuple[str, str, str],
             text[at : pattern.match(text, at).end()] for at in places for pattern in (compiled.run, compiled.url)
         ]
         if "|".join(compiled.word_or_gap.findall(text)) != segments or "|".join(matches) != strings:
-            raise EngineFailed("the regular expressions of this Python misread a known text: update Python or regex")
+            raise EngineFailed(
+                "the regular expressions of this Python match a test text incorrectly: update Python or regex"
+            )
     return compiled

@@ -165,7 +165,7 @@ class TemplateRule:
             self.classify_token(word, starts_sentence=False) if len(tokens_and_gaps) == 1 and not is_gap(word) else ()
         )
         if len(pieces) != 1:
-            raise OptionError("expected one word")
+            raise OptionError("expected one word: write a single word, without blanks and punctuation")
         ((_, token),) = pieces
         if token.role is TokenRole.KEPT:
             raise OptionError(
