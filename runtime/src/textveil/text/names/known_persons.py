@@ -114,16 +114,14 @@ class KnownPersons:
 
     Args:
         entries: The persons. Each entry lists the spellings of one person, separated by commas or ``|``. Entries that
-            are
-            blank or begin with ``#`` do not count.
+            are blank or begin with ``#`` do not count.
         common: Common words. If a spelling is one of them and has a capital letter, only text with a capital letter
             matches.
         name_lists: The lists of the bundle: first names, particles and titles decide the form of a spelling.
 
     Raises:
         OptionError: An entry is not supported, or two entries have the same spelling. The message contains only the
-            numbers
-            of the entries.
+            numbers of the entries.
 
     Privacy:
         The object holds the list. Its ``repr`` does not contain it.

@@ -218,8 +218,7 @@ class PatternMatcher:
     """Finds the matches of all own patterns in a text, in time linear in its length.
 
     A match is a whole word: no letter, digit, combining mark or ``_`` is directly before or after it. If several
-    matches
-    begin at one position, the longest one counts. If they are equally long, the earlier pattern counts.
+    matches begin at one position, the longest one counts. If they are equally long, the earlier pattern counts.
 
     Args:
         patterns: Pattern by name of its type.
@@ -451,8 +450,7 @@ def spell_layout_surrogate(layout: str, index: int) -> str:
     """Return the surrogate of a layout with the given index.
 
     The index is a mixed-radix number. Each of its digits selects a character of one class, the last digit that of the
-    last
-    class.
+    last class.
 
     Example:
         >>> spell_layout_surrogate("EMP[0-9]{5}", 123)
