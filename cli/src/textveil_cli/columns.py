@@ -174,8 +174,7 @@ def describe_column_option(option: str, typed: str, number: int = 1, total: int 
     Args:
         option: The option, such as ``--column``.
         typed: The column that the user typed. It may be private text, so the message contains it only if it looks like
-            a
-            heading.
+            a heading.
         number: Position of this column among the columns of the option, from 1. The message gives it in place of a
             column that does not look like a heading.
         total: Number of columns that the user gave with this option.

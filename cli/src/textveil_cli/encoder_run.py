@@ -1,4 +1,4 @@
-"""The run of ``textveil encode``: convert documents to vectors or class labels, one output line per document."""
+"""The run of ``textveil encode``: convert each document to one output line, a vector or a class label."""
 
 import json
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Shards of files, for work on many machines: split a file between rows, and rewrite each shard to a complete file.
+"""Shards of files, for work on many machines: split a file between rows, and rewrite each shard.
 
 The process that splits a file passes on positions in that file, never its content.
 """
@@ -42,8 +42,7 @@ class FileShard:
         rows: Number of earlier rows in the file, including rejected ones.
         lines: Number of earlier lines in the file, including the heading; for Parquet the number of earlier rows.
         head: Number of bytes before the first row of the file (byte order mark and heading). Every rewritten shard
-            begins
-            with these bytes.
+            begins with these bytes.
         head_lines: Number of lines in the head.
         size: Number of bytes of the file that belong to this shard; approximate for Parquet.
     """
@@ -62,7 +61,7 @@ def check_can_split(selection: ColumnSelection) -> None:
     """Raise ``OptionError`` if one shard could not be rewritten without the rows of other shards."""
     if selection.document in ("key", "file") or selection.allow_missing or not selection.header:
         raise OptionError(
-            "sharded files need a header and all keys in every row, and cannot have documents of several rows"
+            "files cannot be split into shards with --no-header, --allow-missing, --document-key or --document file"
         )
 
 
@@ -124,7 +123,10 @@ def sanitize_shard(
 
 
 def get_shard_path(folder: Path, name: str, number: int) -> Path:
-    """Return the path of a shard's output: shard 0 of ``a/notes.csv`` is ``a/notes-00000.csv`` in ``folder``."""
+    """Return the path of a shard's output in ``folder``.
+
+    Shard 0 of ``a/notes.csv`` becomes ``a/notes-00000.csv``.
+    """
     path = folder / name
     packed = get_packed_ending(path.name)
     unpacked_name = Path(path.name.removesuffix(packed) if packed else path.name)

@@ -1,4 +1,4 @@
-"""The ``textveil`` command. It imports the code of a subcommand only when the user calls that subcommand.
+"""The ``textveil`` command, which imports a subcommand only when the user calls it.
 
 Only results are written to standard output; messages are written to standard error.
 """

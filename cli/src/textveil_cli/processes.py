@@ -1,4 +1,4 @@
-"""Helpers for worker processes: Ctrl-C, number of threads, errors without user text, and exit with the parent."""
+"""Helpers for worker processes: Ctrl-C, number of threads, errors without text, end with the parent."""
 
 import os
 import signal

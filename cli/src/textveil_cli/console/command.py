@@ -56,7 +56,7 @@ class RepeatedOption(Exception):
 
 
 def _make_value_converter(option: Any) -> Any:
-    """Return a function that converts a typed value to the type of an option, without pydantic where possible.
+    """Return a function that converts a typed value to the type of an option, mostly without pydantic.
 
     From version 0.29 on, typer calls pydantic for every option, and importing pydantic takes longer than sanitizing a
     sentence. The function calls typer only for values that ``_convert_plain_value`` cannot convert.
@@ -115,8 +115,7 @@ class _StrictCommandMixin:
 
     If an option that takes one value is given twice, click would silently use the last value; this mixin raises
     ``RepeatedOption``. Options that take a list of values, and flags without an off switch, may be repeated. The
-    message
-    after Ctrl-C describes the output that remains.
+    message after Ctrl-C describes the output that remains.
     """
 
     def invoke(self, ctx: Any) -> Any:
@@ -282,7 +281,7 @@ def make_command_line(
 
 @dataclass(frozen=True)
 class OptionsFor:
-    """Annotation that renames the options of a group about a bundle, so that they apply to another subject.
+    """Annotation that renames the options of a group about a bundle, to use them for another subject.
 
     ``Annotated[ExpectedBundleOptions, OptionsFor("encoder")]`` renames the options of ``ExpectedBundleOptions`` to, for
     example, ``--encoder-signer`` and ``--max-encoder-bytes``.
@@ -292,7 +291,7 @@ class OptionsFor:
 
 
 def expand_option_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a function that takes single options as arguments, builds the option groups and calls ``command``."""
+    """Return a function that takes single options, builds the option groups, and calls ``command``."""
     signature = inspect.signature(command, eval_str=True)
     parameters: list[inspect.Parameter] = []
     builders: list[tuple[str, Callable[[OptionValues], Any]]] = []
@@ -313,7 +312,7 @@ def expand_option_groups(command: Callable[..., None]) -> Callable[..., None]:
 def _expand_parameter(
     name: str, annotation: Any, default: Any, heading: str | None, options_for: OptionsFor | None
 ) -> tuple[list[inspect.Parameter], Callable[[OptionValues], Any]]:
-    """Return the single options that replace a parameter of a command, and a function that builds its value.
+    """Return the single options that replace a parameter, and a function that builds its value from them.
 
     Args:
         name: Name of the parameter.

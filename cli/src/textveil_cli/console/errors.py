@@ -47,9 +47,8 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
 
     Privacy:
         A message about wrong usage names an option, never an argument, since a user who forgets ``--text`` types
-        private
-        text in place of a command. An unexpected error is reported by its type and source line alone, since its message
-        could contain private text.
+        private text in place of a command. An unexpected error is reported by its type and source line alone, since its
+        message could contain private text.
     """
     _install_termination_handlers()
     command = typer.main.get_command(app)

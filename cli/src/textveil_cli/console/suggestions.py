@@ -1,4 +1,8 @@
-"""Suggestions for an unknown option: the option of this program for a name from another tool, else similar names."""
+"""Suggestions for an unknown option.
+
+If the option belongs to another tool, the suggestion is the corresponding option of this program; otherwise it is an
+option with a similar name.
+"""
 
 from collections.abc import Iterable
 from difflib import SequenceMatcher
@@ -83,7 +87,7 @@ def suggest_option(typed: str, options: Iterable[str]) -> str:
 
 
 def _find_similar_options(name: str, options: list[str]) -> list[str]:
-    """Return the options that share a prefix with ``name``; if there are none, the options of similar spelling.
+    """Return the options that share a prefix with ``name``; without any, the options of similar spelling.
 
     The suggestions of click itself are not used, since click also compares the leading dashes.
     """

@@ -220,7 +220,10 @@ def read_lines(descriptor: int, name: str, remedy: str = "save it as UTF-8") -> 
 
 
 def merge_line_batches(batches: Iterable[LineBatch]) -> Iterator[LineBatch]:
-    """Yield all lines of an input as one batch, after the last line has arrived; nothing for an empty input."""
+    """Yield all lines of an input as one batch, after the last line has arrived.
+
+    Nothing is yielded for an empty input.
+    """
     collected = list(batches)
     if collected:
         yield [line for lines, _, _ in collected for line in lines], *collected[-1][1:]

@@ -67,7 +67,9 @@ NO_TEXTS = RewrittenDocuments([], [])
 
 
 class DocumentGroup(NamedTuple):
-    """Documents that are all released or all withheld: those of one row, or of rows with the same document key.
+    """Documents that are all released or all withheld.
+
+    They are the documents of one row, or of all rows with the same document key.
 
     Attributes:
         privacy_units: Names of the privacy units in which each document spends epsilon. The name "" stands for a row
@@ -154,8 +156,7 @@ class RowLayout(Protocol):
         Args:
             lines: The next lines of the file, with their line ends.
             last: Whether these are the last lines of the file. Otherwise an incomplete row at their end is kept, and
-                the
-                next call yields it.
+                the next call yields it.
         """
         ...
 
@@ -234,8 +235,7 @@ class TextBlock:
 
         Returns:
             One byte string with all rows. If a text has at least ``LONG_TEXT`` characters, a separate byte string for
-            each
-            cell and separator, since joining them would need memory for two more copies of the text.
+            each cell and separator, since joining them would need memory for two more copies of the text.
         """
         texts = cast(
             list[str], rewritten.texts if rewritten.is_complete else self._reject_withheld_rows(rewritten.texts)
@@ -356,7 +356,9 @@ def _collect_results(texts: Iterable[Sequence[str]], results: Sequence[Any]) -> 
 
 
 def split_lines(chunks: Iterable[bytes], max_bytes: int, name: str) -> Iterator[tuple[list[bytes], bool]]:
-    """Yield batches of complete lines, with their line ends, and for each batch whether it is the last one.
+    """Yield batches of complete lines, and for each batch whether it is the last one.
+
+    The lines keep their line ends.
 
     Args:
         chunks: Bytes as they arrive.
@@ -396,8 +398,7 @@ def read_blocks(
 
     Raises:
         TextveilError: The rest of the file cannot be read. A row that cannot be rewritten raises no error here; it is
-            in
-            ``rejected`` of its block.
+            in ``rejected`` of its block.
     """
     open_document: list[TableRow] = []  # rows of a document that the next lines may continue
     earlier_keys: set[int] = set()
@@ -449,8 +450,7 @@ def _split_last_document(
     """Split off the rows of the last document, since the next lines of the file may continue it.
 
     All rows of a document must be adjacent. A row whose document key already occurred before the rows of another
-    document
-    is rejected.
+    document is rejected.
 
     Args:
         rows: Rows of the file, in order.

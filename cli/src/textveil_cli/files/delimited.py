@@ -1,4 +1,4 @@
-"""CSV and TSV files (RFC 4180): split lines into rows, and encode rewritten cells; other bytes are copied."""
+"""CSV and TSV files (RFC 4180): split lines into rows, encode rewritten cells, and copy other bytes."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -90,7 +90,7 @@ class DelimitedLayout:
         self._row, self._line = rows, lines
 
     def encode_cell(self, text: str) -> bytes:
-        """Return the bytes of a rewritten cell, enclosed in quotes only if the text contains special characters.
+        """Return the bytes of a rewritten cell, in quotes only if the text contains special characters.
 
         Characters that the file's encoding lacks become ``?``.
         """

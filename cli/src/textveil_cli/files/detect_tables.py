@@ -38,11 +38,10 @@ def refuse_tables_by_name(path: str, name: str, remedy: str = "") -> None:
 
 
 def make_table_refusal(name: str, remedy: str = "") -> Callable[[Sequence[str]], None]:
-    """Return a function that takes successive lines and raises ``LooksStructured`` if they look like a table.
+    """Return a function that checks successive lines, and raises ``LooksStructured`` for a table.
 
     The function examines the first ``MAX_EXAMINED_LINES`` lines. It skips lines of more than
-    ``MAX_EXAMINED_CHARACTERS``
-    characters.
+    ``MAX_EXAMINED_CHARACTERS`` characters.
 
     Args:
         name: Name of the text in errors.
@@ -62,12 +61,9 @@ def refuse_tables(lines: Sequence[str], name: str, remedy: str = "") -> None:
     """Raise ``LooksStructured`` if the first lines of a text look like JSON, Parquet or a delimited table.
 
     The lines look like JSON if the first line is an object, or opens an object or a list of objects. They look like a
-    table
-    if every line has the same number of cells, at least two, and the cells of the first line look like column names:
-    they
-    are short and distinct, and begin with a letter. A blank at the beginning of a cell rules a table out, since prose
-    has
-    one after a comma.
+    table if every line has the same number of cells, at least two, and the cells of the first line look like column
+    names: they are short and distinct, and begin with a letter. A blank at the beginning of a cell rules a table out,
+    since prose has one after a comma.
 
     Args:
         lines: The first lines of the text.

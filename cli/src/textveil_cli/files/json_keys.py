@@ -47,7 +47,9 @@ def parse_key(key: str) -> tuple[str | None, ...]:
 
 
 def build_key_tree(paths: list[tuple[str | None, ...]]) -> KeyTree:
-    """Merge some keys, given by their steps, into a tree of nested dictionaries; a leaf is an empty dictionary.
+    """Merge keys, each given by its steps, into a tree of nested dictionaries.
+
+    A leaf of the tree is an empty dictionary.
 
     Raises:
         OptionError: Two keys are equal, or one key is a prefix of another.
@@ -63,7 +65,7 @@ def build_key_tree(paths: list[tuple[str | None, ...]]) -> KeyTree:
 
 
 def name_leaves(tree: KeyTree, paths: Sequence[tuple[str | None, ...]], keys: Sequence[str]) -> dict[int, str]:
-    """Return a dictionary from Python's ``id()`` of each leaf of a tree of keys to the key as the user typed it.
+    """Return the key that the user typed for each leaf of a key tree, by Python's ``id()`` of the leaf.
 
     Args:
         tree: Result of ``build_key_tree``.
@@ -177,7 +179,10 @@ class KeyParser:
             )
 
     def _parse_value(self, node: KeyTree, position: int) -> int:
-        """Parse the value that starts at ``position``, and return its end; ``node`` is its node in the key tree."""
+        """Parse the value that starts at ``position``, and return its end.
+
+        ``node`` is the node of the key tree that belongs to the value.
+        """
         text = self._text
         if text.startswith("null", position):
             self.has_leaf = True
@@ -311,7 +316,7 @@ def get_document_key(row: Any, path: tuple[str | None, ...]) -> str:
 
 
 def get_privacy_unit(row: Any, path: tuple[str | None, ...]) -> str:
-    """Return the privacy unit of a row: the text, or the number as JSON, at the key ``path``; otherwise ""."""
+    """Return the privacy unit of a row: the text or number (as JSON) at the key ``path``, otherwise ""."""
     try:
         value = _get_value(row, path)
     except KeyError:

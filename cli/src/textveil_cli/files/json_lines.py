@@ -79,7 +79,7 @@ class JsonLinesLayout:
             self._row += 1
             yield self._parse_line(line)
         if last and self._row and not self._has_leaf and self._selection.allow_missing:
-            raise ColumnError(f"{self._name}: no row has any of the keys")
+            raise ColumnError(f"{self._name}: no row has any of the keys: check --key")
 
     def set_position(self, rows: int, lines: int) -> None:
         """Begin to count at the given numbers of earlier rows and lines; see ``RowLayout.set_position``."""

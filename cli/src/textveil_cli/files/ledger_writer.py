@@ -68,8 +68,7 @@ class BlockLedger:
             block: The block.
             rewritten: The rewritten texts of the block.
             all_or_nothing: Whether the whole block spends nothing if one document is withheld; the caller must then
-                release
-                none of its documents.
+                release none of its documents.
 
         Raises:
             LedgerError: The ledger cannot be written. The caller must release no document of the block.
@@ -109,8 +108,7 @@ class BlockLedger:
         """Return the ledger entries of a group, one for each pair of document and privacy unit.
 
         If the ledger must not be asked, since a document is already withheld or has no privacy unit, return the reason
-        as a
-        ``WithheldDocument`` instead.
+        as a ``WithheldDocument`` instead.
         """
         group_requests = [*islice(requests, group.documents)]
         if "" in group.privacy_units:

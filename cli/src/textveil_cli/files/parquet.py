@@ -1,4 +1,4 @@
-"""Parquet files, read and written with pyarrow: rewrite text columns batch by batch, and copy other columns."""
+"""Parquet files: rewrite text columns batch by batch with pyarrow, and copy other columns."""
 
 import json
 from collections.abc import Iterator
@@ -60,7 +60,10 @@ class ParquetBlock:
         ]
 
     def insert_texts(self, rewritten: RewrittenDocuments) -> Any:
-        """Return the record batch with the rewritten texts; rows with a withheld text are moved to ``rejected``."""
+        """Return the record batch with its rewritten texts.
+
+        Rows with a withheld text are moved to ``rejected``.
+        """
         import pyarrow
 
         remaining = iter(rewritten.texts)
@@ -196,7 +199,7 @@ class ParquetTable:
 
     @contextmanager
     def open_batch_writer(self, file: BinaryIO) -> Iterator[Any]:
-        """Yield a function that writes record batches with the same columns, types and compression as the input.
+        """Yield a function that writes record batches with the columns, types and compression of the input.
 
         Metadata is copied too, unless the output omits columns, since metadata may describe the omitted columns.
         """

@@ -72,7 +72,7 @@ class FinishedFileRecorder(Protocol):
 
 
 class ReceiptSink(Protocol):
-    """Protocol of objects that collect output bytes and token counts for a receipt, such as ``ReceiptFile``."""
+    """Protocol of objects that collect output and token counts for a receipt, such as ``ReceiptFile``."""
 
     def update(self, part: bytes) -> None:
         """Add a part of the output to the hash of the output."""
@@ -198,8 +198,7 @@ def sanitize_files(
 
     Privacy:
         Releases every document once, with the guarantee of ``Sanitizer.sanitize``. All other columns, and the number
-        and
-        order of rows, are copied unchanged.
+        and order of rows, are copied unchanged.
     """
     done: dict[str, RunCounts] = {}
     finished_bytes = 0

@@ -20,8 +20,8 @@ class RejectedRowsFile:
     """Writer of rejected rows to a file with permissions 600, one JSON object per line.
 
     Each object has the input file, the numbers of row and line, the reason, and the row itself. The rows of an input
-    file
-    are written when that file is finished, so that a run that is interrupted and resumed writes each row only once.
+    file are written when that file is finished, so that a run that is interrupted and resumed writes each row only
+    once.
 
     Args:
         path: The file.
@@ -104,7 +104,7 @@ class RejectedRowsFile:
 
 
 def _is_rejected_rows_file(descriptor: int) -> bool:
-    """Return whether a file is empty or begins like a file of rejected rows, so that a run may append to it."""
+    """Return whether a file is empty or begins like a file of rejected rows, so that rows may be appended."""
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         return False
     begin = os.read(descriptor, len(_FIRST_BYTES))

@@ -62,8 +62,7 @@ class RunManifest:
 
     Raises:
         ResumeError: The folder is not empty although ``resume`` is false, the earlier run had other settings, or
-            another
-            run uses the folder.
+            another run uses the folder.
         OutputError: The folder cannot be written.
     """
 
@@ -177,7 +176,9 @@ class RunManifest:
 
     def _resume_run(self, entries: list[dict[str, Any]]) -> None:
         if entries and entries[0].get("settings_hash") != self._settings:
-            raise ResumeError("the run began with other options or another bundle")
+            raise ResumeError(
+                "the run began with other options or another bundle: repeat its options, or choose a new output folder"
+            )
         if self._incomplete_line:  # a line that was cut off while it was written
             os.truncate(self._path, self._path.stat().st_size - len(self._incomplete_line))
 
