@@ -46,8 +46,8 @@ class EarlierDraws:
     """Draws in the earlier chunks of a document with consistent outputs.
 
     Attributes:
-        counted: Number of tokens of the document so far that count toward the cap.
-        values: Output of each draw, by the identity of its tokens. Private.
+        counted: Number of tokens of the document so far that count toward ``consistent_cap``.
+        values: Output of each draw, by a key that is the same for all tokens that share the draw. Private.
     """
 
     counted: int = 0
@@ -56,7 +56,7 @@ class EarlierDraws:
 
 @dataclass(frozen=True)
 class CarriedState:
-    """What the sanitizing of a chunk of a long document needs to know about the chunks before it.
+    """State that the sanitizing of a chunk of a long document needs from the chunks before it.
 
     The output distribution of a chunk depends only on the chunk and this state. The position at which a document is
     divided depends on private words. Thanks to this state, it affects neither the output distribution nor the spend.

@@ -93,7 +93,7 @@ class TemplateRule:
 
     @property
     def joins_lone_clitics(self) -> bool:
-        """Whether a clitic after a blank is one token (``TokenRule.joins_lone_clitics``): if it is kept."""
+        """Whether a clitic after a blank is one token (``TokenRule.joins_lone_clitics``): if clitics are kept."""
         return self.keeps_clitics
 
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
@@ -228,7 +228,7 @@ class TemplateRule:
                 return False
             token, *clitics = self.split_and_classify(
                 printed, starts_sentence=True
-            )  # keeps all that a later position does
+            )  # at the start of a sentence the rule keeps the most words
             if clitics or token.role is not TokenRole.RANDOMIZED or token.key is None:
                 return False
         return symbol not in CLITICS
