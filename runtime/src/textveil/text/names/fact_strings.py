@@ -248,10 +248,7 @@ class FactStrings:
         return marks & FUNCTION > 0 and not marks & (NAME | CENSUS) and tokens[0].text in spellings
 
     def is_start(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether a span is one word that may begin a sentence: a term, or a common word.
-
-        A common word that is also a name does not count.
-        """
+        """Return whether a span is a single word that may begin a sentence, and is no name."""
         if len(tokens) != 1 or tokens[0].token_class != CAPITALIZED or tokens[0].case != TITLE:
             return False
         key = tokens[0].key
