@@ -166,8 +166,8 @@ class _OptionReasons:
         """Return the reason why the option ``facts`` keeps a word.
 
         Returns:
-            ``identifier`` for a part of an identifier, ``typing-error`` for a corrected word, the name of the list of
-            facts that contains the word, or otherwise ``heading`` or the entity type of the word.
+            ``identifier`` for a part of an identifier. ``typing-error`` for a corrected word. The name of a list of
+            facts that contains the word. For other words ``heading`` or the entity type of the word.
         """
         if entity_type in _STRING_TYPES:
             return "identifier"

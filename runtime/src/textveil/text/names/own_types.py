@@ -41,7 +41,7 @@ from textveil.text.segmentation import LOWER, fold_word
 
 #: The word that takes the place of a match: it is on no list, and has no ending of a list.
 PLACEHOLDER = "qxzjvk"
-#: Names that no own type may have, beside those of the types with surrogates.
+#: Names that no own type may have, besides those of the types with surrogates.
 _OTHER_NAMES = frozenset((CAPITALIZED_RUN, DIGIT_GROUP, LONE_INITIAL, KNOWN_PERSON, "json", "known", "randomized"))
 
 _NOT_ALPHANUMERIC = re.compile("[^a-z0-9]+")

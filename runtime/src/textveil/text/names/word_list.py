@@ -1,8 +1,8 @@
 """Randomized words of the mode ``names``, from the public list of the option ``randomize``.
 
 The staircase mechanism samples the output. The output reveals that some word of the list was at this position. Epsilon
-per word bounds what it reveals about which word it was, because in every text the possible inputs and the possible
-outputs are the words of the list (docs/proofs/names.md).
+per word bounds what the output reveals about which word it was. This holds because in every text the possible inputs
+and the possible outputs are the words of the list (docs/proofs/names.md).
 """
 
 from collections.abc import Collection, Mapping, Sequence

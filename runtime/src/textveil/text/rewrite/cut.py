@@ -33,7 +33,7 @@ from textveil.text.token_rules import (
     TokenRole,
 )
 
-#: Roles of tokens. A ``KEPT`` token is written from its look-up key and its case; an ``UNCHANGED`` one is copied.
+#: Roles of tokens. A ``KEPT`` token is written from its lookup key and its case; an ``UNCHANGED`` one is copied.
 UNCHANGED, REPLACED, RANDOMIZED, KEPT = range(4)
 #: Entries of segments that are copied unchanged: gaps, gaps that end a sentence, kept words.
 GAP_ENTRY, SENTENCE_END_ENTRY, KEPT_ENTRY = range(3)
