@@ -107,7 +107,13 @@ class NumberFacts:
         return not place.follows(index, self._before_values) and _DATES.isdisjoint(near)
 
     def _is_number_word(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
-        """Return whether a number word counts something, or begins a clause with a capital: *First of all*."""
+        """Return whether a number word counts something, or begins a clause with a capital: *First of all*.
+
+        Args:
+            place: The lines that contain the word.
+            index: Index of the word in these lines.
+            mention: The mention of the word.
+        """
         if place.follows(index, self._before_values):
             return False
         return self._counts(place, index) or (mention.span.case == TITLE and place.begins_clause(index, None))

@@ -251,14 +251,26 @@ class FactRules:
         return entity_type == "weekday" and not place.has_capital_beside(index)
 
     def _is_linked_word(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
-        """Return whether a function word of another language is next to a kept word of another language."""
+        """Return whether a function word of another language is next to a kept word of another language.
+
+        Args:
+            place: The lines that contain the word.
+            index: Index of the word in these lines.
+            mention: The mention of the word.
+        """
         span, strings = mention.span, self.strings
         if span.case != LOWER or not strings.is_linked(span.text) or place.follows(index, self._secret):
             return False
         return place.has_word_beside(index, strings.is_foreign)
 
     def _is_corrected(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
-        """Return whether a mention is a typing error that may be corrected in its context."""
+        """Return whether a mention is a typing error that may be corrected in its context.
+
+        Args:
+            place: The lines that contain the mention.
+            index: Index of the mention in these lines.
+            mention: The mention.
+        """
         span = mention.span
         if not self._errors.has_form(span.text) or not place.is_error_place(index):
             return False

@@ -226,7 +226,10 @@ class OwnSurrogatePools(SurrogatePools):
         return entity_type in self._own_types.names and count_layout_surrogates(layout) < MIN_CONSISTENT_POOL
 
     def spell_surrogate(self, entity_type: str, layout: str, index: int, case: int) -> str:
-        """Return a surrogate as text. In place of a JSON number it is a valid JSON number."""
+        """Return a surrogate as text. In place of a JSON number it is a valid JSON number.
+
+        For the arguments see ``SurrogatePools.spell_surrogate``.
+        """
         if entity_type not in self._own_types.names:
             return super().spell_surrogate(entity_type, layout, index, case)
         surrogate = spell_layout_surrogate(layout, index)

@@ -55,6 +55,12 @@ class WordListRandomizer:
     ) -> "WordListRandomizer":
         """Restrict the staircase mechanism of a bundle to the words of a list that are not denied.
 
+        Args:
+            bundle: A bundle with a staircase mechanism.
+            entries: The words of the list.
+            denied: Lookup keys of the words of the option ``deny``.
+            level: Level of the mechanism.
+
         Raises:
             OptionError: Fewer than ``MIN_WORDS`` words can be randomized, or an entry cannot be on such a list. The
                 message contains only the numbers of such entries.

@@ -227,6 +227,11 @@ class SegmentTable:
 
         Two tokens are equal if they have the same symbol of the vocabulary, are the same unknown word, or are the same
         entity of one type.
+
+        Args:
+            role: ``RANDOMIZED`` or ``REPLACED``.
+            index: Id of the input of the mechanism, or index of the entity type.
+            spelling: The token as spelled.
         """
         if role == RANDOMIZED and index < self._unknown:
             identity_key: tuple[int, object] = -1, index
