@@ -51,7 +51,11 @@ WRONG: list[tuple[list[str], int, str]] = [
         1,
         "textveil: service: the file of the ups",
     ),
-    (["--upstream", "http://[::1]:1", "--upstream-certificates", "none"], 1, "textveil: service: certificates require"),
+    (
+        ["--upstream", "http://[::1]:1", "--upstream-certificates", "none"],
+        1,
+        "textveil: service: --upstream-certificates needs",
+    ),
 ]
 
 

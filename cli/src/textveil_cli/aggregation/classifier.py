@@ -209,7 +209,7 @@ class VectorClassifier:
                 f"line {number}: was released by a device with another bundle: pass that one with --bundle"
             )
         if not epsilon.is_finite() or all(Decimal(level.epsilon) != epsilon for level in self.bundle.levels):
-            raise ReleaseError(f"line {number}: was released at an epsilon that is not a level of the bundle")
+            raise ReleaseError(f"line {number}: was released at an epsilon that the bundle does not have")
         dimension = self.bundle.default_level.dimension
         is_numeric = isinstance(vector, list) and all(type(item) in (int, float) for item in vector)
         # Python integers have no upper limit: compare before the conversion to float32 can overflow.

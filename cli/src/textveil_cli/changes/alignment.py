@@ -15,17 +15,17 @@ from textveil.text.marked_html import MarkedPiece
 
 from textveil_cli.changes.word_changes import iterate_word_changes
 
-#: Treatment of a part that differs, if the search knows no more about it.
+#: Treatment of a changed part for which the original treatment is unknown.
 CHANGED = "changed"
-#: Reasons for kept words that a view shows at each word: those that an option or a fact gives.
+#: Reasons for kept words that a view shows at each word: an option of the user, or a public fact.
 _NOTABLE_REASONS = ("facts", "keep", "allow")
 _DIGIT = re.compile(r"\d")
 _TAG = re.compile(r'"?-?\[[\w -]+\]"?')
 #: Maximum number of characters that are aligned.
 _MAX_CHARACTERS = 20_000
-#: Numbers of places that the search follows at a time, and tries for one replacement.
+#: Maximum number of positions that the search follows at a time, and that it tries for one replacement.
 _MAX_PLACES, _MAX_TRIES = 12, 12
-#: A replacement has at most this many characters, and this many times those of its original.
+#: Maximum characters of a replacement, and maximum ratio of its length to that of its original.
 _MAX_REPLACEMENT, _MAX_GROWTH = 80, 4
 
 

@@ -33,7 +33,7 @@ class WithheldDocument:
     error: Callable[[str], TextveilError] = BadRow
 
 
-TOO_LONG = WithheldDocument("its document has more randomized words, names and numbers than --consistent-cap")
+TOO_LONG = WithheldDocument("the document has more randomized words, names and numbers than --consistent-cap allows")
 NO_PRIVACY_UNIT = WithheldDocument("the --privacy-unit-column is empty")
 
 
@@ -413,7 +413,7 @@ def read_blocks(
         if selection.document == "key":
             rows, open_document = _split_last_document(rows, rejected, earlier_keys, layout.separator, last=last)
             if sum(map(len, (part for row in open_document for part in row.parts))) > selection.max_row:
-                raise DocumentTooLong(f"{name}, row {open_document[0].number}: its document exceeds --max-field-bytes")
+                raise DocumentTooLong(f"{name}, row {open_document[0].number}: the document exceeds --max-field-bytes")
         if rows or rejected or last:
             document_sizes = _count_texts(rows, selection.document)
             yield TextBlock(
@@ -471,7 +471,7 @@ def _split_last_document(
             key, is_repeated = row.key, hash(row.key) in earlier_keys
         if is_repeated and row.number:
             raw = separator.join(row.parts) + row.end
-            reason = "its document has earlier rows that are not adjacent: sort the rows by --document-key"
+            reason = "the document has earlier rows that are not adjacent: sort the rows by --document-key"
             rejected.append(RejectedRow(number=row.number, line=row.line, reason=reason, raw=raw))
         else:
             accepted.append(row)

@@ -11,7 +11,7 @@ from textveil_cli.files.blocks import LONG_TEXT, RejectedRow, TableRow, encode_l
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 # A quoted cell is one part in quotes or several without a blank between them. Most have one part. Cells with more than
-# 50 parts would take much memory in a pattern; `_cut` splits them.
+# 50 parts would take much memory in a pattern; `_split_quoted_row` splits them.
 _QUOTED_CELL = rb'(?>(?:"[^"]*+"){1,50})(?!")'
 _LINE_ENDS = (b"", b"\n", b"\r\n")
 
@@ -101,11 +101,13 @@ class DelimitedLayout:
 
     def _escape_quotes(self, text: str) -> bytes:
         """Return the bytes of a text for a cell in quotes: each quote inside the text is written twice."""
-        return text.replace('"', '""').encode(self._codec, "replace")  # a word that an old encoding lacks becomes "?"
+        return text.replace('"', '""').encode(self._codec, "replace")  # a character that the encoding lacks becomes "?"
 
     def _split_line(self, content: bytes) -> list[bytes] | None:
         """Return the cells of a line that is one well-formed row; ``None`` for every other line."""
-        if content.count(self.separator) >= MAX_CELLS:  # unless quotes hold them, too many cells to split at once
+        if (
+            content.count(self.separator) >= MAX_CELLS
+        ):  # too many cells to split at once, unless the delimiters are inside quotes
             return None
         if b'"' not in content:
             return None if b"\r" in content else content.split(self.separator)

@@ -133,7 +133,10 @@ class KeyParser:
         self._root: KeyTree | None = None
 
     def parse_line(self, tree: KeyTree) -> None:
-        """Parse the line, and collect the strings at the keys in ``strings``.
+        """Parse the line, and store the strings at the selected keys in ``strings``.
+
+        Args:
+            tree: Result of ``build_key_tree`` for the selected keys.
 
         Raises:
             RowMismatch: The line does not have the structure of the keys, or has text after its value.
@@ -203,7 +206,7 @@ class KeyParser:
             if EACH_ITEM not in node:
                 raise RowMismatch("the value of a key is a list: write [] after its name")
             return self._parse_list(node[EACH_ITEM], position)
-        raise RowMismatch("a key leads to a value that is neither object nor list")
+        raise RowMismatch("a --key continues below a value that is neither an object nor a list")
 
     def _parse_object(self, node: KeyTree, position: int) -> int:
         text, missing, names = self._text, set(node), list[str]()

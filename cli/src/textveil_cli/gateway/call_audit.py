@@ -234,7 +234,10 @@ class CallAudit:
 
 
 def _find_id(entry: Mapping[str, Any], parent: Mapping[str, Any]) -> str | None:
-    """Return the id of the tool call to which an object belongs; ``None`` if it has no id."""
+    """Return the id of a tool call, from an object in the call or from the object that contains it.
+
+    The result is ``None`` if neither has an id.
+    """
     candidates = [owner.get(key) for owner in (entry, parent) for key in ("call_id", "id")]
     return next((candidate for candidate in candidates if isinstance(candidate, str) and candidate), None)
 

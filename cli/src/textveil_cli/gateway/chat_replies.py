@@ -106,9 +106,15 @@ class ChatReplyRestorer(ApiReplyRestorer):
                     part["arguments"] = ""
 
     def _start_text(self, index: Any, name: str, text: str, restored: dict[str, str]) -> None:
-        """Prepare for a part of the text in the field ``name`` of a choice.
+        """Update the state of a choice before a new part of one of its texts is restored.
 
-        If other texts of the choice end here, add the parts that were held back from them to ``restored``.
+        If the text starts now, other texts of the choice end, and their held-back parts are added to ``restored``.
+
+        Args:
+            index: Index of the choice.
+            name: Field of the text, such as ``content``.
+            text: The new part.
+            restored: Restored parts of the current chunk, by field.
         """
         place = (index, name)
         if name in _ANSWER_FIELDS:

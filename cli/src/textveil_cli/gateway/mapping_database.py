@@ -33,7 +33,7 @@ _CLOCK_SECONDS, _BUSY_SECONDS = 60, 10
 _VERSION_BYTES = 16
 #: Associated data of the encryption, before the hash of the name.
 _CONTEXT = b"textveil-mapping 1\n"
-#: Total size of the mappings whose key ``count_undecryptable`` checks.
+#: Maximum total size of the mappings that ``MappingDatabase.prepare`` tries to decrypt.
 _MAX_CHECKED_BYTES = 1 << 26
 
 

@@ -64,7 +64,8 @@ _HashReplies = Callable[[], list[bytes]]
 _StoreReplyIds = Callable[[list[bytes]], Awaitable[None]]
 _NEW_CONVERSATION_HINT = "to start a new conversation, send DELETE /conversation with the same X-Textveil-Conversation"
 _UNKNOWN_REPLY_MESSAGE = (
-    "it refers to a reply that the gateway never had or no longer has: send all messages in a new conversation"
+    "the request refers to a reply that the gateway does not have or no longer has: send all messages in a new "
+    "conversation"
 )
 #: Maximum number of large requests that are parsed or rewritten at a time: each needs many times its size.
 _MAX_LARGE_REQUESTS = 2

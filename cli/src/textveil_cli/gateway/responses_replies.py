@@ -218,7 +218,16 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         return text + rest
 
     def _restore_arguments(self, place: Any, data: dict[str, Any], step: str) -> Iterator[ServerSentEvent]:
-        """Restore the arguments of a tool call if its tool is in ``restore_tools``; send them in one event."""
+        """Restore the complete arguments of a tool call in ``data``.
+
+        The caller does not send the deltas of a tool in ``restore_tools``. For such a tool, yield one delta with all
+        restored arguments.
+
+        Args:
+            place: Position of the arguments in the reply.
+            data: Data of the event.
+            step: ``delta`` for a part of the arguments, which is only stored; ``done`` for the complete arguments.
+        """
         if step == "delta":
             self._last_deltas[place] = dict(data)
             return

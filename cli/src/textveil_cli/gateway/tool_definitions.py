@@ -63,7 +63,7 @@ def check_tools(
         pass_through: Names of fields that may be sent unchanged.
         is_setting: Function that returns whether a value is a number, a flag, an identifier, or a small list or object
             of these.
-        is_field_name: Function that returns whether an error may contain a given name of an unknown field.
+        is_field_name: Function that takes the name of an unknown field, and returns whether an error may contain it.
 
     Raises:
         InputError: A field is unknown, or its value may contain text of the user.

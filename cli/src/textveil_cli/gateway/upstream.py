@@ -182,7 +182,7 @@ class UpstreamClient:
             raise ServeError("the upstream's address must be ASCII, without a query and a fragment")
         if parts.scheme == "http":
             if authorities is not None:
-                raise ServeError("certificates require an upstream with https")
+                raise ServeError("--upstream-certificates needs an upstream with https")
             if not _is_loopback(host):
                 raise ServeError("an upstream with http must be on this device, at localhost: http is not encrypted")
         try:

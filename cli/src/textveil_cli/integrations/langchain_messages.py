@@ -216,7 +216,9 @@ class ChunkedReplyRestorer:
         """End the current text if the next part is at another position, and yield its held-back rest."""
         if place != self._newest_place or (self._newest_part is None) is not (part is None):
             if place is not None and place in self._begun_places:
-                raise InputError("the model continued a part of its reply after the next part had begun: call it again")
+                raise InputError(
+                    "the model continued a part of its reply after the next part had begun: call the model again"
+                )
             if rest := self._close_text():
                 yield {**(self._newest_part or {"type": "text"}), "text": rest}
         self._begun_places.add(place)

@@ -149,9 +149,7 @@ class TextveilRestoreOperator(TextveilOperator):
             OptionError: The conversation is missing, or is not the only parameter.
         """
         if _get_conversation(params) is None:
-            raise OptionError(
-                'the parameter conversation is missing: {"conversation": ...}, the one of TextveilOperator'
-            )
+            raise OptionError("the parameter conversation is missing: pass the Conversation of TextveilOperator")
 
     def operator_type(self) -> OperatorType:
         """Return Presidio's type of an operator that restores."""
@@ -168,7 +166,7 @@ def _get_conversation(params: dict[str, Any] | None) -> Conversation | None:
     conversation = options.pop("conversation", None)
     if conversation is not None and (options or not isinstance(conversation, Conversation)):
         raise OptionError(
-            "the parameter conversation must be a Conversation, and the only parameter: it has its own options"
+            "the parameter conversation must be a Conversation and the only parameter: set options in the Conversation"
         )
     return conversation
 

@@ -115,7 +115,9 @@ class ServiceAddress:
                 hint = "stop the program that uses it, or choose another --port (0 selects a free one)"
                 raise ServeError(f"port {self.port} is in use: {hint}") from None
             if error.errno == errno.EACCES:
-                raise ServeError(f"port {self.port} needs more rights: choose a --port above 1023") from None
+                raise ServeError(
+                    f"port {self.port} requires administrator rights: choose a --port above 1023"
+                ) from None
             raise ServeError("the --host is not an address of this device") from None
         return bound
 

@@ -102,7 +102,7 @@ def sanitize_tables(arguments: SanitizeArguments, sanitizer: Sanitizer, options:
 def _find_files(arguments: SanitizeArguments, selection: ColumnSelection) -> SourceFiles:
     """Find the files of the run, and the paths of their outputs."""
     if arguments.output.as_json and arguments.output.output is None:
-        raise OptionError("--json prints the privacy statement of the run: write the rows with -o")
+        raise OptionError("--json prints a description of the run on standard output: write the rows to a file with -o")
     output = arguments.output.output
     if arguments.changes.diff and output is None:  # the differences are printed in place of the rows
         output = Path(os.devnull)
