@@ -191,7 +191,7 @@ def _split_row_groups(
 def _split_lines(source: SourceFile, file: InputStream, selection: ColumnSelection, size: int) -> Iterator[FileShard]:
     """Yield the shards of a file of lines or of a delimited file.
 
-    A line end inside quotes does not end a row of a delimited file, so its layout splits it into rows.
+    In a delimited file, a line end inside quotes does not end a row, so the file is parsed to find the rows.
     """
     layout = LAYOUTS[selection.format](selection, source.name)
     position = rows = lines = 0

@@ -262,6 +262,10 @@ def _estimate_by_mechanism(
     """Compute the estimated counts of each mechanism, and the variance that noise causes in their sum.
 
     The variance of each mechanism is itself an unbiased estimate, but clipped to at least 0.
+
+    Args:
+        weights: Matrix that converts the histogram of each mechanism to estimated counts.
+        histograms: For each mechanism the number of received releases of each label.
     """
     estimates, variances = [], np.zeros(weights[0].shape[1])
     for weight, (_, histogram) in zip(weights, histograms, strict=True):

@@ -210,7 +210,10 @@ class PackageRequirement:
 
 
 def _meets_bound(version: str, sign: str, bound: str) -> bool:
-    """Return whether ``version`` meets a bound such as ``>=`` ``1.0``, by its leading numbers alone."""
+    """Return whether a version meets a bound, such as ``>=`` (the sign) ``1.0`` (the bound).
+
+    Only the leading numbers of both are compared, without suffixes such as ``rc1``.
+    """
     numbers, limits = _parse_version(version), _parse_version(bound)
     if sign == "==":
         return version == bound
@@ -236,9 +239,10 @@ def _list_extras(package: str) -> list[str]:
 
 
 def _list_requirements(package: str, extra: str) -> Iterator[PackageRequirement]:
-    """Yield the packages that an extra of a package requires; for an empty ``extra``, the package itself.
+    """Yield the packages that an extra of a package requires.
 
-    If a requirement is an extra of another package of this project, the requirements of that extra replace it.
+    If ``extra`` is empty, yield the packages that the package itself requires. If a requirement is an extra of another
+    package of this project, the requirements of that extra replace it.
     """
     try:
         lines = metadata.requires(package) or []

@@ -316,6 +316,12 @@ def _make_conversation_options(
 ) -> dict[str, Any]:
     """Return the options of ``Conversation``.
 
+    Args:
+        restore_options: Options of ``Conversation`` that do not depend on the mode.
+        options: Options of ``Sanitizer.sanitize``.
+        guesses: Value of the option ``tool_guesses``.
+        run_ledger: The ledger; ``None`` without one.
+
     Raises:
         OptionError: The user gave ``--ledger`` in the mode ``names``, which has no epsilon to spend.
     """

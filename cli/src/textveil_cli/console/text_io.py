@@ -39,7 +39,7 @@ def print_message(message: str) -> None:
 
 
 def print_unless_quiet(message: str, quiet: bool) -> None:
-    """Print a message on standard error, after the name of the program, unless ``quiet`` is true."""
+    """Print a message on standard error, with the prefix ``textveil:``, unless ``quiet`` is true."""
     if not quiet:
         print_message(f"textveil: {message}")
 
@@ -258,7 +258,7 @@ def _decode_lines(block: bytes, *, first: bool) -> tuple[list[str], bool, int | 
 
 
 def _suggest_encoding(block: bytes) -> str:
-    """Return advice for an input whose first bytes belong to another encoding or format; else ""."""
+    """Return advice if the first bytes of an input show another format than UTF-8 text, else ""."""
     wide = b"\0" in block[:2] or block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return ": the file is UTF-16 or not text; save it as UTF-8" if wide else ""
 

@@ -345,7 +345,12 @@ def sanitize_block(sanitizer: Sanitizer, texts: list[str], sizes: list[int], opt
 
 
 def _collect_results(texts: Iterable[Sequence[str]], results: Sequence[Any]) -> RewrittenDocuments:
-    """Return rewritten texts together with the counts of their results, one result per document."""
+    """Return the texts and counts of sanitized documents, one result per document.
+
+    Args:
+        texts: Rewritten texts of each document.
+        results: Result of each document, with its counts.
+    """
     randomized, replaced = [one.randomized_words for one in results], [one.replaced_words for one in results]
     return RewrittenDocuments(
         [text for of_one in texts for text in of_one],
@@ -486,7 +491,12 @@ def _split_last_document(
 
 
 def _count_texts(rows: list[TableRow], document: str) -> list[int]:
-    """Return the number of texts in each document; ``document`` is as in ``ColumnSelection``."""
+    """Return the number of texts in each document.
+
+    Args:
+        rows: Rows of complete documents.
+        document: Which texts form one document; see ``ColumnSelection.document``.
+    """
     if document == "cell":
         return [1 for row in rows for _ in row.texts]
     if document == "key":

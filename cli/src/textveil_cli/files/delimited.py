@@ -162,7 +162,15 @@ class DelimitedLayout:
     def _make_row(
         self, cells: list[bytes], end: bytes, raw: bytes, line: int, error: str | None
     ) -> TableRow | RejectedRow:
-        """Return the row made of some cells: the header, a row with texts to rewrite, or a rejected row."""
+        """Return the row that consists of some cells: the header, a row with texts to rewrite, or a rejected row.
+
+        Args:
+            cells: Bytes of each cell, with quotes.
+            end: Bytes of the line end.
+            raw: Bytes of the whole row.
+            line: Number of the first line of the row.
+            error: Why the row is malformed; ``None`` if it is well-formed.
+        """
         if not self._cell_count:
             if error is not None and self._selection.header:
                 raise InputError(f"{self._name}, the header: {error}")

@@ -154,9 +154,13 @@ class KeyParser:
         self.strings.sort(key=lambda found: found[0])
 
     def _mark_left_out(self, tree: KeyTree, position: int) -> None:
-        """Add the omitted members of the object to ``strings``, each with the comma after it.
+        """Add the omitted members of the line's object to ``strings``.
 
-        If the last member is omitted, the comma before it is omitted.
+        A member is omitted together with the comma after it, or, if it is the last member, with the comma before it.
+
+        Args:
+            tree: Tree of the selected keys, which are never omitted.
+            position: Position of the first member in the line.
         """
         names, kept_end = set[str](), position
         while self._text[position] != "}":
@@ -263,7 +267,9 @@ class KeyParser:
 def _describe_missing(missing: Iterable[str | None], names: Sequence[str]) -> str:
     """Return the end of an error message about missing keys.
 
-    It names the first missing key, the keys of the object, and the one closest to the missing key.
+    Args:
+        missing: The missing keys. The message contains the first one.
+        names: The keys of the object. The message lists them, and suggests the one closest to the missing key.
     """
     first = min((step for step in missing if step is not None), default="")
     listed, quoted = list_columns(names), list_columns([first])

@@ -34,9 +34,10 @@ class ChatReplyRestorer(ApiReplyRestorer):
         self._ended_texts: dict[Any, tuple[str, str]] = {}
 
     def _get_group(self, place: Any) -> Any:
-        """Return the index of the choice for its answer, and a separate key for its reasoning text.
+        """Return the key of the group to which the text at ``place`` belongs.
 
-        Clients display reasoning text before the answer or apart from it.
+        All parts of an answer have the index of their choice as key. Reasoning text has its own key, since clients
+        display it before the answer or apart from it.
         """
         return place if place[1] in _THOUGHT_FIELDS else place[0]
 
@@ -80,7 +81,10 @@ class ChatReplyRestorer(ApiReplyRestorer):
                 yield ServerSentEvent("", {**self._last_chunk, "choices": choices})
 
     def _track_in_choice(self, index: Any, value: Any) -> None:
-        """Track an unchanged value that a client may display next to the texts of a choice."""
+        """Track an unchanged value that a client may display next to the texts of a choice.
+
+        If the value begins a link, surrogates that would be inside the link are not restored.
+        """
         for text in find_displayed_texts(value):
             for group in (index, *((index, name) for name in _THOUGHT_FIELDS)):
                 self._get_view(group).pass_text(text)

@@ -209,7 +209,10 @@ class ConversationStore:
         return stored.conversation
 
     def save_conversation(self, stored: StoredConversation) -> None:
-        """Write the mapping of a named conversation to the database, if any; the caller must hold its lock."""
+        """Write the mapping of a conversation to the database; do nothing for a conversation in memory only.
+
+        The caller must hold the lock of the conversation.
+        """
         if self._database is not None and stored.name_hash is not None and stored.conversation is not None:
             stored.version = self._database.write_mapping(stored.name_hash, stored.conversation.pack(), stored.version)
 
@@ -217,7 +220,15 @@ class ConversationStore:
         self, stored: StoredConversation, exchange: Conversation, *, client: bytes,
         reply_hashes: Iterable[bytes], reply_ids: Iterable[str],
     ) -> None:  # fmt: skip
-        """Store the hashes and the reply ids by which the next request finds the conversation."""
+        """Store the hashes and ids by which the next request finds the conversation.
+
+        Args:
+            stored: The conversation.
+            exchange: State of the conversation after the reply.
+            client: Hash of the client.
+            reply_hashes: Hashes of all messages up to and including the reply.
+            reply_ids: The provider's ids of the reply.
+        """
         if id(stored) not in self._stored:
             return  # forgotten in the meantime
         for reply_hash in reply_hashes:
@@ -394,9 +405,9 @@ class ConversationStore:
             self._total_bytes -= stored.estimated_bytes
 
     def expire_conversations(self, excluded: StoredConversation | None = None) -> None:
-        """Remove conversations that were idle too long, or are the least recently used above the limits.
+        """Remove conversations from memory that were idle too long.
 
-        They are removed from memory only.
+        If the store is still above its limits, the least recently used conversations are removed too.
 
         Args:
             excluded: A conversation that must stay; ``None`` for none.

@@ -205,7 +205,7 @@ class _ObservedReply:
 
 
 def _limit_texts(texts: list[ReviewedText]) -> tuple[list[ReviewedText], int]:
-    """Shorten the texts of a request to the limits, the last texts first.
+    """Keep the last texts of a request within the limits of a review, and shorten long texts.
 
     Returns:
         The stored texts in their order, and the number of characters that are not stored.

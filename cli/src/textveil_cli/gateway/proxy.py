@@ -414,9 +414,9 @@ class GatewayRequestHandler:
     ) -> None:
         """Restore the events of a streamed reply, and send them to the client.
 
-        The next part of the reply is read after the client has received the last one. Before the client receives the
-        end, the hashes are stored by which its next request finds the conversation, since it may send that request at
-        once.
+        The next part of the reply is read only after the client has received the last one. The client may send its next
+        request as soon as it receives the end of the stream. The hashes by which that request finds the conversation
+        are therefore stored before the end is sent.
         """
         events, audit = EventReader(self._gateway.reply_limits.event_bytes), CallAudit(restorer.exchange)
         steps = self._gateway.observer.observe_reply(call.request_id, restorer)

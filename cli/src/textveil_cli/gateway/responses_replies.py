@@ -63,9 +63,9 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         self.reply_ids = [entry["id"] for entry in entries if isinstance(entry.get("id"), str)]
 
     def restore_event(self, event: ServerSentEvent) -> Iterator[ServerSentEvent]:
-        """Yield an event with its text restored.
+        """Yield the restored form of an event.
 
-        Text that was held back from earlier events comes before the end of its text.
+        At the end of a text, an event with its held-back part comes first.
         """
         for passed in self._restore_typed_event(event, event.data):
             if isinstance(passed.data.get("sequence_number"), int):
@@ -132,9 +132,13 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
                 super()._track_unchanged(text)
 
     def _note_passed_text(self, subject: str, item: Any, part: Any, data: dict[str, Any]) -> None:
-        """Mark the text of earlier deltas as tracked.
+        """Mark the text of earlier deltas as tracked, so that it is not tracked again in a later event.
 
-        A later event repeats the whole text, which is then not tracked again.
+        Args:
+            subject: Type of the text, from the type of the event.
+            item: Index of the output item.
+            part: Index of the part in the item.
+            data: Data of the event.
         """
         parts = self._passed_parts.pop((subject, item, part, make_index_key(data.get("summary_index"))), None)
         if parts is not None:

@@ -108,7 +108,14 @@ def list_examples(tools: Any, pass_through: Collection[str]) -> list[Any]:
 def _rewrite_tool(
     tool: Mapping[str, Any], pass_through: Collection[str], public: Collection[str], rewrite: Callable[[list[Any]], Any]
 ) -> dict[str, Any]:
-    """Return one tool definition with its input examples rewritten, including those of nested definitions."""
+    """Return one tool definition with its input examples rewritten, including those of nested definitions.
+
+    Args:
+        tool: The tool definition.
+        pass_through: Names of fields that are sent unchanged.
+        public: Keys and texts in the schemas of the tool, which stay unchanged in examples.
+        rewrite: Function that rewrites a list of examples.
+    """
     rewritten: dict[str, Any] = {}
     for name, value in tool.items():
         rewritten[name] = value
@@ -186,7 +193,18 @@ def _is_public(
     is_setting: Callable[[Any], bool],
     is_field_name: Callable[[str], bool],
 ) -> bool:
-    """Return whether a field may be sent: it has text of the developer, a setting, or examples to rewrite."""
+    """Return whether a field may be sent.
+
+    A field may be sent if it contains text of the developer, a setting, or examples, which are rewritten.
+
+    Args:
+        name: Name of the field.
+        value: Value of the field.
+        tool_type: Type of the tool.
+        pass_through: As in ``check_tools``.
+        is_setting: As in ``check_tools``.
+        is_field_name: As in ``check_tools``.
+    """
     if name == _EXAMPLES_FIELD:
         return isinstance(value, list)
     if name in _TEXT_FIELDS:
@@ -252,7 +270,13 @@ def _iterate_public_strings(tool: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _restore_public(value: Any, rewritten: Any, public: Collection[str]) -> Any:
-    """Return a rewritten value in which the keys and texts that occur in the schemas are unchanged."""
+    """Return a rewritten value in which public keys and texts have their original form again.
+
+    Args:
+        value: The original value.
+        rewritten: The rewritten value.
+        public: Keys and texts in the schemas of the tool.
+    """
     if isinstance(value, list):
         return [_restore_public(one, other, public) for one, other in zip(value, rewritten, strict=True)]
     if isinstance(value, Mapping):

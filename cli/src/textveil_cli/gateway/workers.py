@@ -175,7 +175,7 @@ class WorkerPool:
             raise
 
     def free_in_thread(self, free: Callable[[], None]) -> None:
-        """Run a function that frees large objects in the thread for long jobs."""
+        """Call a function that frees large objects, in the thread for long jobs."""
         assert self._loop is not None
         self._queues[-1].put(_Job(free, self._seconds, self._loop.create_future()))
 

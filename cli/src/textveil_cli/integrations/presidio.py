@@ -172,9 +172,14 @@ def _get_conversation(params: dict[str, Any] | None) -> Conversation | None:
 
 
 def _choose_entity_type(text: str, detected_type: str, conversation: Conversation) -> str | None:
-    """Return the entity type that a span must get, according to its label ``detected_type`` from Presidio.
+    """Return the entity type that a span must get because of its label from Presidio.
 
     The result is ``None`` if textveil itself finds a type in the span that fits this label.
+
+    Args:
+        text: The span.
+        detected_type: Label of the span from Presidio.
+        conversation: The conversation that will rewrite the span.
     """
     if detected_type == _UNFORCED_ENTITY:
         return None
