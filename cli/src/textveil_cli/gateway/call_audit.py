@@ -112,8 +112,9 @@ class CallAudit:
     def _add_arguments(self, call: str, value: Any) -> None:
         """Record the arguments of a call, given the id of the call.
 
-        Arguments that are equal as JSON count as one value. At most two different values are recorded, since two are
-        enough to give unlinked surrogates to all later tool results of the conversation.
+        Arguments that are equal as JSON count as one value. At most two different values are recorded per call: if
+        there are two, the arguments are ambiguous, and all later tool results of the conversation get unlinked
+        surrogates.
         """
         known = self._arguments_by_call.setdefault(call, [])
         if len(known) > 1:

@@ -68,17 +68,17 @@ class TextveilOperator(Operator):
     nationality for ``NRP``, a company for ``ORGANIZATION``. The parameters of the operator are the arguments of
     ``ConfiguredSanitizer``, or alternatively only ``conversation`` with a ``Conversation``.
 
-    In the mode ``names``, the default, no word of a span is kept, except in times (``DATE_TIME``). If a detector finds
-    *Will*, for example, it is treated as the name. With ``protect="all"`` all words are randomized. With
-    ``protect="words"`` function words are kept.
+    In the mode ``names``, the default, no word of a span is kept, except in times (``DATE_TIME``). If Presidio finds
+    the word *Will* as a person, for example, it is replaced, although it is also a common word. With ``protect="all"``
+    all words are randomized. With ``protect="words"`` function words are kept.
 
     >>> from textveil_cli.integrations.presidio import TextveilOperator
     >>> TextveilOperator().operate("Anna Novak", {"entity_type": "PERSON", "protect": "names", "style": "tag"})
     '[person 1]'
 
     Privacy:
-        Each span is a separate document. The output reveals its number of words, its punctuation, case and types, as
-        for any sanitized text (docs/privacy.md).
+        Each span is a separate document. The output reveals its number of words, its punctuation, case and entity
+        types, as for any sanitized text (docs/privacy.md).
     """
 
     def operate(self, text: str, params: dict[str, Any] | None = None) -> str:

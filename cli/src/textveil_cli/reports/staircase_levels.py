@@ -88,6 +88,9 @@ def compute_max_unchanged_probabilities(slots: SlotStaircases) -> np.ndarray:
 
     The probability may differ between words in lower case and other words; the result is then the larger one.
 
+    Args:
+        slots: The staircase mechanism for words in lower case, and that for other words.
+
     Returns:
         Probabilities of shape ``(words,)``, for all words that are a possible output.
     """
