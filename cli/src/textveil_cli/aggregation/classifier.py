@@ -206,7 +206,7 @@ class VectorClassifier:
             ) from None
         if bundle != self.bundle.content_hash:
             raise ReleaseError(
-                f"line {number}: was released by a device with another bundle: pass the bundle of that device with --bundle"
+                f"line {number}: was released with another bundle: pass the bundle of the devices with --bundle"
             )
         if not epsilon.is_finite() or all(Decimal(level.epsilon) != epsilon for level in self.bundle.levels):
             raise ReleaseError(f"line {number}: was released at an epsilon that the bundle does not have")
