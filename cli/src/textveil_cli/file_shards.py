@@ -25,7 +25,7 @@ from textveil_cli.files.pipeline import LAYOUTS, BlockSanitizer, FinishedFileRec
 from textveil_cli.files.rejected_rows import RejectedRowsFile
 from textveil_cli.files.sources import InputStream, SourceFile, get_file_version, get_packed_ending, open_stream
 
-#: Approximate bytes of a shard: seconds of work.
+#: Default for the approximate bytes of a shard, which take some seconds to rewrite.
 SHARD_BYTES = 16_000_000
 
 

@@ -28,7 +28,7 @@ from textveil_cli.errors import ReleaseError
 
 Floats = NDArray[np.float32]
 
-#: Largest absolute value of a received number. Devices clamp below it; above it the classifier's products overflow.
+#: Largest allowed absolute value of a received number. Devices clamp to smaller ones; larger ones could overflow.
 _MAX_VALUE = 1e9
 
 

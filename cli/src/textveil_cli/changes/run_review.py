@@ -144,5 +144,5 @@ class RunReview:
     def review_block(self, name: str, block: "ReviewedBlock", rewritten: "RewrittenDocuments") -> None:
         """Add the texts of a rewritten block of rows; see ``files.BlockReview`` for the arguments."""
         for (number, column), original, output in zip(block.iterate_cells(), block.texts, rewritten.texts, strict=True):
-            if isinstance(output, str):  # else the text is withheld
+            if isinstance(output, str):  # otherwise the text is withheld
                 self.add_text(name, number, column, original, output)

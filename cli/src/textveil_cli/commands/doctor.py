@@ -104,7 +104,7 @@ def _check_required_packages() -> Iterator[CheckResult]:
         if not problem:
             try:
                 __import__(requirement.name)
-            except Exception as error:  # a package that is damaged or of another system raises anything
+            except Exception as error:  # a damaged package, or one for another system, may raise any error
                 problem = f"installed, but cannot be imported ({type(error).__name__})"
         yield CheckResult(
             name=requirement.name,
@@ -138,7 +138,7 @@ def _check_bundle(bundle: BundleOptions) -> Iterator[CheckResult]:
     try:
         sanitizer = bundle.load_sanitizer()
     except (BundleTooLarge, ContentHashMismatch, WrongSigner):
-        raise  # not the bundle that the options demand: an error, as of every command
+        raise  # another bundle than the options require is an error, as in every command
     except TextveilError as error:
         advice = "copy or build the bundle again; the built-in one: pip install --force-reinstall textveil"
         yield CheckResult(name="bundle", state="failed", found=str(error), advice=advice)
@@ -152,7 +152,7 @@ def _check_bundle(bundle: BundleOptions) -> Iterator[CheckResult]:
     try:
         output = sanitizer.sanitize(_TRIAL_TEXT, protect="names", style="tag").text
     except OptionError:
-        return  # a bundle without the mode names
+        return  # the bundle has no lists for the mode names
     except TextveilError as error:
         yield CheckResult(
             name="trial text", state="failed", found=str(error), advice="pip install --force-reinstall textveil"

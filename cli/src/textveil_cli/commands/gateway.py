@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from textveil_cli.serve.access import AccessRule
 
 _HOUR_SECONDS = 3600
-#: Each connection of a client may need one to the upstream; most systems allow a process 1,024 files.
+#: Maximum number of client connections. Each may need one to the upstream, and most systems allow 1,024 open files.
 _MAX_CONNECTIONS = 450
 
 

@@ -24,7 +24,7 @@ StageProgressReporter = Callable[[str, int, int], None]
 
 #: Maximum bytes of one read; a terminal or pipe returns fewer, so lines are processed as they arrive.
 _READ_BYTES = 1 << 20
-#: Shape of the name of a text file; private text hardly has it.
+#: Shape of the name of a text file. Private text hardly ever has this shape.
 _DATA_FILE_NAME = re.compile(r"[\w.+-]{1,60}\.(?:txt|md|log|csv|tsv|jsonl?|ndjson|parquet|pq|gz|zst)", re.I)
 
 

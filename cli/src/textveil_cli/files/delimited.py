@@ -61,7 +61,7 @@ class DelimitedLayout:
                 quoted_row.add_line(line)
                 if quoted_row.size > self._selection.max_row:
                     raise FieldTooLong(f"{self._name}, row {self._row + 1}: a cell exceeds --max-field-bytes")
-                if quoted_row.quotes % 2:  # the open cell stays open
+                if quoted_row.quotes % 2:  # the last cell is still open
                     continue
             elif line in _LINE_ENDS:
                 yield TableRow(number=0, line=self._line, parts=[line])

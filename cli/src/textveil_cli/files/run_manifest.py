@@ -116,7 +116,7 @@ class RunManifest:
         """
         if not os.path.lexists(target):
             return None
-        entry = self._finished.get(source.name)  # the entry is written before the output gets its name
+        entry = self._finished.get(source.name)  # the entry is written before the output is renamed to its final path
         if (
             entry is None
             or source.path is None

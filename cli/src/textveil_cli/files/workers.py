@@ -113,5 +113,5 @@ def _sanitize_with_bundle(texts: list[str], sizes: list[int]) -> RewrittenDocume
     bundle, expected_bundle, options = _jobs[-1]
     if not _sanitizers:
         _sanitizers.append(Sanitizer.load(bundle, **expected_bundle))
-        gc.freeze()  # excludes the loaded data from garbage collection, which takes a fifth of the time of short cells
+        gc.freeze()  # without this, garbage collection of the loaded data takes a fifth of the time for short cells
     return sanitize_block(_sanitizers[-1], texts, sizes, options)

@@ -89,7 +89,7 @@ class ApiReplyRestorer:
         try:
             result = self._exchange.incoming(reply, record=record, other_parts=other_parts)
         except InputError:
-            return reply  # of an unknown shape: nothing is restored
+            return reply  # unknown shape: nothing is restored
         if is_counted:
             self._count_result(result)
         return result.reply
@@ -117,7 +117,7 @@ class ApiReplyRestorer:
         """
         if group not in self._views:
             self._views[group] = view = self._exchange.make_reply_view()
-            if self._common_view.has_effect:  # a construct began in a value outside all texts
+            if self._common_view.has_effect:  # a link or markup began in a value outside all texts
                 view.stop_restoring()
         return self._views[group]
 

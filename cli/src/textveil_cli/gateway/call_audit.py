@@ -12,11 +12,11 @@ from typing import Any
 from textveil import Conversation
 from textveil.errors import InputError
 
-#: Fields with arguments, and objects in which a call has them.
+#: Fields that contain arguments, and fields of a call whose objects contain such a field.
 _ARGUMENT_FIELDS, _CALL_OBJECT_FIELDS = ("arguments", "input", "partial_json"), ("function", "custom", "function_call")
-#: Fields without calls: tool definitions and usage.
+#: Fields that never contain a tool call, such as tool definitions.
 _CALL_FREE_FIELDS = frozenset(("tools", "usage"))
-#: Calls that the provider runs itself.
+#: Tool calls that the provider runs itself.
 _PROVIDER_CALL_TYPES = frozenset(("mcp_call", "mcp_approval_request", "server_tool_use", "mcp_tool_use"))
 _PROVIDER_EVENTS = ("response.mcp_call_arguments.",)
 _PARTIAL_EVENTS = ("response.function_call_arguments.", "response.custom_tool_call_input.")

@@ -16,10 +16,10 @@ from textveil_cli.gateway.api_replies import (
 )
 from textveil_cli.gateway.sse import ServerSentEvent
 
-#: Fields of a message with text. ``_THOUGHT_FIELDS`` are fields that servers of open models write before the answer.
+#: Fields of a message that contain text. Servers of open models write ``_THOUGHT_FIELDS`` before the answer.
 _THOUGHT_FIELDS, _ANSWER_FIELDS = ("reasoning", "reasoning_content"), ("content", "refusal")
 _TEXT_FIELDS = (*_ANSWER_FIELDS, *_THOUGHT_FIELDS)
-#: Field in which some servers repeat a thought.
+#: Field in which some servers repeat the reasoning text.
 _DETAILS_FIELD = "reasoning_details"
 
 
@@ -30,7 +30,7 @@ class ChatReplyRestorer(ApiReplyRestorer):
 
     def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
         super().__init__(exchange, tools)
-        #: Restored texts that have ended, each with the original of the model.
+        #: Restored form of each ended text, and the form that the model wrote.
         self._ended_texts: dict[Any, tuple[str, str]] = {}
 
     def _get_group(self, place: Any) -> Any:
@@ -92,7 +92,9 @@ class ChatReplyRestorer(ApiReplyRestorer):
     def _restore_delta(self, index: Any, delta: dict[str, Any]) -> None:
         texts = {name: delta[name] for name in (*_THOUGHT_FIELDS, *_ANSWER_FIELDS) if isinstance(delta.get(name), str)}
         restored = dict.fromkeys(texts, "")
-        for text in find_displayed_texts(delta.get(_DETAILS_FIELD), is_part=True):  # the thought again, or a part of it
+        for text in find_displayed_texts(
+            delta.get(_DETAILS_FIELD), is_part=True
+        ):  # the reasoning text again, or a part of it
             self._get_view(index).pass_part(_DETAILS_FIELD, text)
         self._track_in_choice(index, drop_fields(delta, *texts, _DETAILS_FIELD))
         for name, text in texts.items():

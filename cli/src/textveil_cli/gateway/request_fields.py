@@ -82,7 +82,7 @@ FIELDS_BY_PATH: Mapping[str, Mapping[str, int]] = {
 _IDENTIFIER = re.compile(r"[\w.:+/=|-]{0,512}", re.ASCII)
 _KEY_PATTERN = re.compile(r"[\w.$-]{1,64}", re.ASCII)
 _REFERENCE_TYPE = "item_reference"
-#: As many ids as a conversation stores.
+#: Maximum number of item ids in a request: as many as a conversation stores.
 _MAX_REFERENCES = 2_000
 _MAX_DEPTH, _MAX_ENTRIES, _MAX_INTEGER = 6, 2_000, 1 << 64
 

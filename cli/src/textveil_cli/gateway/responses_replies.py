@@ -36,9 +36,9 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         self._last_deltas: dict[Any, dict[str, Any]] = {}
         self._inserted_count = 0
         self._has_recorded_items = False
-        #: The original and the restored text of each text that has ended.
+        #: For each ended text the form that the model wrote, and the restored form.
         self._ended_texts: dict[Any, tuple[str, str]] = {}
-        #: Thoughts and other texts that pass unchanged, in parts.
+        #: Parts of reasoning texts and other texts that pass unchanged.
         self._passed_parts: dict[Any, list[str]] = {}
         self._passed_texts: set[str] = set()
 

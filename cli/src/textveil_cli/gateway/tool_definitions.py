@@ -32,11 +32,11 @@ _SETTING_FIELDS = frozenset(
     """.split()
 )
 _EXAMPLES_FIELD, _DOMAIN_FIELDS = "input_examples", frozenset(("allowed_domains", "blocked_domains"))
-#: A host of a domain list. A path, a query or a user name in front of the host may be text of the user.
+#: A host in a list of domains. A path, a query or a user name before the host could be text of the user.
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?(?::[0-9]{1,5})?", re.ASCII)
-#: Keys inside settings that are the APIs' own, beside the known fields and names made of common words.
+#: Allowed keys inside settings, in addition to the known fields and to names made of common words.
 _KEYS = frozenset("ttl enabled tool_names read_only never always ranker score_threshold hybrid_search".split())
-#: Types of tools whose ``parameters`` are a schema. For any other type they are settings of a tool of the provider.
+#: Types of tools whose ``parameters`` are a schema. For other types they are settings of a tool that the provider runs.
 _FUNCTION_TYPES = (None, "function", "custom", "tool_search")
 #: Fields of settings with secrets or files.
 _REFUSED_FIELDS = frozenset("domain_secrets data headers authorization".split())

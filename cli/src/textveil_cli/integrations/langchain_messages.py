@@ -147,7 +147,7 @@ class ChunkedReplyRestorer:
         self._stream: RecordedReplyStream | None = None
         self._view = conversation.make_reply_view()
         self._calls = AIMessageChunk(content="")
-        #: Place of the newest text, as a part without its text; ``None`` for a content of one string.
+        #: Fields that identify the part with the newest text; ``None`` if the content is one string.
         self._newest_part: dict[str, Any] | None = None
         self._newest_place: Any = None
         self._begun_places: set[Any] = set()

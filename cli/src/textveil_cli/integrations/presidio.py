@@ -36,10 +36,10 @@ except ImportError as error:
 
 _APOSTROPHES = ("'", "\u2019")
 _BLANKS = re.compile(r"(\s+)")
-#: States of ``preview`` for words whose type the entity decides.
+#: States of ``preview`` for words whose type Presidio's entity label decides.
 _RANDOMIZED_STATES = frozenset(("randomized", "unknown"))
-#: The same in the mode ``names``. It includes kept words: a span is read without its context, so *Hope* counts as the
-#: first word of a sentence.
+#: The same states in the mode ``names``. They include kept words: a span has no context, so that *Hope* could be the
+#: common word at the beginning of a sentence.
 _UNTYPED_STATES = frozenset(("kept", "acronym", "organization", "person", "word"))
 #: Listed words of the type of an entity: for the first word of a span, and for the others.
 _LISTED_WORDS = {
@@ -94,7 +94,9 @@ class TextveilOperator(Operator):
         sanitizer, entity = _make_sanitizer(params), (params or {}).get("entity_type", "")
         listed_words = _LISTED_WORDS.get(entity)
         if sanitizer.terms.protect == "names" and entity != _UNFORCED_ENTITY:
-            sanitizer = _make_sanitizer({**(params or {}), "facts": "none"})  # what a detector found is replaced
+            sanitizer = _make_sanitizer(
+                {**(params or {}), "facts": "none"}
+            )  # every word that Presidio found is replaced
             text = _insert_unlisted_words(text, sanitizer) if listed_words is None else text
         return sanitizer(text if listed_words is None else _insert_listed_words(text, listed_words, sanitizer))
 

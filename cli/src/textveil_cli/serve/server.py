@@ -32,7 +32,7 @@ except ImportError as error:
 
 _TOKEN_CHARACTERS = 32
 _BACKLOG = 512
-#: Seconds that the process may take to end after the responses in progress.
+#: Maximum seconds from the last response to the end of the process.
 _END_SECONDS = 5
 #: The rest of a refused request is discarded up to this multiple of the limit of a body, so that its client reads the
 #: response.

@@ -32,7 +32,7 @@ _ONE_DOCUMENT_ERROR = "--save-mapping needs one document: pass one line, one --t
 _ENCODING_ADVICE, _REJECTED_ROWS_ADVICE = "save it as UTF-8", "; --rejected-rows FILE skips rejected lines"
 #: Maximum number of characters in one write of a long text.
 _MAX_WRITE_CHARACTERS = 1 << 20
-#: Smaller inputs finish before anyone could read a bar.
+#: Smallest input for which a progress bar is shown.
 _BAR_FROM_BYTES = 20_000_000
 
 SanitizeLines = Callable[[list[str]], list[Result]]
@@ -72,7 +72,7 @@ def sanitize_plain_text(arguments: SanitizeArguments, sanitizer: Sanitizer, opti
             tally.add_results(results)
         if receipt is not None:
             receipt.add_releases(results)
-        if mapping is not None:  # first: recovering a text whose mapping is lost would take a second release
+        if mapping is not None:  # before the output: if the mapping were lost, only a second release could replace it
             _write_mapping(mapping, results)
         if views is not None:
             views.add_results(texts, results)
@@ -253,7 +253,7 @@ def _read_documents(descriptor: int, name: str, arguments: SanitizeArguments) ->
     lines_read, is_one_document = (
         0,
         arguments.save_mapping is not None or arguments.ledger.replay_cache,
-    )  # no --rejected-rows there
+    )  # plain text has no --rejected-rows
     for lines, ended, consumed in read_lines(
         descriptor, name, _ENCODING_ADVICE if is_one_document else _ENCODING_ADVICE + _REJECTED_ROWS_ADVICE
     ):
