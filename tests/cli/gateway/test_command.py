@@ -49,7 +49,7 @@ WRONG: list[tuple[list[str], int, str]] = [
     (
         ["--upstream", "https://a.example", "--upstream-certificates", "none"],
         1,
-        "textveil: service: the file of the ups",
+        "textveil: service: --upstream-certificates: the file",
     ),
     (
         ["--upstream", "http://[::1]:1", "--upstream-certificates", "none"],
