@@ -39,9 +39,9 @@ _MIN_NAME_WORDS = 2
 _TAG = re.compile(r"\[([\w-]+) (\d+)\]")
 _TAG_NOTATIONS = ("[{}{}]", "[{}_{}]", "[{}-{}]", "({} {})", "({}{})", "({}_{})", "{{{} {}}}", "{{{}{}}}", "{{{}_{}}}")
 TAG, BARE_TAG = "tag", "bare tag"
-#: Beginnings of the notations of a language: the name of an inflection follows, or what replaces the word before.
+#: Prefixes of notations. The name of the inflection follows, or the text that replaces the word before the surrogate.
 _INFLECTION, _ELISION = "inflection ", "elision "
-#: Notations of a person with initials (``_write_initials``).
+#: Notations of a person's name with initials (``_write_initials``).
 _INITIALS_NOTATIONS = frozenset((
     "initial", "initial without dot", "initials", "initials without blanks", "initial last", "initial after Dear",
     "initial after Hi",
@@ -61,11 +61,9 @@ class SurrogatePair(NamedTuple):
         lead: Number of characters at the start of ``output`` that the original replaces. The rest of ``output`` is
             context, and remains. 0 means that the original replaces all characters.
         weak: Whether the surrogate is so short that it may also be a word of the reply itself. Then it is restored only
-            in
-            its context.
+            in its context.
         before: Lookup key of the word or sign that must precede a weak surrogate; empty if any word may precede it. In
-            a
-            pair with ``after``: the text before the surrogate in the sanitized text.
+            a pair with ``after``: the text before the surrogate in the sanitized text.
         after: The text after the surrogate in the sanitized text. The pair applies only where a reply repeats the text
             around the surrogate (see ``textveil.text.quotations``). ``None`` for pairs that apply at any position.
     """
@@ -127,7 +125,9 @@ def fold_text(text: str) -> str:
 
 
 def split_elision(written: str) -> tuple[str, str]:
-    """Split an elided form into the word before the surrogate, with its blank or apostrophe, and the surrogate.
+    """Split an elided form into the word before the surrogate, and the surrogate.
+
+    The word keeps its blank or apostrophe.
 
     >>> split_elision("de Keller"), split_elision("d'Anna")
     (('de ', 'Keller'), ("d'", 'Anna'))
@@ -149,13 +149,14 @@ def is_elision(form: SurrogateForm) -> bool:
 def iterate_forms(pair: SurrogatePair, rules: ReplyRules = NO_REPLY_RULES) -> Iterator[tuple[str, str]]:
     """Yield each form of a surrogate as folded text (see ``fold_text``), with its notation.
 
-    The first form is the surrogate itself, with an empty notation.
+    A form is a spelling of the surrogate that a reply may use. The first form is the surrogate itself, with an empty
+    notation.
 
     Args:
         pair: The surrogate, with its original.
-        rules: Rules of the language. They add inflections. They also add forms with the word before the surrogate if
-            the
-            original changes that word: a reply with ``de Keller`` needs ``d'Anna`` if the original is ``Anna``.
+        rules: Rules of the language. They add inflections. They also add forms with the word before the surrogate, if
+            the original changes that word. If the surrogate ``Keller`` replaces ``Anna``, then ``de Keller`` becomes
+            ``d'Anna``.
     """
     output = pair.output
     folded = fold_text(output)
@@ -249,8 +250,7 @@ def match_case(written: str, output: str, original: str) -> str:
     """Return the original with the case in which the reply has the surrogate.
 
     The original keeps its own spelling if ``written`` has the same case pattern as ``output``, or if the original or
-    the
-    surrogate is not a plain word (an address, a number). Otherwise it gets the case pattern of ``written``.
+    the surrogate is not a plain word (an address, a number). Otherwise it gets the case pattern of ``written``.
 
     Args:
         written: The surrogate as written in the reply.

@@ -228,7 +228,7 @@ def read_link(state: RegionState, frame: OpenRegion, kind: int, character: str, 
 
 
 def _read_plain_link(state: RegionState, frame: OpenRegion, character: str) -> None:
-    """Process a character of ``(address "title")``, a form of link that all readers end in the same way.
+    """Process a character of ``(address "title")``, which all Markdown viewers end in the same way.
 
     If the link differs from this form, all following text counts as a link.
     """
@@ -296,8 +296,7 @@ def end_definition(state: RegionState, frame: OpenRegion) -> None:
     """End the definition of a link.
 
     If its address contains a quotation mark, all following text counts as a link, because the library showdown begins
-    an
-    attribute at that mark.
+    an attribute at that mark.
     """
     if frame.torn:
         state.give_up(Region.LINK)

@@ -20,13 +20,13 @@ _COUNTED = re.compile(r"[0-9]{1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,4}\.[0-9
 _DECIMAL = re.compile(r"[0-9]{1,3}\.[0-9]{1,4}")
 #: Numbers of an amount of money.
 _AMOUNT = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,2})?|[0-9]{1,3}(?:[,.][0-9]{3}){1,3}(?:[.,][0-9]{1,2})?")
-#: Number of items before a bare number none of which is a word of a secret or of an address.
+#: Among this many items before a number without a unit, no word for a secret or an address may occur.
 _FAR = 5
-#: Bare numbers above 89 that no age and no date is.
+#: Numbers above 89 without a unit that are neither ages nor parts of dates.
 _ROUND = frozenset("200 256 500 512 1000 1024".split())
-#: A time of a recording, as subtitles have it.
+#: A time stamp of subtitles.
 _TIMESTAMP = re.compile("[0-9]{2}:[0-5][0-9]:[0-5][0-9][.,][0-9]{3}")
-#: A month and a year, and words before those of a card.
+#: A month with a year; and words before the expiry date of a card.
 _MONTH_YEAR = re.compile("(?:0?[1-9]|1[0-2])/(?:19|20)[0-9]{2}")
 _EXPIRY_WORDS = frozenset("exp expiration expire expires expiry thru until valid".split())
 _COUNTED_TYPES = frozenset(("number", "year", "digits", "phone"))
@@ -99,7 +99,7 @@ class NumberFacts:
         return entity_type in ("time", "decade")
 
     def _is_time_place(self, place: LinePlaces, index: int) -> bool:
-        """Return whether the context of a time of a recording permits the rule to keep the time.
+        """Return whether a time stamp of a recording, as in subtitles, may be kept in its context.
 
         No date may be near it, and no word for a secret or an address may precede it.
         """
@@ -116,8 +116,7 @@ class NumberFacts:
         """Return whether the context permits the rule to keep a month with its year.
 
         They must not be a part of a full date or of a card. So the sentence must contain no day and no number of a card
-        or
-        account, and no word for a secret, an address or an expiry may precede them.
+        or account, and no word for a secret, an address or an expiry may precede them.
         """
         if place.follows(index, self._before_values | _EXPIRY_WORDS, _FAR):
             return False

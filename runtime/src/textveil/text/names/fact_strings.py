@@ -30,9 +30,9 @@ _CASED_UNITS = frozenset(
         *("mmHg", "pH", "\u03bcL"),
     )
 )
-#: Fewest letters of the word behind an elided one, as in *l'image*.
+#: Smallest number of letters of the word after an elided word, as in *l'image*.
 _MIN_ELIDED = 3
-#: Beginning of the names of the pools of words, whose entries are common words.
+#: Prefix of the names of pools with surrogates for unlisted words, which are common words.
 _WORD_POOLS = "word"
 _PERSON_LISTS = ("given", "family", "given-abroad")
 _PLACE_LISTS = ("street-word", "firm-word", "city", "country", "state", "place", "particle", "title", "group")
@@ -79,7 +79,7 @@ class FactStrings:
 
     @cached_property
     def _pool_words(self) -> frozenset[str]:
-        """Common words in lower case that are in pools of words, and in no other pool of surrogates."""
+        """Common words in lower case that are surrogates for unlisted words, and for no other type."""
         pools = self.lists.surrogate_pools.items()
         words = frozenset(word for name, pool in pools if name.startswith(_WORD_POOLS) for word in pool)
         return words.difference(
@@ -103,7 +103,7 @@ class FactStrings:
 
     @cached_property
     def _shared_pool_words(self) -> frozenset[str]:
-        """Words of the pools of words that are no surrogates because all types are written as tags."""
+        """Surrogates for unlisted words that can be kept as words, because all types are written as tags."""
         return self._pool_words - self.persons - self.denied if self._only_tags else frozenset()
 
     @cached_property
@@ -241,8 +241,7 @@ class FactStrings:
         """Return whether a span of capitalized words may be a heading.
 
         It must consist of common words and terms that are not names of persons or places. If it has several words, at
-        least one
-        of them must be a word that often begins sentences.
+        least one of them must be a word that often begins sentences.
         """
         if any(token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER) for token in tokens):
             return False

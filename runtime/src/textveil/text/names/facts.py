@@ -34,7 +34,7 @@ from textveil.text.names.tokens import (
 )
 from textveil.text.segmentation import LOWER, TITLE
 
-#: Number of elements that are read together at most. Nothing is kept on account of what may follow a cut.
+#: Largest number of elements that are read together. No element is kept because of unknown text after them.
 _MAX_BATCH = 1 << 10
 _STRINGS = frozenset(("file", "path", "key", "id"))
 _COUNTRIES = frozenset(("country", "the-country"))
@@ -78,7 +78,7 @@ class FactRules:
         self._secret = self._facts.secret_words
         self._before_values = self._secret | self._facts.address_words
         self._before_names = self._secret | self._facts.name_leads | self._facts.kin
-        #: The rules of each round, and the types of the spans that it can keep; ``None`` for several.
+        #: The rule of each round, and the provisional types of the spans that it can keep; ``None`` for all types.
         self._rules = (
             (self._is_kept_word, None),
             (self._is_linked_word, _WORDS),
@@ -92,8 +92,7 @@ class FactRules:
 
         Returns:
             The text of the roles, with a blank after each, and the span of the rest. ``None`` if the span does not
-            begin with a
-            role, or if only a single initial follows the roles.
+            begin with a role, or if only a single initial follows the roles.
         """
         span, count = mention.span, 0
         tokens = span.tokens
@@ -131,7 +130,7 @@ class FactRules:
         classify_span: Callable[[EntitySpan], EntityMention],
         may_correct: bool = False,
     ) -> Iterator[str | EntityMention]:
-        """Yield kept texts and mentions in turn, after each mention that a rule covers became kept text.
+        """Turn each mention that a rule covers into kept text, and yield kept texts and mentions in turn.
 
         Args:
             elements: Kept texts and mentions, in order.
@@ -299,7 +298,7 @@ class FactRules:
             return False
         if place.follows_role(index, facts.roles):
             return False
-        if len(tokens) > 1 and tokens[0].key in facts.roles:  # in Patient Summer the rest may be a name
+        if len(tokens) > 1 and tokens[0].key in facts.roles:  # in ``Patient Summer`` the second word may be a name
             return False
         if begins:
             followers = facts.start_followers if strings.is_rare(tokens[0].key) else None

@@ -24,7 +24,7 @@ DIGIT_JOINS = frozenset(_GAPS["joins_digits"])
 _LINE_BREAKS = frozenset(_GAPS["line_breaks"])
 #: Layouts (here: the number of digits) of ages and of area codes.
 SHORT_NUMBER_LAYOUTS = frozenset(("1", "2", "3"))
-#: Types of numbers that a plus sign before them belongs to.
+#: Types of numbers that may begin with a plus sign.
 TYPES_WITH_PLUS = frozenset((DIGIT_GROUP, "phone", "account"))
 #: Gaps between digits that open or close a bracket.
 _OPENS_BRACKET, CLOSES_BRACKET = " (", frozenset((")", ") "))
@@ -125,8 +125,8 @@ def find_list_number(
     """Return the number of a list item at the beginning of a line, such as ``(2, 1)`` for ``2.1``.
 
     The result is empty if the line is not a list item, or if its number does not continue the list. A list continues
-    with
-    the next number, or begins with 1. A nested list continues at any level, or begins with 1 below the last number.
+    with the next number, or begins with 1. A nested list continues at any level, or begins with 1 below the last
+    number.
 
     Args:
         words: Words of some lines.
