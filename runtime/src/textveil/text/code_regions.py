@@ -166,7 +166,14 @@ def _read_tag_in_code(state: RegionState, frame: OpenRegion, character: str) -> 
 
 
 def read_fence(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> Region:
-    """Process a character of a fenced block of code, and return the region of this character."""
+    """Process a character of a fenced block of code, and return the region of this character.
+
+    Args:
+        state: State of the region scanner.
+        frame: The region of the block.
+        character: The next character.
+        at_start: Whether the character is the first one of the text of a line.
+    """
     _note_hazard(state, frame, character)
     if not frame.started:  # the line that opens it
         if character == "\n":
@@ -230,7 +237,14 @@ def _follow_link_in_fence(state: RegionState, frame: OpenRegion, character: str,
 
 
 def read_inline(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> Region:
-    """Process a character of inline code, and return the region of this character."""
+    """Process a character of inline code, and return the region of this character.
+
+    Args:
+        state: State of the region scanner.
+        frame: The region of the code.
+        character: The next character.
+        at_start: Whether the character is the first one of the text of a line.
+    """
     if (at_start and character not in LETTERS and character < "\x80") or (character == ">" and state.phase == START):
         frame.torn = frame.torn or "\n" in frame.info  # for some readers this line begins another block
     if character == "\n":

@@ -339,7 +339,13 @@ def open_tag(state: RegionState, frame: OpenRegion | None, character: str) -> bo
 
 
 def read_angle(state: RegionState, frame: OpenRegion, character: str) -> Region:
-    """Process a character of a possible tag or address in angle brackets, and return its region."""
+    """Process a character of a possible tag or address in angle brackets, and return its region.
+
+    Args:
+        state: State of the region scanner.
+        frame: The region of the tag.
+        character: The next character.
+    """
     name = frame.destination
     if frame.lost:
         if character in _REGION_OPENERS or (character == ">" and state.phase == START):

@@ -268,7 +268,7 @@ class _SurrogateSpellings:
     ) -> Iterator[RewrittenElement]:
         """Yield the elements of a text with their outputs.
 
-        A randomized word gets no mention, because it is never restored.
+        The element of a randomized word has no mention, because such a word is never restored.
         """
         rest = iter(draws)
         for element in elements:
