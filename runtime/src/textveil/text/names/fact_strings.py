@@ -30,6 +30,8 @@ _CASED_UNITS = frozenset(
         *("mmHg", "pH", "\u03bcL"),
     )
 )
+#: Scales of temperature after the degree sign.
+_DEGREES = frozenset(("C", "F"))
 #: Smallest number of letters of the word after an elided word, as in *l'image*.
 _MIN_ELIDED = 3
 #: Prefix of the names of pools with surrogates for unlisted words, which are common words.
@@ -170,6 +172,30 @@ class FactStrings:
     def is_unit(self, text: str) -> bool:
         """Return whether a string is a unit of measurement with a capital letter, such as ``kWh``."""
         return text in _CASED_UNITS and text.lower() in self.words.units
+
+    def is_degree(self, text: str) -> bool:
+        """Return whether an initial is a scale of temperature, as in ``37.5 °C``."""
+        return text in _DEGREES and text.lower() not in self.denied
+
+    def is_determined(self, text: str) -> bool:
+        """Return whether a noun in lower case, or from ``useful`` an acronym, may be a part of a name or initials."""
+        word = text.lower()
+        has_case = text == word or (self.is_useful and text == word.upper())
+        return has_case and word in self.words.determined_nouns and self.is_shared(word)
+
+    def is_variety(self, word: str) -> bool:
+        """Return whether a word in lower case may precede the name of a language: ``brazilian``."""
+        return self.is_useful and word in self.words.language_varieties and word not in self.denied
+
+    def is_country_variety(self, text: str) -> bool:
+        """Return whether the short form of a country may precede the name of a language, as in ``US English``."""
+        return text.isupper() and self.is_variety(text.lower()) and self.is_shared(text.lower())
+
+    def begins_as_group(self, text: str) -> bool:
+        """Return whether the name of a group in Title case is a common word that may begin a sentence: *Left*."""
+        word = text.lower()
+        marks = self.common.get(word, 0)
+        return text.istitle() and word in self.words.starts and marks & START > 0 and not marks & (NAME | CENSUS | RARE)
 
     def is_plural(self, word: str) -> bool:
         """Return whether a kept word is the plural of a common noun."""
