@@ -1,11 +1,11 @@
-"""Define the command line ``textveil-export``; each command is imported when it is called."""
+"""Define the command line ``textveil-export``; it imports the module of a command when the command runs."""
 
 import sys
 
 from textveil import __version__
 from textveil_cli.console import make_command_line, run
 
-#: Commands with the first sentence of their documentation.
+#: Name of each command, with the first sentence of its help.
 COMMANDS = {
     "table": "Build a text bundle from words and vectors: a staircase, SanText, or both.",
     "staircase": "Build a bundle with only a staircase, over the words of a finished bundle.",

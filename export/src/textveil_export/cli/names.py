@@ -1,4 +1,4 @@
-"""Define ``textveil-export names``, which adds the lists of the mode ``names``."""
+"""Define ``textveil-export names``, which adds the lists of the mode ``names`` to a bundle."""
 
 from pathlib import Path
 from typing import Annotated

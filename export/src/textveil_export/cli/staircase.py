@@ -1,4 +1,4 @@
-"""Define ``textveil-export staircase``, which builds a staircase over the words of a bundle."""
+"""Define ``textveil-export staircase``, which builds the staircase mechanism over the words of a bundle."""
 
 from pathlib import Path
 from typing import Annotated

@@ -31,7 +31,7 @@ FORMAT, FORMAT_VERSION = "textveil-checkpoint", 1
 CHECKPOINT, HEAD, CLASSIFIER, RECORD = "checkpoint.json", "head.safetensors", "classifier.safetensors", "record.json"
 CONFIG, WEIGHTS, VOCABULARY = "extractor/config.json", "extractor/model.safetensors", "extractor/vocab.txt"
 MODES = ("l1", "l2", "box")
-#: Pieces with a meaning of their own: no text produces them, and ``keep_pieces`` never removes them.
+#: Special WordPieces. The tokenizer never produces them from a text, and ``keep_pieces`` never removes them.
 SPECIAL_PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 _KEYS = {
@@ -52,7 +52,7 @@ _KEYS = {
 _REQUIRED = {CONFIG, WEIGHTS, VOCABULARY, HEAD, CLASSIFIER}
 _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?|[0-9]+e-[0-9]+")
 
-#: Values of ``model_type`` in a configuration that can be exported.
+#: Values of ``model_type`` in a configuration whose models can be exported.
 SUPPORTED_MODELS = ("bert",)
 _MODEL_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
@@ -61,27 +61,28 @@ Arrays = dict[str, NDArray[np.float32]]
 
 @dataclass(frozen=True, kw_only=True)
 class Checkpoint:
-    """A trained encoder and the classifier for the vectors it releases.
+    """A trained encoder, and the server's classifier for its released vectors.
 
     Attributes:
         mode: ``l1``, ``l2`` or ``box``: the set that contains the vector.
-        dimension: Coordinates of the vector, k.
-        head_hidden: Width of the head's hidden layer, or ``None`` for a linear head.
+        dimension: Number of coordinates of the vector, ``k``.
+        head_hidden: Width of the hidden layer in the head, which maps BERT's output to the vector; ``None`` for a
+        linear head.
         max_tokens: Longest input in WordPieces, [CLS] and [SEP] included.
         labels: Labels of the classifier, in the order of its outputs.
-        lowercase: Whether texts are lower-cased and stripped of accents.
-        levels: Epsilons of the whole text in training, decimal strings, ascending.
+        lowercase: Whether the tokenizer lower-cases texts and strips accents.
+        levels: Epsilons per text in training, decimal strings, ascending.
         delta: Delta of the mode ``l2``, a decimal string; ``None`` for other modes.
         word_dropout: Probability with which training dropped words, a decimal string.
         extractor: The BERT model in float32, in evaluation mode.
         vocabulary: WordPieces by id.
         head: Arrays ``hidden.weight`` (head_hidden, width) and ``hidden.bias`` if there is a hidden layer,
-            ``out.weight`` (k, head_hidden or width) and ``out.bias``.
-        classifier: Arrays named like those of the head, from k + 1 inputs (the released vector, then ln epsilon) to one
-            output per label.
+        ``out.weight`` (k, head_hidden or width) and ``out.bias``.
+        classifier: Arrays with the same names as in ``head``, for k + 1 inputs (the released vector, then ln epsilon)
+        and one output per label.
         classifier_bytes: Content of the classifier's file.
         content_hash: SHA-256 of ``checkpoint.json``, which contains the hashes of the other files.
-        record: Record of the training run, empty if there is none.
+        record: Record of the training run; empty if the checkpoint has no record.
     """
 
     mode: str
@@ -103,7 +104,7 @@ class Checkpoint:
 
 
 def load_checkpoint(folder: Path) -> Checkpoint:
-    """Read a checkpoint, and check each key, hash and shape.
+    """Read the checkpoint of a trained encoder, and check its keys, hashes and shapes.
 
     Args:
         folder: Folder that training wrote.
@@ -151,12 +152,16 @@ def load_checkpoint(folder: Path) -> Checkpoint:
 
 
 def is_decimal(text: object) -> bool:
-    """Return whether a value is a positive decimal number as text, such as ``"1e-6"``."""
+    """Return whether a value is a string with a positive decimal number, such as ``"1e-6"``."""
     return isinstance(text, str) and _DECIMAL.fullmatch(text) is not None and Decimal(text) > 0
 
 
 def _read_record(folder: Path) -> dict[str, Any]:
-    """Read the record of the training run."""
+    """Read the record of the training run.
+
+    Raises:
+        EncoderCheckpointError: The training has not finished.
+    """
     if not (folder / RECORD).is_file():
         return {}
     record = _read_json(folder, RECORD)
@@ -166,15 +171,15 @@ def _read_record(folder: Path) -> dict[str, Any]:
 
 
 def _check_settings(content: dict[str, Any]) -> None:
-    """Check the type and range of each setting."""
+    """Check the type and range of each setting in ``checkpoint.json``."""
 
     def refuse_unless(condition: bool, complaint: str) -> None:
-        """Raise an error unless a condition holds."""
+        """Raise ``EncoderCheckpointError`` with the text ``complaint`` if ``condition`` is false."""
         if not condition:
             raise EncoderCheckpointError(f"{CHECKPOINT}: {complaint}")
 
     def positive(value: object) -> bool:
-        """Return whether a value is a positive integer."""
+        """Return whether a value is a positive integer, and not a boolean."""
         return type(value) is int and value >= 1
 
     refuse_unless(content["mode"] != "none", "the model was trained without noise, so it has no private release")
@@ -198,7 +203,12 @@ def _check_settings(content: dict[str, Any]) -> None:
 
 
 def _check_files(folder: Path, files: dict[str, str]) -> None:
-    """Check that the required files are listed, and the hash of each listed file."""
+    """Check that ``files`` lists all required files, and that each listed file has its hash.
+
+    Args:
+        folder: The checkpoint.
+        files: SHA-256 by file name.
+    """
     missing = sorted(_REQUIRED - files.keys())
     if missing:
         raise EncoderCheckpointError(f"{CHECKPOINT}: does not list {missing[0]}")
@@ -216,7 +226,7 @@ def _check_files(folder: Path, files: dict[str, str]) -> None:
 
 
 def _load_extractor(folder: Path, content: dict[str, Any]) -> BertModel:
-    """Load the BERT model from configuration and weights."""
+    """Load the BERT model of a checkpoint from its configuration and weights."""
     config = _read_json(folder, CONFIG)
     if (obstacle := find_export_obstacle(config)) is not None:
         raise EncoderCheckpointError(f"{CONFIG}: {obstacle}")
@@ -243,7 +253,9 @@ def _load_extractor(folder: Path, content: dict[str, Any]) -> BertModel:
 
 
 def find_export_obstacle(config: Mapping[str, Any]) -> str | None:
-    """Return why a model with a configuration cannot be exported, and what can; None if it can be.
+    """Return the reason why a model cannot be exported, or ``None`` if it can.
+
+    The reason is a message that also names the supported models.
 
     Args:
         config: Content of the model's ``config.json``.
@@ -266,14 +278,14 @@ def find_export_obstacle(config: Mapping[str, Any]) -> str | None:
 
 
 def _describe_model_type(model_type: object) -> str:
-    """Return a model type of a configuration for a message; a long or unusual one is not repeated."""
+    """Return a model type for an error message; a long or unusual one is replaced by a description."""
     if isinstance(model_type, str) and _MODEL_TYPE.fullmatch(model_type):
         return f"a model of type {model_type}"
     return "a model without a known type"
 
 
 def _read_vocabulary(folder: Path, size: int) -> tuple[str, ...]:
-    """Read the vocabulary, and check its size and special WordPieces."""
+    """Read the vocabulary of a checkpoint, and check its size and special WordPieces."""
     try:
         pieces = _read_bytes(folder, VOCABULARY).decode("utf-8").removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
@@ -287,7 +299,16 @@ def _read_vocabulary(folder: Path, size: int) -> tuple[str, ...]:
 
 
 def _read_layers(data: bytes, name: str, width: int, outputs: int) -> Arrays:
-    """Read a linear layer ``out`` from ``width`` inputs, optionally after a layer ``hidden``."""
+    """Read the arrays of a network from a safetensors file, and check their shapes.
+
+    The network has a linear layer ``out``, and optionally a layer ``hidden`` before it.
+
+    Args:
+        data: Content of the file.
+        name: Name of the file, for error messages.
+        width: Number of inputs of the network.
+        outputs: Number of outputs of the network.
+    """
     try:
         arrays = load_tensors(data)
     except (SafetensorError, ValueError, KeyError) as error:
@@ -304,7 +325,11 @@ def _read_layers(data: bytes, name: str, width: int, outputs: int) -> Arrays:
 
 
 def _read_bytes(folder: Path, name: str) -> bytes:
-    """Read a file."""
+    """Read a file of a checkpoint.
+
+    Raises:
+        EncoderCheckpointError: The file cannot be read.
+    """
     try:
         return (folder / name).read_bytes()
     except (OSError, ValueError) as error:
@@ -312,7 +337,7 @@ def _read_bytes(folder: Path, name: str) -> bytes:
 
 
 def _read_json(folder: Path, name: str) -> dict[str, Any]:
-    """Read a JSON object without repeated keys."""
+    """Read a JSON object from a file of a checkpoint; repeated keys are an error."""
     try:
         content = json.loads(_read_bytes(folder, name).decode("utf-8"), object_pairs_hook=make_unique_dict)
     except (ValueError, RecursionError) as error:
@@ -323,19 +348,19 @@ def _read_json(folder: Path, name: str) -> dict[str, Any]:
 
 
 def keep_pieces(checkpoint: Checkpoint, count: int | None, text: Path | None) -> Checkpoint:
-    """Return the encoder with fewer WordPieces, renumbered in their old order.
+    """Return a copy of the encoder with fewer WordPieces, which get new ids in their old order.
 
-    Special WordPieces and single characters always remain, so that any word can be spelled. Then follow the
-    WordPieces most frequent in a public text, then those first in the vocabulary (BERT's is sorted by frequency).
-    The tokenizer takes the longest WordPiece first, so a text whose WordPieces all remain is tokenized as before.
+    Special WordPieces and single characters always remain, so that any word can be spelled. The function then keeps the
+    WordPieces that are most frequent in a public text, then those that come first in the vocabulary, which BERT sorts
+    by frequency. The tokenizer prefers longer WordPieces, so a text whose WordPieces all remain is tokenized as before.
 
     Args:
-        checkpoint: The encoder; it is not changed.
+        checkpoint: The encoder; the function does not change it.
         count: Number of WordPieces to keep; ``None`` for all that occur in ``text``.
-        text: Public UTF-8 text; ``None`` to use the order of the vocabulary alone.
+        text: Public UTF-8 text; ``None`` to use only the order of the vocabulary.
 
     Raises:
-        ExportError: Neither ``count`` nor ``text`` is given, or ``count`` is out of range.
+        ExportError: Both ``count`` and ``text`` are ``None``, or ``count`` is out of range.
         SourceError: The text cannot be read.
     """
     if count is None and text is None:
