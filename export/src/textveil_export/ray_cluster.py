@@ -43,14 +43,14 @@ def open_ray_cluster(address: str | None, workers: int, store_bytes: int = 0) ->
 
     Args:
         address: ``HOST:PORT`` of a cluster, ``auto`` for the cluster that runs on this machine, or ``None`` to start
-        one.
+            one.
         workers: Number of processes, if the function starts a cluster.
         store_bytes: Bytes of shared memory for arrays, if the function starts a cluster.
 
     Raises:
         ExtraMissing: Ray is not installed.
         ClusterError: No cluster is reachable or can be started, or the cluster sends usage reports, or it has a
-        dashboard.
+            dashboard.
     """
     environment = dict(_RAY_ENVIRONMENT)
     if address is None:

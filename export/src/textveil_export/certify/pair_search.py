@@ -190,7 +190,7 @@ class _PairSearch:
             first: Inputs ``x``, shape ``(n,)``.
             second: Inputs ``x'``, shape ``(n,)``.
             differences: Upper bound on the score difference ``u(x', y) - u(x, y)`` over all outputs ``y``, shape
-            ``(n,)``.
+                ``(n,)``.
         """
         distances = self.pair_scores.metric.compute_scaled(self.pair_scores.metric.compute_squared(first, second))
         apart = distances > 0  # inputs at distance 0 have equal distances to all others, so equal output distributions

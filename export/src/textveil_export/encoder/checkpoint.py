@@ -67,7 +67,7 @@ class Checkpoint:
         mode: ``l1``, ``l2`` or ``box``: the set that contains the vector.
         dimension: Number of coordinates of the vector, ``k``.
         head_hidden: Width of the hidden layer in the head, which maps BERT's output to the vector; ``None`` for a
-        linear head.
+            linear head.
         max_tokens: Longest input in WordPieces, [CLS] and [SEP] included.
         labels: Labels of the classifier, in the order of its outputs.
         lowercase: Whether the tokenizer lower-cases texts and strips accents.
@@ -77,9 +77,9 @@ class Checkpoint:
         extractor: The BERT model in float32, in evaluation mode.
         vocabulary: WordPieces by id.
         head: Arrays ``hidden.weight`` (head_hidden, width) and ``hidden.bias`` if there is a hidden layer,
-        ``out.weight`` (k, head_hidden or width) and ``out.bias``.
+            ``out.weight`` (k, head_hidden or width) and ``out.bias``.
         classifier: Arrays with the same names as in ``head``, for k + 1 inputs (the released vector, then ln epsilon)
-        and one output per label.
+            and one output per label.
         classifier_bytes: Content of the classifier's file.
         content_hash: SHA-256 of ``checkpoint.json``, which contains the hashes of the other files.
         record: Record of the training run; empty if the checkpoint has no record.

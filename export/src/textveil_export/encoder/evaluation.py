@@ -50,7 +50,7 @@ def read_labeled_texts(path: Path, labels: Sequence[str]) -> list[tuple[int, str
 
     Raises:
         SourceError: The file cannot be read, or a line has another format. The message contains the line number, never
-        the text.
+            the text.
     """
     index = {label: number for number, label in enumerate(labels)}
     rows: list[tuple[int, str]] = []

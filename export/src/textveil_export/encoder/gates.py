@@ -82,7 +82,7 @@ def check_gates(
     Raises:
         BoundError: A vector is not finite, or exceeds the norm bound after it was clipped in integers.
         AccuracyError: The int8 encoder loses more than ``ALLOWED_POINTS`` percentage points and more than
-        ``ALLOWED_TEXTS`` texts, without noise or at a level.
+            ``ALLOWED_TEXTS`` texts, without noise or at a level.
     """
     outside = check_bound(shipped, levels[0])
     largest = max(levels, key=lambda level: level.exact_epsilon)

@@ -39,7 +39,7 @@ class Int8Recipe:
         per_channel: Whether each output of a matrix has its own scale; otherwise a matrix has one scale.
         reduce_range: Whether weights use 7 bits, for processors whose 8-bit products saturate.
         embeddings: ``row``: int8 with one scale per WordPiece; ``tensor``: int8 with one scale for all; ``float32``:
-        unchanged.
+            unchanged.
         attention: Whether products of two activations are quantized too.
         tool: ``onnxruntime`` or ``optimum``.
     """

@@ -91,7 +91,7 @@ def export_onnx_parts(
         scratch: An empty folder for temporary graphs, which the caller deletes afterwards.
         recipes: Recipes in order of preference; ``None`` for all whose tools are installed.
         max_changed: Largest share of decisions that int8 may change, from 0 to 1, for texts without classes; the
-        function then ignores the classes of the sample. ``None`` compares accuracies.
+            function then ignores the classes of the sample. ``None`` compares accuracies.
         progress: Called as stages advance.
 
     Returns:
@@ -102,7 +102,7 @@ def export_onnx_parts(
         ParityError: The graph and PyTorch differ.
         SizeError: No graph is small enough.
         AccuracyError: Each graph that is small enough loses more than half a point of accuracy on the sample, or
-        changes too many decisions.
+            changes too many decisions.
 
     Example:
         >>> import tempfile

@@ -39,7 +39,7 @@ class LabelBundleContents:
         default: Name of a randomizer and an epsilon, for users who choose none.
         kind: ``CLASS_LABELS`` (classes) or ``CLUSTER_LABELS`` (clusters).
         probabilities: Matrices ``P(label | released label)``, shape ``(classes, classes)``, with the keys
-        ``randomizer.epsilon``.
+            ``randomizer.epsilon``.
         held_out: Counts of the model's decisions on texts outside the training data, by label; ``None`` without labels.
         sentences: Public sentences of each class, equally many for each; empty for a bundle without sentences.
         license: SPDX expression, if known.

@@ -102,7 +102,7 @@ def guess_from_one_release(
     Args:
         randomizer: Output distribution.
         priors: Priors by name, each of shape ``(inputs,)``. If the sum of a prior is below 1, so is the largest
-        possible rate.
+            possible rate.
         progress: Called with the number of processed outputs.
 
     Returns:

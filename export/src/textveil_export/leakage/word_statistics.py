@@ -6,7 +6,7 @@ et al. 2021, section 5.2):
 * ``N_x = Pr[M(x) = x]``: probability that the word stays unchanged;
 * ``S_x``: smallest number of outputs with a total probability of .95;
 * ``S*_y``: number of inputs that give the output ``y`` at least .01 times the largest probability that any input gives
-it.
+  it.
 
 Words that SanText+ keeps are excluded. The module ``bayes`` measures recovery by an attacker. All figures except the
 simulation of repeated releases are exact; docs/levels.md explains them.
@@ -82,7 +82,7 @@ class WordSpread:
 
     Attributes:
         unchanged: For each word that can be randomized, the probability that it stays unchanged (``N_x``), shape
-        ``(words,)``.
+            ``(words,)``.
         likely_outputs: Smallest number of outputs with a total probability of .95 (``S_x``), same shape.
         likeliest: Largest probability of any output of the word, same shape.
         likely_inputs: Number of inputs that are likely if the word is the output (``S*_y``), same shape.
@@ -102,7 +102,7 @@ def measure_spread(
     Args:
         randomizer: Output distribution.
         counted_inputs: Inputs that ``likely_inputs`` counts, booleans of shape ``(inputs,)``; ``None`` for
-        ``find_candidates(randomizer)``.
+            ``find_candidates(randomizer)``.
         progress: Called with the number of processed words.
     """
     counted = find_candidates(randomizer) if counted_inputs is None else counted_inputs
@@ -149,7 +149,7 @@ def _count_likely_inputs(probabilities: Floats) -> Integers:
 
     Args:
         probabilities: Probability of each output for each input, shape ``(outputs, inputs)``; 0 for inputs that do not
-        count.
+            count.
     """
     floor = LIKELY_SHARE * probabilities.max(axis=1, keepdims=True)
     return np.count_nonzero(probabilities >= floor, axis=1)

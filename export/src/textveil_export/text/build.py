@@ -49,10 +49,10 @@ class TextBundleRecipe:
         k: Number of stored neighbors per word.
         levels: Exponent ``alpha`` of SanText by level name, strictest first; ``None`` chooses the default levels.
         vector_epsilons: Epsilons of SanText per unit of distance of the vectors, as papers state them, strictest first.
-        They become the names of the levels, and ``default_level`` must be one of them.
+            They become the names of the levels, and ``default_level`` must be one of them.
         certified_epsilons: Certified epsilon that a level must reach, by level name, strictest first.
         flatten_to: With ``certified_epsilons``: the target of ``calibration.compute_flat_base``; ``None`` keeps base
-        measures uniform.
+            measures uniform.
         default_level: Level of a call that selects no level; ``None`` for the middle one.
         license: SPDX expression of the bundle.
         attribution: Authors and sources of the data.
@@ -92,7 +92,7 @@ def build_text_bundle(
         recipe: Settings of the bundle.
         progress: Called as stages advance.
         run: Function that applies another function to blocks of rows, such as in parallel processes. It runs the search
-        for near-duplicates and the staircase mechanism's search for neighbors.
+            for near-duplicates and the staircase mechanism's search for neighbors.
 
     Raises:
         ExportError: The recipe does not fit the vocabulary.

@@ -57,7 +57,7 @@ def compute_flat_base(
         exponent: ``alpha`` per unit of scaled distance.
         progress: Called with the number of rounds.
         flatten_to: Target for the certified epsilon divided by ``alpha``, at least 1. At 1, ``Z`` is made as constant
-        as possible; above, ``ln Z`` may change by ``(flatten_to - 1) alpha`` per unit of distance.
+            as possible; above, ``ln Z`` may change by ``(flatten_to - 1) alpha`` per unit of distance.
 
     Returns:
         Values from 0 to 1, the largest 1, shape ``(outputs,)``.

@@ -74,7 +74,7 @@ def make_level_parameters(table: SanTextTable, setting: LevelSetting, largest_sc
 
     Raises:
         ExportError: The exponent is so large that integers cannot hold the weights of stored neighbors. The message
-        contains the largest possible exponent.
+            contains the largest possible exponent.
 
     Example:
         >>> from decimal import Decimal

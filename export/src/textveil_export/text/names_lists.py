@@ -59,8 +59,8 @@ def read_names_lists(folder: Path) -> NamesListFiles:
 
     Raises:
         SourceError: A file is missing or is not UTF-8; the type in a file name has characters other than a to z and
-        ``-``; there is no pool; the rules name a missing pool; a listed name is a common word without the mark
-        ``name``; or ``README.md`` has no section on sources.
+            ``-``; there is no pool; the rules name a missing pool; a listed name is a common word without the mark
+            ``name``; or ``README.md`` has no section on sources.
     """
     texts = {name: read_text(folder / name) for name in (layout.COMMON_WORDS, layout.KEPT_CAPITALS, layout.SYMBOLS)}
     names_of_role: dict[str, list[str]] = {"entity": [], "surrogates": [], "facts": []}
@@ -98,7 +98,7 @@ def _check_language(texts: Mapping[str, str], pools: Collection[str]) -> None:
 
     Raises:
         SourceError: An ending of the rules has no pool, or a common word is also a listed name but has no mark
-        ``name``.
+            ``name``.
     """
     try:
         endings = [str(ending) for ending in json.loads(texts[layout.RULES])["endings"]["kept"]]

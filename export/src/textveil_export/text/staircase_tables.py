@@ -133,7 +133,7 @@ def make_staircase_arrays(
     Args:
         source: Vocabulary in order of frequency with its vectors.
         per_billion: Public frequency of each word (``read_frequencies``); missing words count 0. ``None`` estimates
-        frequencies from ranks (``estimate_frequencies``).
+            frequencies from ranks (``estimate_frequencies``).
         settings: ``k``, ``mu`` and the bonus of frequency; defaults if ``None``.
         progress: Called with the number of processed rows.
         run: Function that applies another function to blocks of rows, such as in parallel processes.

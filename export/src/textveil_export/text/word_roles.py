@@ -21,7 +21,7 @@ class WordPolicy:
 
     Attributes:
         share: Share of the vocabulary, its rarest symbols, that is sensitive; ``w`` of Yue et al. (2021). Each symbol
-        counts once, whatever its frequency.
+            counts once, whatever its frequency.
         sensitive: Words that are sensitive although they are frequent.
         allow: Words that are not sensitive although they are rare. They are not outputs of SanText+.
         never_output: Words that are never outputs. As inputs they are sensitive.
@@ -60,7 +60,7 @@ def assign_roles(spellings: Sequence[Collection[str]], policy: WordPolicy) -> ND
 
     Args:
         spellings: All spellings of each symbol, symbols in order of frequency. A list applies to a symbol if the list
-        contains one of its spellings.
+            contains one of its spellings.
         policy: Share of sensitive words, and lists of words.
 
     Returns:

@@ -153,7 +153,7 @@ def read_vectors(path: Path, max_words: int, progress: Progress = ignore_progres
 
     Raises:
         SourceError: A line is malformed, a spelling occurs twice, or a number is not finite. The message contains the
-        line number.
+            line number.
 
     Example:
         >>> import tempfile

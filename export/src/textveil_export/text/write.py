@@ -71,7 +71,7 @@ def write_certificate(
         bundle: The certified bundle.
         certificates: Certificates by level name and mechanism.
         labels: Epsilon to state for each level, by level name, at least the proven epsilon; ``None`` states the proven
-        epsilons.
+            epsilons.
 
     Returns:
         The bundle, opened again.
@@ -152,7 +152,7 @@ def _write_record(
         name: File name of the record.
         text: Content of the record.
         label: Function that changes the manifest. It is called with ``False`` before an old record is removed from the
-        manifest, and with ``True`` when the new record is added.
+            manifest, and with ``True`` when the new record is added.
 
     Returns:
         The bundle, opened again.
