@@ -1,4 +1,4 @@
-"""Claims of a mechanism: an epsilon, with a delta, or per unit of a distance."""
+"""Define and parse the privacy claim of a mechanism: an epsilon, with a delta, or per unit of a distance."""
 
 import math
 import re
@@ -22,19 +22,19 @@ class Claim:
     per_distance: bool = False
 
     def __str__(self) -> str:
-        """Return the claim in words."""
+        """Describe the claim in words."""
         delta = f", delta {self.delta:g}" if self.delta else ""
         return f"epsilon {self.epsilon:g}{' per unit of distance' if self.per_distance else ''}{delta}"
 
 
 def parse_claim(text: str) -> Claim:
-    """Read a claim: an epsilon, an epsilon and a delta, or an epsilon per unit of distance.
+    """Parse a claim: an epsilon, an epsilon and a delta, or an epsilon per unit of distance.
 
     Args:
-        text: Such as ``4``, ``1,1e-6`` or ``3*d``.
+        text: The claim, such as ``4``, ``1,1e-6`` or ``3*d``.
 
     Raises:
-        SettingError: The text is none of these, or a number is out of range.
+        SettingError: The text has another form, or a number is out of range.
 
     Example:
         >>> str(parse_claim("1,1e-6")), str(parse_claim("3*d"))

@@ -1,4 +1,4 @@
-"""Reports of audits for people: the bound, the claim, and what the audit could have found. No text is in a report."""
+"""Format reports of audits as text: the bound, the claim, and the power of the tests; no input or output."""
 
 from textveil_training.audit.procedure import AuditReport, TestResult
 
