@@ -91,9 +91,9 @@ def encoder(
 ) -> None:
     """Build an encoder bundle for textveil encode from a trained checkpoint.
 
-    Each way to quantize is measured on --data. The selected one loses at most half a point of accuracy, without noise
-    and with the noise of each level, its vectors are within their bound, and the bundle has at most 25 MB. Otherwise
-    the command ends with an error and writes nothing.
+    Each int8 recipe is measured on --data. The selected one loses at most half a point of accuracy, without noise and
+    with the noise of each level. Its vectors are within their bound, and the bundle has at most 25 MB. If no recipe
+    passes, the command ends with an error and writes nothing.
     """
     from textveil_export.encoder.build import (  # torch and onnx take seconds to import
         EncoderBuildSettings,

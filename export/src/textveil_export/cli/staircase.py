@@ -43,7 +43,7 @@ def staircase(
     options: StaircaseOptions,
     expected: ExpectedBundleOptions,
 ) -> None:
-    """Build a bundle with only a staircase, over the words of a finished bundle."""
+    """Build a bundle with only the staircase mechanism, over the words of a finished bundle."""
     check_lists_option(lists)
     names_lists = None if names is None else read_names_lists(names)
     opened = open_bundle(bundle, TextBundle, **expected.expected_bundle)

@@ -359,7 +359,7 @@ class TableArguments:
 
 
 def table(options: TableArguments) -> None:
-    """Build a text bundle from words and vectors: a staircase, SanText, or both."""
+    """Build a text bundle from words and vectors: the staircase mechanism, SanText, or both."""
     options.check_options()
     recipe = options.make_recipe(options.policy.make_policy())
     with show_progress_bars() as progress, ExitStack() as stack:

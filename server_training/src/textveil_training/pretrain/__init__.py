@@ -1,1 +1,1 @@
-"""Sanitization-aware pretraining: mask the sanitized text, predict the original token."""
+"""Pretrain masked language models on sanitized text: mask the sanitized text, predict the original token."""
