@@ -1,4 +1,4 @@
-"""Randomized words of the mode ``names``, each from a public list of the user.
+"""Randomized words of the mode ``names``, from the public list of the option ``randomize``.
 
 The staircase mechanism samples the output. The output reveals that some word of the list was at this position. Epsilon
 per word bounds what it reveals about which word it was, because in every text the possible inputs and the possible
@@ -39,7 +39,8 @@ class WordListRandomizer:
     """The words of a list, and the mechanism that randomizes them.
 
     Attributes:
-        ids: Input id of each key. A word that is not in the bundle's vocabulary has the id of ``<unk>``.
+        ids: Id of each word as an input of the mechanism. A word outside the bundle's vocabulary has the id of
+            ``<unk>``.
         staircase: Mechanism whose outputs are the words of the list that are in the vocabulary.
         vocabulary: Words of the vocabulary by id.
     """
@@ -52,11 +53,11 @@ class WordListRandomizer:
     def from_bundle(
         cls, bundle: TextBundle, entries: Collection[str], denied: Collection[str], level: StaircaseLevel
     ) -> "WordListRandomizer":
-        """Restrict the staircase mechanism of a bundle to a list, without the denied words.
+        """Restrict the staircase mechanism of a bundle to the words of a list that are not denied.
 
         Raises:
             OptionError: Fewer than ``MIN_WORDS`` words can be randomized, or an entry cannot be on such a list. The
-                message names such entries by number.
+                message contains only the numbers of such entries.
         """
         assert bundle.staircase_table is not None
         _check_entries(list(entries), bundle)
@@ -74,7 +75,7 @@ class WordListRandomizer:
         return cls(ids, Staircase.from_table(uniform_table, widened_level, outputs), bundle.vocabulary)
 
     def randomize_words(self, words: Sequence[str], random_uint64: RandomUint64) -> list[str]:
-        """Sample an output for each of the given words of the list, independently.
+        """Sample an output for each word, independently. All words must be on the list.
 
         Privacy:
             This is the release itself.
