@@ -33,7 +33,7 @@ class WriteError(ExportError):
 
 
 class CertificationError(ExportError):
-    """Signal that no epsilon can be certified for a table, or that a level's label is below its proven epsilon."""
+    """Signal that no epsilon can be certified for a table, or that a label is below the proven epsilon."""
 
     code = "certification"
 

@@ -1,4 +1,6 @@
-"""Errors of this package, all subclasses of ``TextveilError``; each class has a stable code and one-line messages.
+"""Errors of this package, all subclasses of ``TextveilError``.
+
+Each class has a stable code and one-line messages.
 
 A message names the location (file name, line number, byte) and the fault. It never contains a character of a file's
 content or an argument of the caller. A message contains a file's name only after the file has been opened.
@@ -94,7 +96,7 @@ class InvalidUtf8(DataError):
 
 
 class WrongLayout(DataError):
-    """Signal that a file has another header than its format, or has rows after the end that the format defines."""
+    """Signal that a file has another header than its format, or rows after the format's end."""
 
     code = "data-layout"
 
@@ -166,7 +168,10 @@ class TrainingError(TextveilError):
 
 
 class MissingExtra(TrainingError):
-    """Signal that a command needs a package that is not installed; the message names the extra that installs it."""
+    """Signal that a command needs a package that is not installed.
+
+    The message names the extra that installs the package.
+    """
 
     code = "extra"
 
@@ -248,7 +253,7 @@ class RewriterError(TrainingError):
 
 
 class ClaimRefuted(TrainingError):
-    """Signal that an audit refuted the claim of a mechanism, or that the mechanism repeats its random draws.
+    """Signal that an audit refuted a mechanism's claim, or that the mechanism repeats its random draws.
 
     If draws repeat, the audit cannot test the claim.
     """

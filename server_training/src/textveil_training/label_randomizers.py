@@ -1,4 +1,4 @@
-"""Construct two randomizers of class labels: the most accurate one, and one whose counts can be corrected.
+"""Construct randomizers of class labels: the most accurate one, and one with correctable counts.
 
 ``Q(y|x)`` is the probability that the label ``y`` is released if the model decided on the class ``x``.
 
@@ -66,7 +66,7 @@ def fit_accuracy_randomizer(confusion: ArrayLike, epsilon: float) -> Floats:
 
 
 def make_counts_randomizer(classes: int, epsilon: float) -> Floats:
-    """Return the matrix of k-ary randomized response: the probability of each output (column) for each input (row).
+    """Return the probabilities of k-ary randomized response for each input (row) and output (column).
 
     Args:
         classes: Number of classes.

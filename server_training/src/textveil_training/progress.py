@@ -1,4 +1,7 @@
-"""Define the type of progress callbacks; ``textveil_cli.console.show_progress_bars`` displays their reports."""
+"""Define the type of progress callbacks.
+
+``textveil_cli.console.show_progress_bars`` displays their reports.
+"""
 
 from collections.abc import Callable
 

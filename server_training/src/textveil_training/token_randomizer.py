@@ -106,7 +106,7 @@ class TokenRandomizer:
         )
 
     def randomize_texts(self, texts: Sequence[TokenizedText]) -> list[Ids]:
-        """Randomize texts with the distribution of ``Sanitizer.sanitize``, and return the output ids of each text.
+        """Randomize texts with the distribution of ``Sanitizer.sanitize``, and return each text's output ids.
 
         Privacy:
             Each call is a release of every text.

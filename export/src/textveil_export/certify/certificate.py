@@ -1,4 +1,4 @@
-"""Certify the epsilons of SanText: compute the largest loss over all pairs of words of a finished table.
+"""Certify the epsilons of SanText: find the largest loss over all pairs of words of a finished table.
 
     eps* = max over ordered pairs x != x' of loss(x, x') / d(x, x')
 
@@ -92,7 +92,7 @@ def certify_bundle(bundle: TextBundle, progress: Progress = ignore_progress) -> 
     """
     if not bundle.santext_levels:
         raise CertificationError(
-            "this bundle has no SanText to certify; its staircase is checked whenever it is opened"
+            "this bundle has no SanText to certify; its staircase mechanism is checked whenever the bundle is opened"
         )
     pair_scores = PairScores.compute(bundle.metric, progress)
     _check_stored_neighbors(bundle.table, pair_scores, progress)

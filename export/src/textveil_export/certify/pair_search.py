@@ -276,7 +276,7 @@ class ScoreDifferences:
         return pair_scores.get_or_make(is_output.tobytes(), lambda: cls(pair_scores, is_output))
 
     def bound_row(self, position: int) -> NDArray[np.int32]:
-        """Return upper bounds of ``n(x, x')`` for ``x = inputs[position]`` and all ``x'``, shape ``(inputs,)``."""
+        """Return upper bounds of ``n(x, x')`` for ``x = inputs[position]`` and all ``x'``, ``(inputs,)``."""
         x = self.inputs[position]
         if not self._exact[position, x]:  # this entry also marks that the row is computed
             self._upper[position] = self._bound_differences(self.pair_scores.scores[x].astype(np.int32))

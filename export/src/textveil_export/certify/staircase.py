@@ -72,7 +72,7 @@ def certify_rows(
     unsound = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
     unsound |= (block[:, 0] != np.arange(start, stop)) | (ordered[:, -1] >= len(base))
     if unsound.any():
-        return f"row {start + int(np.argmax(unsound))}: the ids are not distinct symbols beginning with the row's own"
+        return f"row {start + int(np.argmax(unsound))}: the stored ids must be distinct symbols, the row's own id first"
     table = StaircaseTable(neighbors, base, roles)
     for visible, lower in product((True, False), repeat=2):
         outputs = table.get_output_mask(function_words_kept=visible, lower=lower)

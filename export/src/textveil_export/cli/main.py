@@ -1,4 +1,7 @@
-"""Define the command line ``textveil-export``; it imports the module of a command when the command runs."""
+"""Define the command line ``textveil-export``.
+
+The module of a command is imported when the command runs.
+"""
 
 import sys
 

@@ -85,7 +85,7 @@ class StaircaseOptions:
         )
 
     def _read_template_lists(self) -> TemplateLists:
-        """Read the lists of the template from the given files; without options read the built-in English lists."""
+        """Read the template's lists from the given files, or by default the built-in English lists."""
         if self.function_words is None:
             if self.entity_type:
                 raise ExportError("--entity-type requires --function-words")

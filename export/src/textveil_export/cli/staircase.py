@@ -1,4 +1,4 @@
-"""Define ``textveil-export staircase``, which builds the staircase mechanism over the words of a bundle."""
+"""Define ``textveil-export staircase``, which builds the staircase mechanism over a bundle's words."""
 
 from pathlib import Path
 from typing import Annotated

@@ -201,7 +201,7 @@ class WordPolicyOptions:
         )
 
     def report_matches(self, bundle: TextBundle) -> None:
-        """Print how many words of each given list are in the vocabulary, so that a list without effect is noticed."""
+        """Print how many words of each given list are in the vocabulary, to show lists without effect."""
         for option, paths in (("deny", self.deny), ("allow", self.allow), ("never-output", self.never_output)):
             if words := _read_entries(paths):
                 matches = sum(word_vectors.make_lookup_key(word) in bundle.symbol_ids for word in words)
@@ -288,7 +288,7 @@ class TableArguments:
         if "staircase" not in mechanisms and self.staircase.has_lists:
             raise ExportError("--function-words, --entity-type and --word-frequencies need --mechanisms staircase")
         if "santext" not in mechanisms and self.santext.epsilon is not None:
-            raise ExportError("--epsilon needs --mechanisms santext: a staircase has its own epsilons")
+            raise ExportError("--epsilon needs --mechanisms santext: the staircase mechanism has its own epsilons")
         if source.vectors is not None and (
             source.encoder != word_vectors.DEFAULT_ENCODER or source.vocabulary != "english"
         ):
@@ -298,7 +298,7 @@ class TableArguments:
         if not self.ray.ray and (self.ray.ray_address is not None or self.workers is not None):
             raise ExportError("--ray-address and --workers require --ray")
         if self.ray.ray and mechanisms != ("staircase",):
-            raise ExportError("--ray builds only staircases: pass --mechanisms staircase")
+            raise ExportError("--ray builds only the staircase mechanism: pass --mechanisms staircase")
 
     def make_recipe(self, policy: WordPolicy) -> TextBundleRecipe:
         """Return the recipe of the bundle from the arguments.

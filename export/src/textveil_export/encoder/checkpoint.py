@@ -121,14 +121,14 @@ def load_checkpoint(folder: Path) -> Checkpoint:
         _check_settings(content)
         _check_files(folder, content["files"])
     except (AttributeError, TypeError, ValueError) as error:
-        raise EncoderCheckpointError(f"{CHECKPOINT}: a value is malformed") from error
+        raise EncoderCheckpointError(f"{CHECKPOINT}: a value is malformed: copy the checkpoint again") from error
     extractor = _load_extractor(folder, content)
     vocabulary = _read_vocabulary(folder, extractor.config.vocab_size)
     width, dimension = extractor.config.hidden_size, content["dimension"]
     head = _read_layers(_read_bytes(folder, HEAD), HEAD, width, dimension)
     hidden = head["hidden.bias"].shape[0] if "hidden.bias" in head else None
     if hidden != content["head_hidden"]:
-        raise EncoderCheckpointError(f"{HEAD}: the arrays are not the ones that {CHECKPOINT} describes")
+        raise EncoderCheckpointError(f"{HEAD}: the arrays differ from {CHECKPOINT}: copy the checkpoint again")
     classifier_bytes = _read_bytes(folder, CLASSIFIER)
     classifier = _read_layers(classifier_bytes, CLASSIFIER, dimension + 1, len(content["labels"]))
     return Checkpoint(
@@ -211,7 +211,7 @@ def _check_files(folder: Path, files: dict[str, str]) -> None:
     """
     missing = sorted(_REQUIRED - files.keys())
     if missing:
-        raise EncoderCheckpointError(f"{CHECKPOINT}: does not list {missing[0]}")
+        raise EncoderCheckpointError(f"{CHECKPOINT}: does not list {missing[0]}: copy the checkpoint again")
     for name, digest in files.items():
         parts = Path(name).parts
         if Path(name).is_absolute() or ".." in parts or name == CHECKPOINT:
@@ -220,7 +220,7 @@ def _check_files(folder: Path, files: dict[str, str]) -> None:
             with (folder / name).open("rb") as file:
                 actual = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
-            raise EncoderCheckpointError(f"{name}: cannot be read") from error
+            raise EncoderCheckpointError(f"{name}: cannot be read: copy the checkpoint again") from error
         if actual != digest:
             raise EncoderCheckpointError(f"{name}: does not match its hash: copy the checkpoint again")
 
@@ -236,16 +236,16 @@ def _load_extractor(folder: Path, content: dict[str, Any]) -> BertModel:
         model = BertModel(configuration, add_pooling_layer=False)
         state = load_tensors(_read_bytes(folder, WEIGHTS))
     except (SafetensorError, TypeError, ValueError, KeyError, RuntimeError) as error:
-        raise EncoderCheckpointError(f"{WEIGHTS}: does not fit {CONFIG}") from error
+        raise EncoderCheckpointError(f"{WEIGHTS}: does not match {CONFIG}: copy the checkpoint again") from error
     expected = {name: tuple(value.shape) for name, value in model.state_dict().items() if "position_ids" not in name}
     # Sentence encoders have a pooler from pretraining; it is not used.
     arrays = {name: value for name, value in state.items() if name in expected}
     surplus = [name for name in state if name not in expected and not name.startswith("pooler.")]
     shapes = {name: value.shape for name, value in arrays.items()}
     if shapes != expected or [name for name in surplus if "position_ids" not in name]:
-        raise EncoderCheckpointError(f"{WEIGHTS}: does not fit {CONFIG}")
+        raise EncoderCheckpointError(f"{WEIGHTS}: does not match {CONFIG}: copy the checkpoint again")
     if not all(value.dtype == np.float32 and np.isfinite(value).all() for value in arrays.values()):
-        raise EncoderCheckpointError(f"{WEIGHTS}: an array is not finite float32")
+        raise EncoderCheckpointError(f"{WEIGHTS}: an array is not float32, or has infinite or NaN values: train again")
     model.load_state_dict({name: torch.from_numpy(value) for name, value in arrays.items()}, strict=False)
     if content["max_tokens"] > configuration.max_position_embeddings:
         raise EncoderCheckpointError(f"{CHECKPOINT}: max_tokens exceeds the number of positions of the model")
@@ -289,7 +289,7 @@ def _read_vocabulary(folder: Path, size: int) -> tuple[str, ...]:
     try:
         pieces = _read_bytes(folder, VOCABULARY).decode("utf-8").removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
-        raise EncoderCheckpointError(f"{VOCABULARY}: must be UTF-8") from error
+        raise EncoderCheckpointError(f"{VOCABULARY}: is not UTF-8 text: copy the checkpoint again") from error
     if len(pieces) != size or len(set(pieces)) != size or "" in pieces:
         raise EncoderCheckpointError(f"{VOCABULARY}: must have {size} distinct pieces, one per row of the model")
     missing = [piece for piece in ("[UNK]", "[CLS]", "[SEP]") if piece not in pieces]
@@ -312,15 +312,15 @@ def _read_layers(data: bytes, name: str, width: int, outputs: int) -> Arrays:
     try:
         arrays = load_tensors(data)
     except (SafetensorError, ValueError, KeyError) as error:
-        raise EncoderCheckpointError(f"{name}: is not a safetensors file") from error
+        raise EncoderCheckpointError(f"{name}: is not a safetensors file: copy the checkpoint again") from error
     shapes = {"out.bias": (outputs,), "out.weight": (outputs, width)}
     if "hidden.bias" in arrays:
         units = arrays["hidden.bias"].size
         shapes |= {"out.weight": (outputs, units), "hidden.weight": (units, width), "hidden.bias": (units,)}
     if {key: array.shape for key, array in arrays.items()} != shapes:
-        raise EncoderCheckpointError(f"{name}: the arrays are not the ones that {CHECKPOINT} describes")
+        raise EncoderCheckpointError(f"{name}: the arrays differ from {CHECKPOINT}: copy the checkpoint again")
     if not all(array.dtype == np.float32 and np.isfinite(array).all() for array in arrays.values()):
-        raise EncoderCheckpointError(f"{name}: an array is not finite float32")
+        raise EncoderCheckpointError(f"{name}: an array is not float32, or has infinite or NaN values: train again")
     return arrays
 
 
@@ -333,7 +333,7 @@ def _read_bytes(folder: Path, name: str) -> bytes:
     try:
         return (folder / name).read_bytes()
     except (OSError, ValueError) as error:
-        raise EncoderCheckpointError(f"{name}: cannot be read") from error
+        raise EncoderCheckpointError(f"{name}: cannot be read: pass a folder that textveil-train dpnr wrote") from error
 
 
 def _read_json(folder: Path, name: str) -> dict[str, Any]:
@@ -341,9 +341,9 @@ def _read_json(folder: Path, name: str) -> dict[str, Any]:
     try:
         content = json.loads(_read_bytes(folder, name).decode("utf-8"), object_pairs_hook=make_unique_dict)
     except (ValueError, RecursionError) as error:
-        raise EncoderCheckpointError(f"{name}: is not readable JSON") from error
+        raise EncoderCheckpointError(f"{name}: is not valid JSON: copy the checkpoint again") from error
     if not isinstance(content, dict):
-        raise EncoderCheckpointError(f"{name}: is not a JSON object")
+        raise EncoderCheckpointError(f"{name}: is not a JSON object: copy the checkpoint again")
     return content
 
 

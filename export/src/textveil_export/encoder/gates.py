@@ -70,7 +70,7 @@ def check_gates(
     classifier: Arrays,
     levels: Sequence[ReleaseParameters],
 ) -> GateReport:
-    """Check that an int8 encoder is nearly as accurate as its float32 original, and that its vectors are bounded.
+    """Check an int8 encoder against its float32 original: its accuracy, and the bound on its vectors.
 
     Args:
         expected: Vectors of the original before the noise, shape (texts, k).
@@ -225,6 +225,6 @@ def _check_accuracy(accuracy: dict[str, float], where: str, allowed: float) -> N
     lost = 100 * (accuracy["float32"] - accuracy["int8"])
     if lost > allowed + _EXACT:
         raise AccuracyError(
-            f"int8 loses {lost:.2f} points of accuracy {where}: {100 * accuracy['int8']:.2f} after "
-            f"{100 * accuracy['float32']:.2f} (at most {allowed:.2g})"
+            f"the int8 model loses {lost:.2f} points of accuracy {where}: {100 * accuracy['int8']:.2f} instead of "
+            f"{100 * accuracy['float32']:.2f} (at most {allowed:.2g} points are allowed)"
         )

@@ -165,7 +165,7 @@ def _list_operators(recipe: Int8Recipe) -> list[str]:
 
 
 def _list_float32_nodes(source: Path, recipe: Int8Recipe) -> list[str]:
-    """Return the names of the graph's nodes that remain float32: the head, and products of two activations."""
+    """Return the names of the nodes that remain float32: the head, and products of two activations."""
     graph = onnx.load(source).graph
     stored = {tensor.name for tensor in graph.initializer}
     # Quantizers replace a Gemm by a MatMul of this name before they apply the list.

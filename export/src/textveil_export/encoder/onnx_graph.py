@@ -54,7 +54,9 @@ class DeviceSession:
         try:
             self._session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime's errors have no other common base
-            raise ExportError(f"onnxruntime refuses the graph ({type(error).__name__}): check its version") from error
+            raise ExportError(
+                f"onnxruntime cannot load the graph ({type(error).__name__}): install another version of onnxruntime"
+            ) from error
 
     def __call__(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the vector of one text, shape (k,), from its ids, shape (tokens,)."""
@@ -317,7 +319,9 @@ def _run_exporter(model: Representation, path: Path) -> None:
             configuration = RepresentationConfig(model.config, task="feature-extraction")
             export(model, configuration, path, OPSET, input_shapes={"batch_size": 1, "sequence_length": 16})
     except (RuntimeError, ValueError, TypeError, torch.onnx.errors.OnnxExporterError) as error:
-        raise ExportError(f"Optimum refuses the model ({type(error).__name__}): check its version") from error
+        raise ExportError(
+            f"Optimum cannot export the model ({type(error).__name__}): install another version of Optimum"
+        ) from error
 
 
 def _run_torch_exporter(model: Representation, path: Path) -> None:
@@ -340,4 +344,6 @@ def _run_torch_exporter(model: Representation, path: Path) -> None:
                 dynamo=False,
             )
     except (RuntimeError, ValueError, TypeError, torch.onnx.errors.OnnxExporterError) as error:
-        raise ExportError(f"PyTorch refuses the model ({type(error).__name__}): check its version") from error
+        raise ExportError(
+            f"PyTorch cannot export the model ({type(error).__name__}): install another version of PyTorch"
+        ) from error

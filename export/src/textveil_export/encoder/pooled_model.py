@@ -82,7 +82,7 @@ def export_onnx_parts(
     max_changed: float | None = None,
     progress: Progress = ignore_progress,
 ) -> tuple[OnnxExtractorData, dict[str, Any]]:
-    """Export a model as an ONNX graph, and quantize it by the first recipe that is accurate and small enough.
+    """Export a model to ONNX, and quantize it by the first recipe that is accurate and small enough.
 
     Args:
         model: The model.

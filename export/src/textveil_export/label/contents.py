@@ -105,7 +105,7 @@ def quantize_static_parts(
 
 
 def make_certificate(randomizers: dict[str, tuple[LabelStaircase, ...]]) -> list[dict[str, Any]]:
-    """Return the manifest entries that state the epsilon bound of each level, and the integers that prove it.
+    """Return the manifest entries with the epsilon bound of each level and the integers that prove it.
 
     Args:
         randomizers: Levels of each randomizer by name.

@@ -67,7 +67,7 @@ class BestGuesses:
 
 
 def make_zipf_prior(inputs: int) -> Floats:
-    """Return prior probabilities proportional to ``1 / (rank + 2.7)``, shape ``(inputs,)``; their sum is 1.
+    """Return prior probabilities proportional to ``1 / (rank + 2.7)``, with sum 1, shape ``(inputs,)``.
 
     Rank 1 is the first line of the vocabulary, which is ordered by frequency in public text; ``<unk>`` has the last
     rank.

@@ -130,7 +130,7 @@ def measure_spread(
 
 
 def _measure_rows(randomizer: Randomizer, words: Ids) -> tuple[Floats, Integers, Floats]:
-    """Return ``unchanged``, ``likely_outputs`` and ``likeliest`` of the given words, each of shape ``(n,)``."""
+    """Return ``unchanged``, ``likely_outputs`` and ``likeliest`` of words, each of shape ``(n,)``."""
     if isinstance(randomizer, ScoreRandomizer):
         weights, totals = randomizer.compute_input_weights(words), randomizer.totals[words]
     else:  # probabilities in units of 2**-40: an error of 20,000 units is far below one twentieth
@@ -220,7 +220,7 @@ def measure_statistics(
 
 
 def _summarize_spread(spread: WordSpread, inputs: int) -> dict[str, Any]:
-    """Return mean, quantiles and histogram of each figure of ``WordSpread`` and of two entropies, for JSON."""
+    """Return mean, quantiles and histogram of each figure of ``WordSpread``, and of two entropies."""
     words = len(spread.unchanged)
     entropies = np.linspace(0, math.ceil(100 * math.log(inputs)) / 100, _BINS + 1)
     return {

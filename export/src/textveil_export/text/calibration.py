@@ -43,7 +43,7 @@ def compute_flat_base(
     *,
     flatten_to: float = 1.0,
 ) -> NDArray[np.float32]:
-    """Compute a base measure ``q`` under which the normalizer ``Z`` of SanText varies little over all inputs.
+    """Compute a base measure ``q`` under which SanText's normalizer ``Z`` varies little over all inputs.
 
     The updates ``q <- q (Phi' 1) / (Phi' Phi q)`` with ``Phi(x, y) = exp(-alpha d(x, y)) / T(x)`` minimize the relative
     squared error of ``Z = Phi q = T`` under ``q > 0`` (Daube-Witherspoon and Muehllehner 1986). The target ``T`` is
@@ -111,7 +111,7 @@ def find_steepest_slope(pair_scores: PairScores, logs: NDArray[np.float32]) -> f
 
 
 def smooth_totals(pair_scores: PairScores, totals: NDArray[np.float32], slope: float) -> NDArray[np.float32]:
-    """Return normalizers close to ``totals`` whose logarithms change by at most ``slope`` per unit of distance.
+    """Return normalizers close to ``totals`` whose logarithms have at most the given slope.
 
     The result is the mean of two functions with this slope: the largest one below ``ln Z``, which is ``min over x' of
     ln Z(x') + slope d(x, x')``, and the smallest one above ``ln Z``, which is ``max over x' of ln Z(x') - slope d(x,
@@ -351,7 +351,7 @@ def calibrate_unchanged_share(table: SanTextTable, metric: WordMetric) -> dict[L
             for mechanism in layout.TABLE_MECHANISMS
         }
     if len(settings) < len(DEFAULT_SHARES) * len(layout.TABLE_MECHANISMS):
-        raise ExportError("the default levels coincide for this vocabulary: set them with --exponent")
+        raise ExportError("two default levels are equal for this vocabulary: set levels with --exponent")
     return settings
 
 

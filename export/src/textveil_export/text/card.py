@@ -78,7 +78,7 @@ what a text is about.
 
 
 def _count_lines(texts: dict[str, str], pattern: str, kind: str) -> str:
-    """Return the number of lines in the list of an entity type, as a table cell; ``-`` if there is no list."""
+    """Return the number of lines in an entity type's list as a table cell; ``-`` if there is no list."""
     content = texts.get(pattern.format(kind))
     return "-" if content is None else format(content.count("\n"), ",")
 

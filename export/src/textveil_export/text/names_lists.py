@@ -123,7 +123,10 @@ def _check_language(texts: Mapping[str, str], pools: Collection[str]) -> None:
 
 
 def _list_bundle_files(folder: Path) -> set[str]:
-    """Return the file names of a bundle's lists for the mode ``names``, without lists that only its template uses."""
+    """Return the file names of a bundle's lists for the mode ``names``.
+
+    Lists that only the bundle's template uses are omitted.
+    """
     bundle = open_bundle(folder, TextBundle)
     return set() if bundle.names_files is None else set(bundle.names_files.contents)
 
@@ -198,7 +201,7 @@ def read_staircase_contents(bundle: TextBundle) -> TextContents:
         ExportError: The bundle has no staircase mechanism, or also has SanText.
     """
     if bundle.staircase_table is None or bundle.santext_levels:
-        raise ExportError("--beside needs a bundle that has a staircase and no SanText")
+        raise ExportError("--beside needs a bundle with the staircase mechanism and without SanText")
     definition = json.loads((bundle.path / layout.MECHANISM_FILE).read_bytes())
     definition.pop("names", None)
     assert bundle.template is not None

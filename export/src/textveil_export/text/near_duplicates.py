@@ -48,7 +48,7 @@ def merge_near_duplicates(
 
 
 def find_close_pairs(rows: NDArray[np.int8], threshold: float, start: int, stop: int) -> NDArray[np.int64]:
-    """Find pairs of rows that are closer than a threshold: one row in a block, the other anywhere before it.
+    """Find pairs of rows that are closer than a threshold: a row in a block, and any row before it.
 
     The result is exact. The squared distance over the first coordinates is a lower bound, which excludes most pairs.
 

@@ -134,7 +134,9 @@ def _replace_vectors(source: WordVectors, vectors: WordVectors) -> WordVectors:
 def compute_roles(
     words: Sequence[str], lists: TemplateLists, never_output: frozenset[str], progress: Progress = ignore_progress
 ) -> NDArray[np.uint8]:
-    """Return the array ``roles`` of ``staircase.safetensors``: bits for the contexts in which a word may be an output.
+    """Return the array ``roles`` of ``staircase.safetensors``.
+
+    The bits of a word's entry are the contexts in which it may be an output.
 
     Args:
         words: The vocabulary.

@@ -62,7 +62,7 @@ class MisleadingWords:
         return cls(frozenset(pairs), frozenset(read_list(alarming) if alarming else ()))
 
     def find_barred_neighbors(self, words: list[str], near: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return a boolean for each stored neighbor: whether it would mislead, and must be removed from its row.
+        """Return a boolean for each stored neighbor: whether it would mislead, and must be removed.
 
         Args:
             words: All words by id.
@@ -114,7 +114,9 @@ class StaircaseSettings:
         if not 0 <= self.mu < 1:
             raise ExportError("mu (--replacement) must be at least 0 and below 1")
         if self.k < 1 or self.favor < 0:
-            raise ExportError("k must be at least 1 and favor at least 0")
+            raise ExportError(
+                "the number of stored ids (k) must be at least 1, and the bonus of frequent words (favor) at least 0"
+            )
 
 
 def make_staircase_arrays(
@@ -149,7 +151,7 @@ def make_staircase_arrays(
     """
     settings = settings or StaircaseSettings()
     if len(source.words) > _MAX_SYMBOLS:
-        raise ExportError(f"a staircase has at most {_MAX_SYMBOLS:,} symbols: lower --max-words")
+        raise ExportError(f"the staircase mechanism supports at most {_MAX_SYMBOLS:,} words: lower --max-words")
     frequencies = estimate_frequencies(source.words) if per_billion is None else per_billion
     base = compute_base_weights([frequencies.get(word, 0) for word in source.words], settings.mu)
     rows, _ = quantize_rows(source.vectors)
@@ -196,7 +198,7 @@ def compute_base_weights(frequencies: Sequence[int], mu: Fraction) -> NDArray[np
 
 
 def compute_favors(base: NDArray[np.uint32], worth: Fraction) -> NDArray[np.int64]:
-    """Compute the bonus ``worth log2(b(y))`` of each candidate neighbor ``y`` with the base weight ``b(y)``.
+    """Compute the bonus ``worth log2(b(y))`` of each candidate neighbor ``y`` with base weight ``b(y)``.
 
     Decimal arithmetic gives equal results on all machines.
 

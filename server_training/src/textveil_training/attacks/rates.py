@@ -62,7 +62,7 @@ def compute_clustered_interval(hits: NDArray[np.bool_], clusters: NDArray[np.int
 
 
 def compute_wilson_interval(hits: float, trials: float) -> list[float]:
-    """Compute lower and upper end of a 95 % confidence interval of a rate from independent trials (Wilson 1927).
+    """Compute a 95 % confidence interval of a rate from independent trials (Wilson 1927).
 
     Args:
         hits: Number of successful trials.

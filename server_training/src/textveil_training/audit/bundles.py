@@ -1,4 +1,4 @@
-"""Audit bundles: compare their samplers with exact probabilities, and test SanText by samples of the library."""
+"""Audit bundles: compare samplers with exact probabilities, and test SanText by samples."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ _PAIRS = 8
 
 
 def audit_bundle_samplers(path: Path, draws: int, expected: ExpectedBundle | None = None) -> Iterator[SamplerAudit]:
-    """Audit the sampler of each level of a bundle with the staircase mechanism, of words or of class labels.
+    """Audit the sampler of each level of a bundle's staircase mechanism, of words or of class labels.
 
     Args:
         path: Folder of the bundle.

@@ -1,4 +1,4 @@
-"""Define and parse the privacy claim of a mechanism: an epsilon, with a delta, or per unit of a distance."""
+"""Define and parse a privacy claim: an epsilon, an epsilon with a delta, or an epsilon per distance."""
 
 import math
 import re
@@ -9,7 +9,9 @@ from textveil_training.errors import SettingError
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A claim of differential privacy: ``Pr[x in E] <= e^epsilon Pr[x' in E] + delta`` for neighbors and each event.
+    """A claim of differential privacy.
+
+    ``Pr[x in E] <= e^epsilon Pr[x' in E] + delta`` for neighboring inputs x and x' and each event E of outputs.
 
     Attributes:
         epsilon: The claimed epsilon, at least 0.

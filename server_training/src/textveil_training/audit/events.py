@@ -103,7 +103,7 @@ def learn_event(first: Outputs, second: Outputs, inputs: tuple[Any, Any], alpha:
 def choose_threshold(
     name: str, score: Score, first: Outputs, second: Outputs, alpha: float, delta: float
 ) -> tuple[Event, float]:
-    """Choose the threshold and the direction of an event with the largest bound on epsilon in the given draws.
+    """Choose the threshold and direction of an event with the largest bound on epsilon in given draws.
 
     Args:
         name: Name of the score.
@@ -171,7 +171,7 @@ def _learn_naive_bayes(group: str) -> Callable[[Outputs, Outputs, tuple[Any, Any
 
 
 def _learn_one_feature(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> Score:
-    """Learn the single feature with the largest bound on epsilon, and return a score that depends on its presence."""
+    """Find the one feature with the largest bound on epsilon, and return a score of its presence."""
     draws = len(first)
     counts = [
         Counter(one for text in texts for group in _GROUPS for one in list_features(str(text), group))
@@ -205,7 +205,7 @@ def _weigh(of_first: Floats, of_second: Floats, draws: int) -> Floats:
 
 
 def _learn_overlap(first: Outputs, second: Outputs, inputs: tuple[Any, Any]) -> Score:
-    """Return a score that needs no learning: words shared with the first input minus words shared with the second."""
+    """Return a score without learning: words shared with the first input, minus those with the second."""
     mine, other = (set(str(text).split()) for text in inputs)
     plus, minus = mine - other, other - mine
 

@@ -1,4 +1,4 @@
-"""Choose the inputs of an audit: pairs of neighbors, sets for identification, and a public sample of texts.
+"""Choose inputs of an audit: pairs of neighbors, sets for identification, and a public sample.
 
 The lines of text have no reference to their source. If they are public, an audit reveals nothing private even to a
 mechanism that keeps logs. ``list_sample_texts`` has enough texts for every test.
@@ -184,7 +184,9 @@ def propose_sets(texts: Sequence[str], neighbors: Neighbors, generator: np.rando
 
 
 def collect_metric_set(pairs: Sequence[InputPair]) -> list[InputSet]:
-    """Select inputs from pairs such that all their distances are known, for identification with a claim per distance.
+    """Select inputs from pairs such that all their distances are known.
+
+    They are for identification under a claim per unit of distance.
 
     Returns:
         A list with one set of three inputs or more, or an empty list.
@@ -201,7 +203,9 @@ def collect_metric_set(pairs: Sequence[InputPair]) -> list[InputSet]:
 
 
 def propose_vector_pairs(dimension: int, norm: float) -> list[InputPair]:
-    """Choose pairs of opposite vectors, dense and sparse, for a mechanism that clips vectors at a Euclidean norm.
+    """Choose pairs of opposite vectors for a mechanism that clips vectors at a Euclidean norm.
+
+    The vectors are dense in one pair and sparse in the other.
 
     Args:
         dimension: Number of coordinates.

@@ -257,7 +257,7 @@ class _Audit:
         return _select(outputs, order == 0), _select(outputs, order == 1)
 
     def _choose_pair(self, pairs: Sequence[InputPair], draws: int) -> InputPair:
-        """Choose one pair: repeatedly drop the half of the pairs with smaller estimated bounds, until one pair is left.
+        """Choose one pair: drop the half of the pairs with smaller estimated bounds until one is left.
 
         Args:
             pairs: Candidate pairs.
@@ -280,7 +280,7 @@ class _Audit:
         return left[0]
 
     def _guess_bound(self, pair: InputPair, first: Outputs, second: Outputs) -> float:
-        """Estimate the bound for a pair: learn an event from half of the draws, and count it in the other half."""
+        """Estimate a pair's bound: learn an event from half of the draws, and count it in the other half."""
         half = max(1, len(first) // 2)
         event = learn_event(first[:half], second[:half], pair.inputs, 0.1, self._claim.delta)
         return event.bound_epsilon(first[half:], second[half:], 0.1, self._claim.delta) / pair.distance
@@ -312,7 +312,7 @@ class _Audit:
         return hits, _count_unchanged(inputs, which, outputs)
 
     def _draw_from_set(self, stage: str, chosen: InputSet, draws: int) -> tuple[NDArray[np.intp], Outputs]:
-        """Choose inputs of a set uniformly, and draw an output for each; return indices of the inputs, and outputs."""
+        """Draw outputs of uniformly chosen inputs of a set; return indices of the inputs, and outputs."""
         which = self._generator.integers(len(chosen.inputs), size=draws)
         return which, self._draw(stage, [chosen.inputs[number] for number in which])
 
@@ -359,7 +359,9 @@ class _Audit:
         return result, unchanged
 
     def _test_each_once(self, chosen: InputSet, alpha: float) -> tuple[TestResult, float | None, bool] | None:
-        """Test the claim by guessing the input of one draw of each input, also valid if a mechanism stores its outputs.
+        """Test the claim by guessing the input in one draw of each input.
+
+        The test is also valid if a mechanism stores its outputs.
 
         The draws of different inputs are independent, but have different probabilities of a right guess. The number of
         right guesses varies less than a binomial one with the same mean (Hoeffding 1956), so the bound holds.
@@ -389,7 +391,9 @@ class _Audit:
         return result, _count_unchanged(inputs, which, outputs), equal
 
     def _test_by_betting(self, pair: InputPair, chosen: InputSet | None, alpha: float) -> TestResult:
-        """Test the claim by betting against it, and against a grid of other epsilons, which gives the bound on epsilon.
+        """Test the claim by betting against it.
+
+        Bets against a grid of other epsilons give the bound on epsilon.
 
         The test ends when the bets refute the claim with error probability ``alpha``, or when its time or its draws are
         used up.

@@ -1,4 +1,4 @@
-"""Format reports of audits as text: the bound, the claim, and the power of the tests; no input or output."""
+"""Format audit reports: the bound, the claim, and the power of the tests, without inputs or outputs."""
 
 from textveil_training.audit.procedure import AuditReport, TestResult
 

@@ -179,7 +179,7 @@ def _compute_probability(staircase: Staircase, input_id: int, output: int) -> fl
 
 
 def _find_count_faults(staircase: Staircase, input_id: int, counts: Integers, draws: int) -> Sequence[str]:
-    """Compare the counts of groups of outputs with exact probabilities, and return the first fault as text.
+    """Compare counts of groups of outputs with exact probabilities, and return the first fault.
 
     The groups are: each of the likeliest outputs, and 16 parts of the remaining outputs in the order of their ids.
 
@@ -202,7 +202,7 @@ def _find_count_faults(staircase: Staircase, input_id: int, counts: Integers, dr
 
 
 def _bound_realized_epsilon(likely: int, rare: int, draws: int, side: float) -> float:
-    """Return a lower bound on the log-ratio of two probabilities from their counts (Clopper and Pearson 1934).
+    """Return a lower bound on the log-ratio of two probabilities from counts (Clopper and Pearson 1934).
 
     Args:
         likely: Count of the likelier event.

@@ -46,7 +46,7 @@ def bound_above(count: ArrayLike, draws: int, alpha: float) -> Floats:
 
 
 def bound_pair_epsilon(first: ArrayLike, second: ArrayLike, draws: int, alpha: float, delta: float = 0.0) -> Floats:
-    """Compute a lower bound on epsilon from the counts of one event in the outputs of two neighboring inputs.
+    """Compute a lower bound on epsilon from counts of one event in outputs of two neighboring inputs.
 
     The bound is ``ln((p - delta) / q)`` with p bounded from below and q from above, each at confidence 1 - alpha / 2.
 
@@ -105,7 +105,7 @@ def compute_identification_ceiling(draws: int, inputs: int, alpha: float, delta:
 
 @lru_cache
 def find_half_power(outputs: int, draws: int, alpha: float, *, identification: bool) -> float | None:
-    """Find the smallest epsilon for which a test of k-ary randomized response reports at least half of the epsilon.
+    """Find the smallest epsilon of k-ary randomized response of which a test reports at least half.
 
     k-ary randomized response keeps its input with probability ``e^epsilon / (e^epsilon + outputs - 1)``, and otherwise
     returns one of the other outputs. The power is exact for a known event, the output that equals the input; an audit

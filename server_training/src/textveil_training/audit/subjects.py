@@ -81,7 +81,7 @@ class FunctionMechanism:
 
 
 class CommandMechanism:
-    """A mechanism under audit that is a program: one text per line on its standard input, one output per line.
+    """A mechanism under audit that is a program: one text per input line, one output per output line.
 
     The command is split like a shell command, and runs without a shell, with the rights of the user. This is no
     sandbox.
@@ -138,7 +138,7 @@ class CommandMechanism:
     def _exchange(
         self, process: "subprocess.Popen[bytes]", data: bytes, lines: int, report: Callable[[int], None]
     ) -> bytes:
-        """Write the lines to the program and read its output at the same time, so that neither waits for the other."""
+        """Write lines to the program and read its output at the same time, so that neither waits."""
         assert process.stdin is not None
         assert process.stdout is not None
         os.set_blocking(process.stdin.fileno(), False)

@@ -1,4 +1,4 @@
-"""Define ``textveil-train attack``, which measures how much released vectors and sanitized text reveal."""
+"""Define ``textveil-train attack``, which measures what released vectors and sanitized text reveal."""
 
 import json
 from pathlib import Path
@@ -55,11 +55,11 @@ def attributes(
     threads: ThreadsOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Infer private attributes from released vectors with a network of 512 hidden units, and compare other attackers.
+    """Infer private attributes from released vectors, and compare attackers who see only a class label.
 
-    The other attackers see only a class label at the same epsilon, released by randomized response or by the most
-    accurate private randomizer. The label is the class that the classifier finds for the vectors without noise, or with
-    --released the true class.
+    The attacker of vectors is a network of 512 hidden units. The compared label is released at the same epsilon, by
+    randomized response or by the most accurate private randomizer. Without noise it is the class that the classifier
+    finds for the vectors, or with --released the true class.
     """
     from textveil_training.attacks.vectors import AttributeAttackSettings, get_attributes, infer_from_frequency
     from textveil_training.dpnr.classification_data import load_classification_task

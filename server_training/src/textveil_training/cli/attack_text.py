@@ -1,4 +1,4 @@
-"""Define ``textveil-train attack text``, which measures how much an attacker recovers from sanitized text."""
+"""Define ``textveil-train attack text``, which measures what an attacker recovers from text."""
 
 import json
 from dataclasses import dataclass
@@ -95,7 +95,7 @@ class RawTextOptions:
         return [text for path in self.prior or () for example in load_examples("text", path) for text in example.texts]
 
     def read_known(self, split: str | None, options: "ReadOptions") -> list[str]:
-        """Read the raw texts that the attacker knows: those of ``--known-texts``, or else the train split of the data.
+        """Read the raw texts that the attacker knows: ``--known-texts``, or else the data's train split.
 
         The result is empty without ``--known-texts`` if the data have no train split, or if the attack is on all splits
         or on the train split.

@@ -1,4 +1,4 @@
-"""Define ``textveil-train audit``, which computes a lower bound on the epsilon of a mechanism from samples."""
+"""Define ``textveil-train audit``, which computes a lower bound on a mechanism's epsilon."""
 
 import importlib
 import json
@@ -130,7 +130,7 @@ class ClaimOptions:
         if claim.per_distance != (self.distances is not None):
             raise SettingError('--claims "3*d" and --distances FILE need each other: pass both, or an epsilon alone')
         if self.distances is not None and self.pairs is not None:
-            raise SettingError("--distances has the pairs already: leave out --pairs")
+            raise SettingError("--distances has the pairs already: omit --pairs")
         return claim
 
     def list_inputs(self, seed: int | None) -> "tuple[list[InputPair], list[InputSet]]":
@@ -220,9 +220,7 @@ def audit(
 
 def _refuse_claims(claim: ClaimOptions) -> None:
     if any(one is not None for one in (claim.claims, claim.texts, claim.pairs, claim.distances)):
-        raise SettingError(
-            "a bundle has its own claims and words: leave out --claims, --texts, --pairs and --distances"
-        )
+        raise SettingError("a bundle has its own claims and words: omit --claims, --texts, --pairs and --distances")
 
 
 def _raise_verdict(report: "AuditReport") -> None:
@@ -272,7 +270,9 @@ def _audit_bundle(
         if not as_json:
             print(f"SanText\n{format_report(report)}", flush=True)
     if not record["samplers"] and not record["santext"]:
-        raise SettingError("this bundle has nothing to sample: pass one with a staircase, SanText or class labels")
+        raise SettingError(
+            "an audit cannot sample this bundle: pass one with the staircase mechanism, SanText or class labels"
+        )
     if as_json:
         print(json.dumps(record))
     elif not faults:

@@ -1,4 +1,4 @@
-"""Define ``textveil-train dpnr``, which trains a noisy representation from a recipe or from the user's table."""
+"""Define ``textveil-train dpnr``, which trains a noisy representation from a recipe or a table."""
 
 import json
 import shlex

@@ -96,7 +96,7 @@ def finetune(
 def _load_task(
     format_name: Any, path: Path, test: Path | None, keys: KeyOptions, labels_of_pairs: bool, train_examples: int
 ) -> tuple[Any, Any]:
-    """Load training and test rows, and the privacy terms of their sanitized corpus (``None`` for raw texts)."""
+    """Load training and test rows, and the privacy terms of their corpus (``None`` for raw texts)."""
     from textveil_training.data import ReadOptions
     from textveil_training.data.corpus_release import read_release_terms
     from textveil_training.finetune.finetuning_data import load_finetuning_task

@@ -89,5 +89,5 @@ def _describe_default(default: object) -> str:
 
 
 def get_given_options(group: object) -> dict[str, object]:
-    """Return the values of a group's options by name, without options that the user did not pass (``None``)."""
+    """Return the values of the options that the user passed (not ``None``), by name."""
     return {name: value for name, value in vars(group).items() if value is not None}

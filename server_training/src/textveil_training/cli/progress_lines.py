@@ -41,7 +41,7 @@ class ProgressLines:
 
 @contextmanager
 def report_progress(every_s: float = LINE_EVERY_S) -> Iterator[ProgressCallback]:
-    """Show progress bars on a terminal; anywhere else write a line to standard error every ``every_s`` seconds.
+    """Show progress bars on a terminal, or else write a line to standard error every ``every_s`` seconds.
 
     A thread of its own writes the lines, so they also appear during a step that takes longer.
 

@@ -1,4 +1,4 @@
-"""Define ``textveil-train reproduce``, which computes a table or figure of a paper with the code of this package."""
+"""Define ``textveil-train reproduce``, which computes a table or figure of a paper."""
 
 import tempfile
 from dataclasses import dataclass

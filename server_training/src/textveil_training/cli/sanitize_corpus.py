@@ -1,4 +1,4 @@
-"""Define ``textveil-train sanitize-corpus``, which sanitizes all texts of a corpus and keeps its format."""
+"""Define ``textveil-train sanitize-corpus``, which sanitizes a corpus and keeps its format."""
 
 import json
 from dataclasses import dataclass

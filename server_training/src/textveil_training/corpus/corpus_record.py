@@ -1,4 +1,4 @@
-"""Write the records of a ``sanitize-corpus`` run: created before the first random draw, completed at the end.
+"""Write the record of a ``sanitize-corpus`` run, before its first random draw and at its end.
 
 The record in the output folder is published with the corpus. It contains no text, and no hash of the input or of the
 denied words: anybody who guesses a short file could check the guess with such a hash. Its figures about the texts can

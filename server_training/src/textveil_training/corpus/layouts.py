@@ -128,7 +128,7 @@ class WikitextLayout:
         return text.encode()
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Set the number of lines before the next line, so that error messages count from the start of the file."""
+        """Set the number of lines before the next one, so that messages count from the file's start."""
         self._line = lines
 
 
@@ -178,5 +178,5 @@ class TabbedLayout:
         return text.encode()
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Set the numbers of rows and lines before the next line, so that messages count from the start of the file."""
+        """Set the numbers of rows and lines before the next one, so that messages count from the file's start."""
         self._row, self._line = rows, lines

@@ -1,4 +1,7 @@
-"""Sanitize a corpus in parts on a Ray cluster: Ray Data assigns parts, and ``part_worker`` sanitizes them."""
+"""Sanitize a corpus in parts on a Ray cluster.
+
+Ray Data assigns parts to workers, and the module ``part_worker`` sanitizes them.
+"""
 
 import hashlib
 import json

@@ -158,7 +158,10 @@ class PartWorker:
 
 
 class _PartRecord:
-    """Writer of a part's record. It writes the record just before the part gets its final name, and keeps a copy."""
+    """Writer of a part's record, which is written just before the part gets its final name.
+
+    The object keeps a copy of the record.
+    """
 
     def __init__(self, job: PartJob, file: int, number: int, sanitizer: Sanitizer) -> None:
         self._job, self._file, self._number = job, file, number

@@ -244,7 +244,7 @@ def count_cores() -> int:
 
 
 def _make_names(path: Path, copies: int) -> tuple[str, ...]:
-    """Return the output path of each copy of a file; several copies are in folders ``copy-1``, ``copy-2`` and so on."""
+    """Return the output path of each copy of a file; several copies are in folders ``copy-1`` and so on."""
     return (path.name,) if copies == 1 else tuple(f"copy-{number + 1}/{path.name}" for number in range(copies))
 
 

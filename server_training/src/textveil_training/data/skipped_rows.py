@@ -1,4 +1,4 @@
-"""Skip bad rows in training data: count them, and on request write them to a file for the owner of the data."""
+"""Skip and count bad rows in training data, and on request write them to a file for the data's owner."""
 
 from collections import Counter
 from pathlib import Path

@@ -186,7 +186,7 @@ def _read_rows(path: Path, escaped: bool = False) -> Iterator[tuple[FileLocation
 
 
 def _read_csv_rows(path: Path, escaped: bool) -> Iterator[tuple[FileLocation, list[str], str]]:
-    """Yield the location of the last line, the cells and the raw text of each row of a CSV file; skip blank lines."""
+    """Yield last location, cells and raw text of each row of a CSV file; blank lines are skipped."""
     name, lines = format_file_name(path), list[str]()
 
     def read() -> Iterator[str]:

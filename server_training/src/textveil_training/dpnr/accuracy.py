@@ -1,4 +1,4 @@
-"""Measure the accuracy of a server's classifier on vectors that were released with the code of devices.
+"""Measure the accuracy of a server's classifier on vectors released with the code of devices.
 
 ``evaluate_checkpoint`` runs all steps on a data set: encoder, bound, release, classifier.
 """

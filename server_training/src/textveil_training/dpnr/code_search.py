@@ -187,7 +187,7 @@ def search_codes(
 
 
 def spread_codes(classes: int, dimension: int, epsilons: Sequence[float], seed: int = 20) -> ClassCodes:
-    """Return random corners of the cube of mode ``box`` as codes, for cases in which a search would take minutes.
+    """Return random corners of the cube of mode ``box`` as codes, if a search would take minutes.
 
     Any two codes differ in about half of the coordinates. The function does not measure accuracies; they are NaN.
 
@@ -242,7 +242,7 @@ def search_best_dimension(
         if best is None or found.mean_accuracy > best.mean_accuracy + 2 * max(found.standard_errors):
             best = found
     if best is None:
-        raise InvalidRandomizer("at least one dimension is needed")
+        raise InvalidRandomizer("pass at least one dimension")
     return best
 
 
@@ -296,7 +296,7 @@ def _optimize_codes(
 
 
 def _make_starts(classes: int, dimension: int, mode: Mode, search: CodeSearchSettings) -> list[torch.Tensor]:
-    """Return initial codes for the search: corners of the mode's set, opposite ones first, then random points."""
+    """Return initial codes for the search: corners of the mode's set (opposite ones first), random points."""
     generator = np.random.default_rng([search.seed, dimension])
     corners = np.concatenate([sign * axis for axis in np.eye(dimension)[:, None] for sign in (1.0, -1.0)])
     corners = corners.reshape(-1, dimension)
@@ -331,5 +331,5 @@ def _check_codes(codes: ArrayLike, mode: Mode) -> torch.Tensor:
     sizes = {"l1": np.abs(points).sum(axis=1), "l2": np.sqrt((points**2).sum(axis=1))}
     outside = ((points < 0) | (points > 1)).any() if mode == "box" else (sizes[mode] > 1 + 1e-9).any()
     if outside:
-        raise InvalidRandomizer("a code exceeds the norm bound of its mode")
+        raise InvalidRandomizer("a code (the vector of a class) exceeds the norm bound of its mode: scale it down")
     return torch.from_numpy(points)

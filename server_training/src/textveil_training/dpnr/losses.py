@@ -1,4 +1,4 @@
-"""Build the training stages of each kind of recipe: losses, optimizers, and the metric that selects the best epoch.
+"""Build the training stages of each kind of recipe: losses, optimizers, and the selecting metric.
 
 | kind | stages |
 |---|---|

@@ -1,4 +1,4 @@
-"""Define the networks: an encoder, mean pooling and a bounded head for the device, and the server's classifier."""
+"""Define the device's networks (encoder, mean pooling, bounded head) and the server's classifier."""
 
 import torch
 from torch import Tensor, nn
@@ -25,7 +25,7 @@ class RepresentationHead(nn.Module):
         self.out = nn.Linear(hidden or width, dimension)
 
     def forward(self, pooled: Tensor) -> Tensor:
-        """Compute vectors of shape ``(..., k)``, not yet bounded, from pooled vectors of shape ``(..., width)``."""
+        """Compute vectors ``(..., k)``, not yet bounded, from pooled vectors ``(..., width)``."""
         return self.out(pooled if self.hidden is None else torch.tanh(self.hidden(pooled)))
 
 
@@ -92,7 +92,7 @@ class RepresentationModel(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def pool_texts(self, ids: Tensor, mask: Tensor, precision: str = "float32") -> Tensor:
-        """Compute the pooled vectors of a batch, shape ``(texts, width)``; the arguments are those of ``pool_mean``."""
+        """Compute the pooled vectors of a batch, ``(texts, width)``; the arguments are those of ``pool_mean``."""
         return pool_mean(self.extractor, ids, mask, precision)
 
     def represent(self, pooled: Tensor) -> Tensor:

@@ -101,7 +101,7 @@ class TrainingSection:
 
 @dataclass(frozen=True, slots=True)
 class AdversarySection:
-    """The recipe's section about the simulated attacker of adversarial training (kind ``adversarial`` only)."""
+    """The recipe's section about the simulated attacker, for the kind ``adversarial`` only."""
 
     hidden: int = declare_required("Units of each of its two layers.")
     learning_rate: float = declare_required("Its learning rate.")
@@ -140,7 +140,7 @@ def read_recipe(path: Path) -> RepresentationRecipe:
     content, sha256 = read_toml(path)
     name = make_printable(path.name)
     if "sha256" in content:
-        raise RecipeError(f"{name}: the key sha256 is unknown")
+        raise RecipeError(f"{name}: the key sha256 is unknown: remove it")
     recipe = parse_table(RepresentationRecipe, content | {"sha256": sha256}, name)
     check_recipe(recipe, name)
     return recipe

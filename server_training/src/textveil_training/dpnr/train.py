@@ -142,7 +142,7 @@ def train_representation(
         return EncodedSplit(model, tokenizer, task.get_splits()[name], words[name], recipe, run.device)
 
     def features(name: str) -> Tensor:
-        """Compute the pooled vectors of a split by the start checkpoint's encoder, shape ``(copies, texts, width)``.
+        """Compute a split's pooled vectors by the start checkpoint's encoder, ``(copies, texts, width)``.
 
         With word dropout each copy of the train split has other words removed; otherwise there is one copy.
         """
@@ -229,17 +229,21 @@ def _copy_head(
     same = (ours.mode, ours.dimension, ours.head_hidden) == (theirs.mode, theirs.dimension, theirs.head_hidden)
     try:
         if not same or model.head is None or start.model.head is None:
-            raise CheckpointError("the checkpoint of --start has another mode, dimension or head: pass another one")
+            raise CheckpointError(
+                "the checkpoint of --start has another mode, dimension or head than the recipe: pass another checkpoint"
+            )
         model.head.load_state_dict(start.model.head.state_dict())
         model.classifier.load_state_dict(start.model.classifier.state_dict())
     except RuntimeError as error:
-        raise CheckpointError("the checkpoint of --start has another classifier: pass another one") from error
+        raise CheckpointError(
+            "the checkpoint of --start has a classifier of another size than the recipe: pass another checkpoint"
+        ) from error
 
 
 def _search_class_codes(
     recipe: RepresentationRecipe, task: ClassificationTask, clean: RepresentationClassifier, features: Tensor
 ) -> Tensor:
-    """Find the best code of each class (``code_search``), given the errors on dev of the model without noise.
+    """Find the best code of each class (``code_search``), given the errors without noise on dev.
 
     Args:
         recipe: Recipe with mode, dimension and levels.

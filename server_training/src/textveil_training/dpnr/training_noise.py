@@ -1,4 +1,4 @@
-"""Apply bound and noise in the forward pass of training, after Lyu, He and Li 2020, Algorithm 1, corrected.
+"""Apply bound and noise in the forward pass of training (Lyu, He and Li 2020, Algorithm 1, corrected).
 
 Lyu, He and Li 2020, "Differentially Private Representation for NLP: Formal Guarantee and An Empirical Study on Privacy
 and Fairness" (Findings of EMNLP), train the extractor under the noise of the later release. The bound is
@@ -91,7 +91,7 @@ def compute_noise_scale(mode: Mode, dimension: int, epsilon: float, delta: float
 
 
 def _solve_rho(epsilon: float, delta: float) -> float:
-    """Compute the largest ``rho`` of zero-concentrated privacy that gives epsilon and delta, in floating point.
+    """Compute the largest ``rho`` of zero-concentrated privacy for epsilon and delta, in floating point.
 
     The exact function is ``textveil.mechanisms.noise.zcdp.compute_largest_rho``. This one takes a thirtieth of its
     time, and training calls it often.
@@ -183,7 +183,7 @@ class TrainingNoise:
     def add_at_epsilon(
         self, vectors: Tensor, epsilon: float, draws: int, generator: torch.Generator
     ) -> tuple[Tensor, Tensor]:
-        """Add noise at one epsilon from a given random generator, so that epochs are compared with equal noise.
+        """Add noise at one epsilon from a given generator, so that epochs are compared with equal noise.
 
         Args:
             vectors: Bounded vectors, shape ``(n, k)``.

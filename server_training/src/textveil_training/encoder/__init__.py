@@ -1,4 +1,7 @@
-"""Train a bundle from a file of texts. Devices with the bundle release a class label or a cluster label of a text."""
+"""Train a bundle from a file of texts.
+
+Devices with the bundle release a class label or a cluster label of a text.
+"""
 
 from typing import TYPE_CHECKING
 

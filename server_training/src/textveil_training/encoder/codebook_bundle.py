@@ -1,4 +1,6 @@
-"""Train a bundle on texts without labels. Devices with the bundle release a randomized cluster label of a text.
+"""Train a bundle on texts without labels.
+
+Devices with the bundle release a randomized cluster label of a text.
 
     textveil-train encoder my.csv --text text --clusters 16 -o bundle
 

@@ -1,4 +1,4 @@
-"""Train the extractor of a bundle, ``static`` or ``minilm``, and quantize it and its map to labels to int8.
+"""Train a bundle's extractor, ``static`` or ``minilm``, and quantize it with its map to labels.
 
 An extractor is the model that converts a text to a vector.
 """
@@ -217,7 +217,10 @@ def describe_words(public: PublicWords) -> dict[str, str]:
 
 
 def _sample_texts(task: LabeledTexts) -> list[tuple[int, str]]:
-    """Return class ids and texts of the calibration part, filled up to ``SAMPLE`` with evenly spaced training texts."""
+    """Return class ids and texts of the calibration part, filled up to ``SAMPLE`` with training texts.
+
+    The training texts are evenly spaced.
+    """
     rows = list(zip(task.calibration.classes.tolist(), task.calibration.texts, strict=True))
     missing = min(SAMPLE - len(rows), len(task.train.texts))
     if missing > 0:

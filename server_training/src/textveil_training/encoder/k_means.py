@@ -1,4 +1,4 @@
-"""Cluster unit vectors by spherical k-means, whose centers are normalized sums of the vectors in a cluster.
+"""Cluster unit vectors by spherical k-means, whose centers are normalized sums of vectors.
 
     cluster(u) = argmax over k of <c_k, u>,    c_k = unit(sum of the u of cluster k)
 

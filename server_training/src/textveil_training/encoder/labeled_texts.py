@@ -1,4 +1,4 @@
-"""Check a user's labeled texts, and divide them into parts for training, calibration of randomizers, and test."""
+"""Check a user's labeled texts, and divide them for training, calibration of randomizers, and test."""
 
 import hashlib
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Store finished parts of a run in a folder beside the new bundle, so that an interrupted run can resume.
+"""Store finished parts of a run beside the new bundle, so that an interrupted run can resume.
 
 The folder ``bundle.unfinished/`` has these files:
 

@@ -1,4 +1,6 @@
-"""Train a vector bundle on labeled texts of a user. Devices with the bundle release a noisy vector of a text.
+"""Train a vector bundle on labeled texts of a user.
+
+Devices with the bundle release a noisy vector of a text.
 
     textveil-train dpnr --data my.csv --text note --label topic -o bundle
 
@@ -180,7 +182,7 @@ def train_vector_bundle(
 
 
 def make_task(texts: LabeledTexts) -> ClassificationTask:
-    """Convert divided texts to the data of a recipe; the calibration part becomes dev, which selects the epoch."""
+    """Convert divided texts to a recipe's data; the calibration part becomes dev, which selects the epoch."""
 
     def convert(part: LabeledPart) -> Any:
         rows = zip(part.texts, part.classes.tolist(), strict=True)
@@ -344,7 +346,9 @@ def train_and_measure_head(
     features: dict[str, Tensor],
     clean: RepresentationClassifier,
 ) -> dict[str, Any]:
-    """Train a head on stored features under a recipe's noise, and measure its accuracy with the code of devices.
+    """Train a head on stored features under a recipe's noise, and measure its accuracy.
+
+    Vectors are released with the code of devices.
 
     Args:
         recipe: Recipe of kind ``dpnr``.
@@ -365,7 +369,7 @@ def choose_codes(
     features: dict[str, Tensor],
     clean: RepresentationClassifier,
 ) -> ClassCodes:
-    """Choose a vector for each class, its *code*, such that the classes are recognized best under the noise.
+    """Choose a vector for each class, its *code*, such that the noise confuses classes least.
 
     The head is trained to map texts near the code of their class (``code_search``). If the search would take minutes,
     the codes are random corners of the cube in which mode ``box`` clips vectors.

@@ -118,7 +118,7 @@ class WordEmbeddings:
 
 
 def weight_by_rarity(ids: Sequence[Ids], public: PublicWords, min_texts: int) -> WordEmbeddings:
-    """Compute word embeddings from public vectors, weighted by the rarity of each word; pairs are not used.
+    """Compute word embeddings from public vectors, weighted by each word's rarity; pairs are not used.
 
     The weight of a word that occurs in ``d`` of ``n`` texts is ``ln(n / d)``.
 

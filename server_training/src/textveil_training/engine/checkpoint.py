@@ -1,4 +1,4 @@
-"""Read and write the folder of a trained model: tensors, an encoder, and a description with file hashes.
+"""Read and write a trained model's folder: tensors, an encoder, and a description with file hashes.
 
 The writer writes the description last and removes an old one first, so a folder with a description is complete.
 """
@@ -143,7 +143,7 @@ class CheckpointLayout:
 
     @contextmanager
     def check_architecture(self) -> Iterator[None]:
-        """Convert errors about tensors that do not fit the networks to ``CheckpointError`` in the ``with`` block.
+        """Convert errors about tensors that do not fit the networks to ``CheckpointError`` in a block.
 
         Raises:
             CheckpointError: A tensor file cannot be read, or its tensors are of another architecture.

@@ -29,7 +29,7 @@ def get_device(name: str) -> torch.device:
 
 
 def choose_precision(wanted: str, device: torch.device) -> str:
-    """Return ``bfloat16`` if ``wanted`` is ``bfloat16`` and the device has native support, else ``float32``.
+    """Return ``bfloat16`` if ``wanted`` is ``bfloat16`` and the device supports it, else ``float32``.
 
     Most processors emulate bfloat16, which makes a training step up to a hundred times slower.
     """
@@ -45,7 +45,7 @@ def has_native_bfloat16() -> bool:
 
 
 def locate_encoder(source: str) -> str:
-    """Return the location of an encoder: for ``minilm`` the folder in its package, else ``source`` unchanged.
+    """Return an encoder's location: for ``minilm`` the folder in its package, else ``source`` unchanged.
 
     Raises:
         CheckpointError: The package of the default encoder is not installed.

@@ -57,7 +57,7 @@ class TrainingPosition:
 
 
 def derive_seed(*parts: object) -> int:
-    """Derive a seed for PyTorch from values, such as numbers and strings, that have the same ``str`` in every run."""
+    """Derive a seed for PyTorch from values whose ``str`` is the same in every run, such as numbers."""
     return int.from_bytes(hashlib.sha256("\n".join(map(str, parts)).encode()).digest()[:8], "big") >> 1
 
 
@@ -228,7 +228,7 @@ def _run_step(stage: TrainingStage, batch: Tensor, rate: float) -> float:
 
 
 def _compute_rate_factor(step: int, total: int, warmup: float) -> float:
-    """Return the factor of the learning rate at a step: it rises linearly during warmup, then falls linearly to 0.
+    """Return the learning rate's factor at a step: a linear rise during warmup, then a linear fall to 0.
 
     Args:
         step: Index of the step.

@@ -70,7 +70,7 @@ class RunRecord:
         self.write()
 
     def mark_trained(self) -> None:
-        """Store that the training has ended. From then on its model can be exported, before the result is measured."""
+        """Store that the training has ended, so that its model can be exported before the result is measured."""
         self.content["trained"] = datetime.now(UTC).isoformat(timespec="seconds")
 
     def finish(self, result: dict[str, Any]) -> None:
@@ -95,7 +95,7 @@ class RunRecord:
 
 
 def list_software() -> dict[str, str | None]:
-    """Return the version of each package that affects results, by name; ``None`` for a package that is missing."""
+    """Return the version of each package that affects results, by name; ``None`` for missing packages."""
     return {name: _find_version(name) for name in _SOFTWARE} | {"python": platform.python_version()}
 
 
@@ -174,7 +174,9 @@ class TrainingRun:
         torch.manual_seed(seed)
 
     def begin(self, subject: Mapping[str, object]) -> None:
-        """Create the output folder and the record in memory; the record's file is written after the first epoch.
+        """Create the output folder, and the record in memory.
+
+        The record's file is written after the first epoch.
 
         Args:
             subject: Entries of the record about the recipe, the data and the start of this run.

@@ -95,7 +95,9 @@ def parse_table(kind: type[Any], content: dict[str, Any], file_name: str, prefix
         raise RecipeError(f"{file_name}: the key {prefix}{missing[0]} is missing")
     unknown = [name for name in content if name not in hints]
     if unknown:
-        raise RecipeError(f"{file_name}: the key {make_printable(prefix + unknown[0])} is unknown")
+        raise RecipeError(
+            f"{file_name}: the key {make_printable(prefix + unknown[0])} is unknown: remove it, or correct its name"
+        )
     return kind(**{name: _parse_value(hints[name], content[name], file_name, prefix + name) for name in content})
 
 

@@ -1,4 +1,4 @@
-"""Define a training stage: the trained parameters, the batches, the optimizers, and the metrics of each epoch."""
+"""Define a training stage: trained parameters, batches, optimizers, and metrics of each epoch."""
 
 import math
 from collections.abc import Callable, Sequence

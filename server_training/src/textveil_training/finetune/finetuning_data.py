@@ -1,4 +1,4 @@
-"""Load the data of a fine-tuning: three splits of single texts or pairs, with a class or a score for each row.
+"""Load the data of a fine-tuning: three splits of texts or pairs, with a class or a score per row.
 
 If the format defines no splits, the split of a row depends only on the row's number. So raw text and every sanitized
 copy of it are divided identically, and results on them can be compared row by row.

@@ -43,7 +43,7 @@ def predict(
     network, description, vocabulary = read_model(folder)
     if any(len(row) != 1 + description.pairs for row in texts):
         raise CheckpointError(
-            "the model reads another number of texts per row (one text, or a pair): use data like its training data"
+            "the data have single texts and the model needs pairs, or the reverse: use data like its training data"
         )
     tokenizer = EncoderTokenizer(vocabulary, lowercase=description.lowercase, max_tokens=description.max_tokens)
     network = network.to(place)

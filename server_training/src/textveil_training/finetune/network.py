@@ -85,7 +85,7 @@ class FinetunedNetwork(nn.Module):
         self.encoder, self.head, self.dropout = encoder, head, nn.Dropout(dropout)
 
     def freeze(self, layers: int) -> set[str]:
-        """Freeze the embeddings and the lowest encoder layers; 0 layers freeze nothing, not even the embeddings.
+        """Freeze the embeddings and the lowest encoder layers; with 0 layers freeze nothing.
 
         Args:
             layers: Number of layers to freeze.
@@ -100,7 +100,7 @@ class FinetunedNetwork(nn.Module):
         return frozen
 
     def pool(self, ids: Tensor, mask: Tensor, types: Tensor, precision: str = "float32") -> Tensor:
-        """Compute the pooled vectors of a batch, shape ``(rows, width)``; the arguments are those of ``pool_mean``."""
+        """Compute the pooled vectors of a batch, ``(rows, width)``; the arguments are those of ``pool_mean``."""
         return pool_mean(self.encoder, ids, mask, precision, types)
 
     def forward(self, pooled: Tensor) -> Tensor:

@@ -1,4 +1,7 @@
-"""Define the settings of a fine-tuning, and read them from recipes. The defaults are those of Yue et al. 2021."""
+"""Define the settings of a fine-tuning, and read them from recipes.
+
+The defaults are those of Yue et al. 2021.
+"""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path

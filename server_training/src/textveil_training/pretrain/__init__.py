@@ -1,1 +1,1 @@
-"""Pretrain masked language models on sanitized text: mask the sanitized text, predict the original token."""
+"""Pretrain masked language models that predict original tokens from masked sanitized text."""

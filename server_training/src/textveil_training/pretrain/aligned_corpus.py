@@ -24,13 +24,13 @@ BoolArray = NDArray[np.bool_]
 
 
 def expand_ranges(starts: IntArray, counts: IntArray) -> IntArray:
-    """Concatenate ranges of integers: for each start and count, the numbers ``start`` to ``start + count - 1``."""
+    """Concatenate integer ranges: for each start and count, ``start`` to ``start + count - 1``."""
     before = np.cumsum(counts) - counts
     return np.repeat(starts - before, counts) + np.arange(int(counts.sum()))
 
 
 class StringPieces:
-    """Table of the distinct words and punctuation strings of a corpus, with a number and WordPieces for each.
+    """Table of a corpus's distinct words and punctuation strings, with a number and WordPieces for each.
 
     Args:
         tokenizer: Tokenizer of the encoder.
@@ -66,7 +66,7 @@ class StringPieces:
 
     @property
     def flat_pieces(self) -> tuple[IntArray, IntArray]:
-        """WordPieces of all strings in one array, and the offset at which each string's WordPieces begin and end.
+        """WordPieces of all strings in one array, and the offsets at which each string begins and ends.
 
         There are ``strings + 1`` offsets.
         """
@@ -222,7 +222,7 @@ class AlignedCorpus:
 
 
 class ModeTexts:
-    """Sanitizer of public texts in a protection mode, for training on the results with the originals as targets.
+    """Sanitizer of public texts in a protection mode, for training with the originals as targets.
 
     The modes names, words and all depend on the text around a word, so they cannot sanitize a text word by word.
 

@@ -1,4 +1,4 @@
-"""Define a BERT encoder with the head of a masked language model, whose weights are the input embeddings.
+"""Define a BERT encoder with a masked-language-model head that shares the input embeddings.
 
 The head is BERT's (Devlin et al. 2019): ``logits(h) = E LayerNorm(GELU(W h + b)) + c`` with the encoder's own word
 embeddings E. Sentence encoders such as MiniLM have no head. A new head then starts with W as the identity, and must be
@@ -154,7 +154,7 @@ def _initialize_head(model: MaskedLM) -> None:
 
 
 def write_masked_lm(folder: Path, model: MaskedLM, vocabulary: Path, *, lowercase: bool) -> None:
-    """Write a model to a folder that transformers' ``BertForMaskedLM`` can load; the weights are written last.
+    """Write a model to a folder that transformers' ``BertForMaskedLM`` can load, the weights last.
 
     Args:
         folder: An existing folder.

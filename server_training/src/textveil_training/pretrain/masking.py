@@ -38,7 +38,7 @@ class MaskedBatch:
     targets: Tensor = field(repr=False)
 
     def take_part(self, number: int, parts: int) -> "MaskedBatch":
-        """Return every ``parts``-th text, starting with the text ``number``, without columns that have only padding.
+        """Return every ``parts``-th text from the text ``number`` on, without columns of padding alone.
 
         If there is no such text, the result is the first text without targets, since every process must compute each
         step.

@@ -1,4 +1,4 @@
-"""Compute the loss of a pretraining, its gradients over parts and processes, and metrics on held-out texts."""
+"""Compute a pretraining's loss, its gradients over parts and processes, and held-out metrics."""
 
 import time
 from contextlib import nullcontext

@@ -196,7 +196,7 @@ def split_pretraining_texts(
 
 
 def compute_log_frequencies(corpus: AlignedCorpus, strings: StringPieces, vocabulary: int) -> Tensor:
-    """Compute the logarithm of each WordPiece's frequency in the words of a corpus, shape ``(vocabulary,)``.
+    """Compute the log frequency of each WordPiece in the words of a corpus, shape ``(vocabulary,)``.
 
     The function adds one to each count.
 

@@ -85,7 +85,7 @@ def check_inputs(study: PublishedStudy, inputs: ReproductionInputs) -> None:
 
 
 def describe_inputs(study: PublishedStudy, inputs: ReproductionInputs) -> dict[str, Any]:
-    """Return a description of the inputs for a record: formats, hashes of files, and sizes; no path and no text."""
+    """Describe the inputs for a record: formats, hashes of files, and sizes, without paths and texts."""
     weights = Path(inputs.model) / WEIGHTS[0]
     return {
         "format": None if inputs.data is None else get_format_name(study, inputs),

@@ -1,4 +1,4 @@
-"""Reproduce figures about noise alone: Feyisetan and others (2020), Figure 6, and Habernal (2021), Figure 1."""
+"""Reproduce figures about noise: Feyisetan and others 2020, Figure 6, and Habernal 2021, Figure 1."""
 
 import math
 
@@ -61,7 +61,7 @@ def measure_word_noise(study: PublishedStudy, inputs: ReproductionInputs) -> Rep
 
 
 def measure_sensitivity(study: PublishedStudy, inputs: ReproductionInputs) -> Reproduction:
-    """Compare the sensitivity of an L2-clipped vector with the sensitivity that ADePT's Laplace noise assumes.
+    """Compare an L2-clipped vector's sensitivity with the one that ADePT's Laplace noise assumes.
 
     ADePT clips a vector of n numbers to length C and adds Laplace noise of scale ``2 C / epsilon`` to each number, for
     an L1 sensitivity of 2 C. The largest L1 distance of two clipped vectors is ``2 C sqrt(n)``.

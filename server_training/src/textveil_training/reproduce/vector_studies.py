@@ -1,4 +1,7 @@
-"""Reproduce Tables 2, 4 and 7 of Lyu, He and Li (2020): accuracy, private attributes and fairness of noisy vectors."""
+"""Reproduce Tables 2, 4 and 7 of Lyu, He and Li (2020).
+
+They are about accuracy, private attributes and fairness of noisy vectors.
+"""
 
 import hashlib
 from dataclasses import dataclass, replace

@@ -1,4 +1,7 @@
-"""Reproduce Tables 1 and 3 and Figure 4 of Yue and others (2021): models trained on sanitized text, and attacks."""
+"""Reproduce Tables 1 and 3 and Figure 4 of Yue and others (2021).
+
+They are about models that are trained on sanitized text, and about attacks on it.
+"""
 
 import hashlib
 import json
@@ -136,7 +139,7 @@ def _measure_pair(
 
 
 class FinishedParts:
-    """Store of computed figures in the folder of ``--work``, so that a restarted run computes only the missing ones.
+    """Store of computed figures in the folder of ``--work``, so that a restarted run does not repeat them.
 
     Args:
         study: The study.
@@ -151,7 +154,7 @@ class FinishedParts:
         self._folder, self._subject = inputs.work, [study.name, described, inputs.model, data, list_software()]
 
     def compute_once(self, part: Sequence[str | int], compute: Callable[[], Any]) -> Any:
-        """Read the figures of a part, a JSON value, from its file; if there is no file, compute and write them.
+        """Read a part's figures, a JSON value, from its file; if there is none, compute and write them.
 
         The name of the file contains a hash of the part, of the data and of all inputs.
 
@@ -256,7 +259,10 @@ def _finetune(task: FinetuningTask, inputs: ReproductionInputs, seed: int, *, tu
 
 
 def _run_finetune(task: FinetuningTask, inputs: ReproductionInputs, seed: int, *, tuned: bool) -> dict[str, Any]:
-    """Fine-tune an encoder, or fit a linear model to its vectors, in a temporary folder, and return the record."""
+    """Fine-tune an encoder, or fit a linear model to its vectors, in a temporary folder.
+
+    The result is the run record.
+    """
     folder = inputs.work / "finetuned"
     shutil.rmtree(folder, ignore_errors=True)
     settings = FinetuningSettings(

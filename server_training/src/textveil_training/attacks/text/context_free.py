@@ -1,4 +1,4 @@
-"""Attack single tokens without context: by the nearest word, by Bayes' rule, and after repeated releases.
+"""Attack single tokens without context: nearest word, Bayes' rule, and repeated releases.
 
 **Priors.** An attacker's belief about a token before its output is a distribution over the inputs. The public prior is
 the Zipf-Mandelbrot prior in the statistics of a bundle (``textveil_export.leakage.bayes.make_zipf_prior``).
@@ -129,7 +129,7 @@ def attack_bayes(
     report: Callable[[int, int], None],
     draws: int = DRAWS,
 ) -> dict[str, Any]:
-    """Measure the Bayes attack with the public Zipf prior, and with the word frequencies of the attacked text.
+    """Measure the Bayes attack with the public Zipf prior, and with the attacked text's word frequencies.
 
     Args:
         randomizer: The mechanism.

@@ -96,7 +96,7 @@ class HiddenWordInference:
         self._guesses[clean][numbers.numpy()] = logits.argmax(dim=1).numpy()
 
     def compute_result(self) -> dict[str, Any]:
-        """Return the success rates in the format of the run record, for all words and in ``by_type`` for each type."""
+        """Return the success rates for the run record, over all words and in ``by_type`` for each type."""
         words = [*self._released.list_hidden_words()]
         chosen = [words[number] for number in self._sample.tolist()]
         pieces = [self._reader.get_pieces(original) for _, original, _ in chosen]

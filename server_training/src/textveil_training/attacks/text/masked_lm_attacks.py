@@ -1,4 +1,4 @@
-"""Attack sanitized text with a masked language model: mask-token inference, and the contextual Bayes attack.
+"""Attack sanitized text with a masked language model: mask inference, and contextual Bayes.
 
 **Mask-token inference** (Yue et al. 2021, section 5.3). [MASK] replaces each token of the sanitized text in turn, and
 the model's likeliest WordPiece is compared with the ORIGINAL token. ``top1`` is the share of matches among all tokens,
@@ -91,7 +91,7 @@ _TARGETED = {"targeted_": 1.0, "targeted_context_free_": 0.0}
 
 
 class WordPrior:
-    """Function object that converts a language model's logits of WordPieces to priors over a bundle's inputs.
+    """Converter of a language model's WordPiece logits to priors over a bundle's inputs.
 
     Args:
         randomizer: The mechanism with its bundle.
@@ -174,7 +174,7 @@ class ContextualBayes:
                         self._ranks[name, kind][numbers.numpy()] = _rank_truth(scores * self._never_kept, truth)
 
     def compute_result(self) -> dict[str, Any]:
-        """Return success rates with the Zipf prior, and in ``text_prior`` with the word frequencies of the text."""
+        """Return success rates with the Zipf prior, and in ``text_prior`` with the text's word frequencies."""
         return self._compute_rates(ZIPF) | {"text_prior": self._compute_rates(TEXT)}
 
     def _compute_rates(self, name: str) -> dict[str, Any]:

@@ -36,7 +36,9 @@ class TemplateText:
 
 @dataclass(frozen=True, kw_only=True)
 class TemplateRelease:
-    """Texts with one sanitized output each. Arrays have one entry per hidden word, over all texts in order.
+    """Texts with one sanitized output each, as arrays with one entry per hidden word.
+
+    The hidden words of all texts are in the order of the texts.
 
     Attributes:
         texts: The texts.

@@ -1,4 +1,4 @@
-"""Measure an attacker's success on private attributes: F, area under the ROC curve, accuracy; and compare attackers.
+"""Measure an attacker's success on private attributes, and compare attackers.
 
 Results are stored per text, so that two attackers can be compared on the same texts with a standard error.
 """
@@ -201,7 +201,10 @@ def _count_outcomes(scores: Floats, present: Bits, thresholds: Floats) -> Floats
 
 
 def _compute_f(counts: Floats) -> Floats:
-    """Compute F from true positives, false positives and false negatives (first axis); 0 if all three are 0."""
+    """Compute F from true positives, false positives and false negatives; 0 if all three are 0.
+
+    The first axis of the counts has these three.
+    """
     tp, fp, fn = counts
     return np.divide(2 * tp, 2 * tp + fp + fn, out=np.zeros_like(tp), where=2 * tp + fp + fn > 0)
 

@@ -264,7 +264,7 @@ def train_denoiser(
 
 
 def make_batches(document: Tensor, hidden: Tensor, size: int, *, shuffled: bool = False) -> Iterator[Tensor]:
-    """Yield batches of the texts that have hidden elements, as element indices of shape ``(texts, length)``.
+    """Yield batches of the texts that have hidden elements, as indices of shape ``(texts, length)``.
 
     A batch has texts of similar length, padded with -1. Long texts are cut into parts.
 

@@ -1,4 +1,4 @@
-"""Guess words by the forward-backward algorithm: a trigram model of raw texts, and exact likelihoods of outputs."""
+"""Guess words by forward-backward: a trigram model of raw texts, and exact likelihoods of outputs."""
 
 from collections.abc import Iterator
 from itertools import pairwise

@@ -71,7 +71,9 @@ class NgramShares:
 
 
 def estimate_discounts(counts: Ints) -> Floats:
-    """Estimate the discounts for counts of 1, of 2, and of more, from the numbers of n-grams with a count of 1 to 4.
+    """Estimate the discounts for counts of 1, of 2, and of more.
+
+    They follow from the numbers of n-grams with a count of 1 to 4.
 
     Args:
         counts: Count of each n-gram.
@@ -124,7 +126,7 @@ class TrigramModel:
         return self._two.get_shares(first[:, None] * self.words + second) + left[:, None] * self._one[second]
 
     def predict_after_two(self, first: Ints, second: Ints, third: Ints) -> tuple[Floats, Ints, Ints, Floats]:
-        """Return the parts from which ``P(third | first second)`` is computed, for all combinations of three arrays.
+        """Return the parts of ``P(third | first second)`` for all combinations of three arrays.
 
         Returns:
             Four arrays. The factor of ``P(third | second)`` for each pair ``(first, second)``, shape ``(len(first),

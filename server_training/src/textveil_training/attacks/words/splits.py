@@ -1,4 +1,4 @@
-"""Divide an attacker's raw texts into texts for counting, tuning and training; similar texts stay together."""
+"""Divide an attacker's raw texts for counting, tuning and training; similar texts stay together."""
 
 from collections.abc import Sequence
 from typing import Any
