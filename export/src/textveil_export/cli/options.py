@@ -104,7 +104,7 @@ class StaircaseOptions:
             english: Whether the words are those of the built-in English list.
 
         Returns:
-            Frequency by word; ``None`` without a file for other words.
+            Frequency by word; ``None`` if there is no file and the words are not the English ones.
         """
         if self.word_frequencies is None:
             return read_frequencies(_ENGLISH_FREQUENCIES) if english else None

@@ -192,7 +192,12 @@ def check_bound(vectors: NDArray[np.float32], level: ReleaseParameters) -> int:
 def _measure_reach(vectors: NDArray[Any], level: ReleaseParameters) -> NDArray[Any]:
     """Return the norm of each vector in integer steps, for ``l2`` the squared norm.
 
-    For ``box`` the norm is the largest coordinate; a negative coordinate ``v`` counts as ``grid - v``.
+    The vectors of ``box`` must be between 0 and ``grid`` in each coordinate. Their norm is the largest coordinate; a
+    negative coordinate ``v`` counts as ``grid - v``, so that it exceeds the bound.
+
+    Args:
+        vectors: Vectors in integer steps, shape (texts, k).
+        level: Release parameters.
     """
     if level.mode == BOX:
         return np.where(vectors < 0, level.grid - vectors, vectors).max(axis=1)

@@ -324,11 +324,12 @@ def select_candidates(measured: dict[RecipeKey, RecipeMeasurement], room: int) -
     """Return the measurements of all graphs within the size limit, in the order of ``RECIPES``.
 
     Measurements of accuracy and time do not affect the order. The first of these graphs that passes the accuracy gate
-    ships, so the choice does not depend on time or chance, and depends on the processor only if the accuracy of a
+    ships. So the choice does not depend on time or chance, and it depends on the processor only if the accuracy of a
     recipe does. Recipes with quantized attention products are excluded.
 
     Args:
-        measured: Result of ``measure_recipes``, with the session key on as on devices.
+        measured: Result of ``measure_recipes``. Only measurements with the session key ``session.x64quantprecision`` on
+            count, as on devices.
         room: Largest size of the graph in bytes.
     """
     return [m for m in measured.values() if m.precise and not m.recipe.attention and m.model_bytes <= room]

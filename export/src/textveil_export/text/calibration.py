@@ -4,10 +4,10 @@ The certified epsilon has no closed form, so the search certifies each exponent 
 exponents are chosen by the share of words that stay unchanged.
 
 Flattening makes the normalizer nearly constant. In ``Pr[M(x) = y] = q(y) exp(-alpha s(x, y)) / Z(x)`` any base measure
-``q > 0`` that does not depend on ``x`` keeps the guarantee. If ``Z`` is constant, ``eps*`` is ``alpha`` instead of ``2
-alpha`` (*tight constraints*: ElSalamouny, Chatzikokolakis, Palamidessi 2015). In a vocabulary with crowded and isolated
-words a constant ``Z`` would leave crowded words almost no probability; then ``ln Z`` may vary up to a slope. An error
-in this module cannot weaken the guarantee: the finished integers are certified like any others.
+``q > 0`` that does not depend on ``x`` keeps the guarantee. If ``Z`` is constant, ``eps*`` is ``alpha`` instead of
+``2 alpha`` (*tight constraints*: ElSalamouny, Chatzikokolakis, Palamidessi 2015). In a vocabulary with crowded and
+isolated words a constant ``Z`` would leave crowded words almost no probability; then ``ln Z`` may vary up to a slope.
+An error in this module cannot weaken the guarantee: the finished integers are certified like any others.
 """
 
 from collections.abc import Callable, Sequence
@@ -113,9 +113,9 @@ def find_steepest_slope(pair_scores: PairScores, logs: NDArray[np.float32]) -> f
 def smooth_totals(pair_scores: PairScores, totals: NDArray[np.float32], slope: float) -> NDArray[np.float32]:
     """Return normalizers close to ``totals`` whose logarithms have at most the given slope.
 
-    The result is the mean of two functions with this slope: the largest one below ``ln Z``, which is ``min over x' of
-    ln Z(x') + slope d(x, x')``, and the smallest one above ``ln Z``, which is ``max over x' of ln Z(x') - slope d(x,
-    x')`` (McShane 1934).
+    The result is the mean of two functions with this slope: the largest one below ``ln Z``, which is
+    ``min over x' of ln Z(x') + slope d(x, x')``, and the smallest one above ``ln Z``, which is
+    ``max over x' of ln Z(x') - slope d(x, x')`` (McShane 1934).
 
     Args:
         pair_scores: Scores of all pairs of words.

@@ -229,8 +229,8 @@ def _collect_candidates(
     """Select for each row of a block all words that can be among its ``count`` nearest.
 
     The measure of nearness is the cosine in integer steps plus ``favor``. This function computes it in floating point,
-    with an error of at most ``margin``. If ``count`` words of a row reach a value ``v``, then a word below ``v - 2
-    margin`` is not among the ``count`` nearest, and the function omits it.
+    with an error of at most ``margin``. If ``count`` words of a row reach a value ``v``, then a word below
+    ``v - 2 margin`` is not among the ``count`` nearest, and the function omits it.
 
     Args:
         rows: int8 rows of all words.

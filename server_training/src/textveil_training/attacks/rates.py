@@ -43,9 +43,9 @@ def compute_clustered_interval(hits: NDArray[np.bool_], clusters: NDArray[np.int
     """Compute a 95 % confidence interval of a rate for clustered trials.
 
     The interval is Wilson's for the effective sample size: the number of independent trials with the same standard
-    error as in ``compute_clustered_mean``. With ``p`` the rate and ``se`` the standard error, this number is ``p (1 -
-    p) / se^2`` (Kish 1965), but at most the number of values. If all clusters have the same rate, ``se`` is 0, and each
-    cluster counts as one trial. This happens mainly if no trial, or every trial, is a hit.
+    error as in ``compute_clustered_mean``. With ``p`` the rate and ``se`` the standard error, this number is
+    ``p (1 - p) / se^2`` (Kish 1965), but at most the number of values. If all clusters have the same rate, ``se`` is 0,
+    and each cluster counts as one trial. This happens mainly if no trial, or every trial, is a hit.
 
     Args:
         hits: Whether each trial is a hit, shape ``(n,)``, not empty.

@@ -23,9 +23,9 @@ class BettingTest:
     """Test of one claim by betting against it, draw after draw; the test can stop at any time.
 
     A claim limits the probabilities of an event under two inputs. Let ``a`` and ``b`` be 1 if the event happens in a
-    draw of the first and of the second input, else 0. A bet multiplies the wealth by ``1 + stake (a - factor b -
-    fee)``, whose mean is at most 1 if the claim holds, since stake and event depend on earlier draws alone. The
-    probability that the wealth ever reaches 1 / alpha is then at most alpha (Ville 1939).
+    draw of the first and of the second input, else 0. A bet multiplies the wealth by
+    ``1 + stake (a - factor b - fee)``, whose mean is at most 1 if the claim holds, since stake and event depend on
+    earlier draws alone. The probability that the wealth ever reaches 1 / alpha is then at most alpha (Ville 1939).
 
     Attributes:
         factor: Factor of ``b`` in the inequality of the claim; 0 for a bet on ``a`` alone.

@@ -139,8 +139,8 @@ def list_features(text: str, group: str) -> set[str]:
 
     Args:
         text: The text.
-        group: ``its words`` (and their number), ``its words and their places`` (each word with its position), or ``the
-            whole output``.
+        group: ``its words`` (and their number), ``its words and their places`` (each word with its position), or
+            ``the whole output``.
     """
     if group == "the whole output":
         return {text}
@@ -336,7 +336,10 @@ class InputGuesser:
         return found
 
     def _count_words(self, texts: Sequence[str]) -> csr_array:
-        """Return a sparse matrix ``(texts, words)``: 1 if the text contains the word of the inputs."""
+        """Return a sparse matrix of zeros and ones, shape ``(texts, words)``: whether each text contains each word.
+
+        The words are those of the inputs.
+        """
         columns = [
             [self._words[word] for word in set(text.casefold().split()) if word in self._words] for text in texts
         ]

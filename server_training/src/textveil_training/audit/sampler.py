@@ -41,8 +41,8 @@ class SamplerAudit:
         exact: Privacy loss of the chosen pair at the chosen output, computed from the integers.
         realized: 95 % lower bound on that loss, estimated from the draws.
         faults: One line for each failed comparison; empty for a correct sampler.
-        detectable_error: Smallest relative error of the smaller probability that the draws detect with probability 99
-            %.
+        detectable_error: Smallest relative error of the smaller probability that the draws detect with probability
+            99 %.
     """
 
     level: str
@@ -98,8 +98,9 @@ def audit_sampler(staircase: Staircase, draws: int = SAMPLER_DRAWS) -> SamplerAu
 def find_tight_pair(staircase: Staircase) -> tuple[int, int, int]:
     """Find two inputs and an output whose privacy loss is nearly the largest possible.
 
-    The budget of the first input increases the weight of this output by its whole base weight, and the budget of the
-    second does not increase it. Of all such outputs the function returns the likeliest one, so that few draws suffice.
+    The output has a higher weight for neighboring inputs: each input divides a budget among outputs near it. The
+    function chooses an output to which the first input gives as much of its budget as it can, and the second input
+    gives nothing. Of all such outputs it returns the likeliest one, so that few draws suffice.
 
     Returns:
         The likely input, the unlikely input, and the output.

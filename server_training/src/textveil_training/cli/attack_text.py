@@ -89,7 +89,7 @@ class RawTextOptions:
             )
 
     def read_prior(self) -> list[str]:
-        """Read the public texts of ``--prior``, from which the attacker estimates word frequencies."""
+        """Read the public texts of ``--prior``, which the attacker knows in addition."""
         from textveil_training.data import load_examples
 
         return [text for path in self.prior or () for example in load_examples("text", path) for text in example.texts]
@@ -147,8 +147,8 @@ def text(
     """Sanitize raw text and try to recover it; the attacker has the bundle, the mechanism and its options.
 
     In the modes words and all (--protect) the attacks are words (the strongest), frequent and mask; in the mode names
-    frequent and mask; for a mechanism without a mode all except frequent. Without --attacks all of these run that can,
-    and a message gives the reason for each other one.
+    they are frequent and mask; for a mechanism without a mode they are all except frequent. Without --attacks the
+    command runs all of these for which it has the input, and prints why it skips the others.
 
     \b
     frequent    guess the most frequent word of the type for every hidden word: the baseline

@@ -191,12 +191,11 @@ def audit(
     """Compute a lower bound on the epsilon of a mechanism from samples, and compare it with its claim.
 
     The mechanism is a program, a Python function or a bundle. A bound above the claim refutes it: the command ends with
-    status 1. A smaller bound proves nothing; the report states the power of the audit, the epsilons that it could have
-    detected. All draws are independent runs of the mechanism on public or given texts, in random order.
+    status 1. A smaller bound proves nothing; the report states the power of the audit, that is, the epsilons that it
+    could have detected. All draws are independent runs of the mechanism on public or given texts, in random order.
 
     A bundle has its own claims. The samplers of the staircase mechanism and of class labels are also compared with
-    their
-    exact probabilities.
+    their exact probabilities.
     """
     from textveil_training.audit import AuditSettings, audit_mechanism, format_report
 

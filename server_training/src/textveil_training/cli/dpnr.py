@@ -174,12 +174,11 @@ def dpnr(
     """Train a representation under noise: from your own table to a bundle, or by a recipe to a checkpoint.
 
     Without a recipe, --data is CSV, TSV, JSON lines or Parquet, and the result is the bundle of textveil encode. The
-    columns are named by --text and --label. The command prints the accuracy under the noise of the bundle and under
-    that
-    of the paper. With a recipe, also one of a baseline, the result is a checkpoint.
+    options --text and --label name the columns. The command prints the accuracy under the noise of the bundle and under
+    that of the paper. With a recipe the result is a checkpoint, also with the recipe of a baseline.
 
     A file without splits is divided, and similar texts stay in one split. Ctrl-C ends the run after the current step;
-    --resume continues to the same result. Into a log or a pipe, a line is written every 25 seconds.
+    --resume continues to the same result. Into a log or a pipe, the command writes a line every 25 seconds.
     """
     from textveil_training.data import ReadOptions
 

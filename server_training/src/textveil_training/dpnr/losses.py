@@ -148,10 +148,10 @@ class StageBuilder:
     ) -> TrainingStage:
         """Build the stage that trains the head to map every text to the code of its class.
 
-        A code is a vector that was chosen for a class (``code_search``). The loss is the squared distance ``|f(x) -
-        c(yhat(x))|^2`` of the head's vector f(x) from the code c of the class yhat(x), plus the cross entropy of the
-        classifier under noise. Only the distance trains the head: from a random start, the cross entropy would first
-        move all classes together. For mode ``box`` f(x) is the vector before the bound, since the bound gives no
+        A code is a vector that was chosen for a class (``code_search``). The loss is the squared distance
+        ``|f(x) - c(yhat(x))|^2`` of the head's vector f(x) from the code c of the class yhat(x), plus the cross entropy
+        of the classifier under noise. Only the distance trains the head: from a random start, the cross entropy would
+        first move all classes together. For mode ``box`` f(x) is the vector before the bound, since the bound gives no
         gradient to two of the coordinates.
 
         Args:
@@ -184,10 +184,10 @@ class StageBuilder:
     def build_adversarial(self, train: EncodedSplit, dev: EncodedSplit, num_epochs: int) -> TrainingStage:
         """Build the stage that trains an attacker, and encoder and classifier against it, in turn.
 
-        Let r(x) be the vector of text x, y its class, and z its private attributes. The attacker minimizes ``-log p(z |
-        r(x))``. Encoder and classifier minimize ``-log p(y | r(x)) - weight log p(not z | r(x))`` (Coavoux, Narayan and
-        Cohen 2018, section 3.1): the encoder learns to make the attacker predict the *opposite* of each attribute.
-        Unlike the negative loss of the attacker, this objective has a lower bound.
+        Let r(x) be the vector of text x, y its class, and z its private attributes. The attacker minimizes
+        ``-log p(z | r(x))``. Encoder and classifier minimize ``-log p(y | r(x)) - weight log p(not z | r(x))``
+        (Coavoux, Narayan and Cohen 2018, section 3.1): the encoder learns to make the attacker predict the *opposite*
+        of each attribute. Unlike the negative loss of the attacker, this objective has a lower bound.
         """
         part = self._recipe.adversary
         if part is None:

@@ -100,7 +100,7 @@ def train_static_extractor(
 def train_minilm_extractor(
     task: LabeledTexts, settings: MinilmSettings, kept: ResumeCache, report: ProgressCallback
 ) -> TrainedExtractor:
-    """Tune MiniLM, export it, and quantize it to int8 without a loss of accuracy.
+    """Tune MiniLM, export it, and quantize it to int8 with little loss of accuracy.
 
     The accuracies are compared on a sample: the calibration texts, filled up with training texts.
 

@@ -83,8 +83,8 @@ class _StaticObjective:
     """The objective of ``train_static`` and its gradient, as functions of all weights in one flat vector.
 
     Args:
-        words: Share of each word in a text, times ``sqrt(n)`` with n the number of words in the text, shape ``(texts,
-            words + 2)``.
+        words: Share of each word in a text, times ``sqrt(n)`` with n the number of words in the text, shape
+            ``(texts, words + 2)``.
         used_words: Words with trained rows, ascending.
         pairs: Share of each pair bucket in a text, times ``sqrt(n)``, shape ``(texts, buckets)``.
         used_pairs: Buckets with trained rows, ascending.

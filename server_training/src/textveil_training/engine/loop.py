@@ -129,7 +129,8 @@ class TrainingLoop:
     def run(self) -> None:
         """Train all stages to the end, and save the final state.
 
-        The final state lets a run resume if it is interrupted while its final metrics are measured.
+        Final metrics are measured after the last stage. If this is interrupted, a resumed run continues from the final
+        state.
 
         Raises:
             KeyboardInterrupt: Ctrl-C was pressed. The current step was finished and its state saved.

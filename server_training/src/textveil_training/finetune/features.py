@@ -115,8 +115,8 @@ def compute_features(
 ) -> Tensor:
     """Compute the input of a linear head for an encoder that is not tuned.
 
-    For a single text the input is its pooled vector. For a pair with the pooled vectors u and v it is ``[u, v, |u - v|,
-    u * v]``.
+    For a single text the input is its pooled vector. For a pair with the pooled vectors u and v it is
+    ``[u, v, |u - v|, u * v]``.
     """
     columns = [
         pool_texts(network, tokenizer, [(row[column],) for row in texts], device, precision, report, stage)

@@ -255,8 +255,8 @@ def _iterate_log_likelihoods(
     """Randomize the sampled tokens again and again, and yield the log likelihoods of all inputs.
 
     Yields:
-        For each number in ``releases``: the number, and the log likelihoods given that many outputs, shape ``(sample,
-        inputs)``. The same array is updated in place between two yields.
+        For each number in ``releases``: the number, and the log likelihoods given that many outputs, shape
+        ``(sample, inputs)``. The same array is updated in place between two yields.
     """
     inputs, whole = released.inputs[sample], np.ones(len(sample), bool)
     logs = np.zeros((len(sample), randomizer.unknown_id + 1), np.float32)

@@ -18,9 +18,9 @@ of u over spellings whose first WordPiece is f, and C the sum of p_LM over first
 probabilities sum to 1. Two more attackers on the same tokens show the effect of context: the prior alone (no output)
 and the context-free Bayes attack (no context).
 
-A model that reads sanitized text is overconfident. An attacker who knows this gives it less weight, ``p(x | c)^w
-u(x)^(1 - w) Pr[M(x) = y]``: w = 1 is the attack above, w = 0 the context-free one. For each half of the texts the tuned
-rate uses the w that is best on the other half; a real attacker would tune w on their own texts.
+A model that reads sanitized text is overconfident. An attacker who knows this gives it less weight,
+``p(x | c)^w u(x)^(1 - w) Pr[M(x) = y]``: w = 1 is the attack above, w = 0 the context-free one. For each half of the
+texts the tuned rate uses the w that is best on the other half; a real attacker would tune w on their own texts.
 
 The likeliest of all inputs is often a common word, so an attacker who maximizes accuracy rarely guesses rare words. The
 targeted rates belong to an attacker who only guesses words that are never kept, with context (w = 1) and without (w =

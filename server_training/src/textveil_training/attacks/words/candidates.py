@@ -28,8 +28,8 @@ class Candidates:
 
     Attributes:
         places: Indices of the hidden elements, shape ``(n,)``.
-        words: Candidates of each hidden element as word numbers, the most probable first, padded with -1, shape ``(n,
-            COUNT)``.
+        words: Candidates of each hidden element as word numbers, the most probable first, padded with -1, shape
+            ``(n, COUNT)``.
         likelihood: Log probability of the output given the candidate, -inf for padding, shape ``(n, COUNT)``.
         prior: Log probability of the candidate among words that are hidden in the same way, shape ``(n, COUNT)``.
     """
@@ -50,7 +50,7 @@ class Candidates:
 
     @property
     def bayes(self) -> Ints:
-        """Number of the most probable word of each hidden element without context."""
+        """Word number of each hidden element's most probable original, without context."""
         return self.words[:, 0]
 
 

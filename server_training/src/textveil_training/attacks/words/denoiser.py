@@ -72,10 +72,10 @@ class DenoiserInput:
             ``(elements,)``.
         row_of: Index of each element among the hidden ones, -1 for kept elements, shape ``(elements,)``.
         output: For each hidden element the row of its output in the table of word vectors, shape ``(n,)``.
-        words: For each hidden element the rows of its candidates in the table of word vectors, shape ``(n,
-            candidates)``.
-        logs: Log probability of the output given the candidate, and log prior of the candidate, shape ``(n, candidates,
-            2)``.
+        words: For each hidden element the rows of its candidates in the table of word vectors, shape
+            ``(n, candidates)``.
+        logs: Log probability of the output given the candidate, and log prior of the candidate, shape
+            ``(n, candidates, 2)``.
         there: Whether each entry of ``words`` is a candidate and not padding.
     """
 

@@ -48,8 +48,8 @@ def compute_posterior(model: TrigramModel, reading: ReadElements, found: Candida
 class TrigramStep:
     """Probabilities ``P(c | a b)`` for all candidates a, b, c of three neighboring elements.
 
-    The object stores the probabilities of observed trigrams. For all other trigrams it stores the factor by which ``P(c
-    | b)`` is multiplied.
+    The object stores the probabilities of observed trigrams. For all other trigrams it stores the factor of
+    ``P(c | b)``.
     """
 
     def __init__(self, model: TrigramModel, first: Ints, second: Ints, third: Ints) -> None:

@@ -1,9 +1,9 @@
 """Estimate trigram probabilities by interpolated modified Kneser-Ney smoothing (Chen, Goodman 1999).
 
-With ``c`` the count of a trigram and, for shorter n-grams, the number of contexts in which they occur: ``P(w | u v) =
-(c(u v w) - D(c(u v w))) / c(u v) + g(u v) P(w | v)``, down to single words and then ``1 / words``. ``g`` redistributes
-the probability that the discounts ``D`` removed. Each order has three discounts, for counts of 1, of 2, and of more.
-The tables are sorted arrays.
+With ``c`` the count of a trigram and, for shorter n-grams, the number of contexts in which they occur:
+``P(w | u v) = (c(u v w) - D(c(u v w))) / c(u v) + g(u v) P(w | v)``, down to single words and then ``1 / words``. ``g``
+redistributes the probability that the discounts ``D`` removed. Each order has three discounts, for counts of 1, of 2,
+and of more. The tables are sorted arrays.
 """
 
 from dataclasses import dataclass
@@ -129,9 +129,9 @@ class TrigramModel:
         """Return the parts of ``P(third | first second)`` for all combinations of three arrays.
 
         Returns:
-            Four arrays. The factor of ``P(third | second)`` for each pair ``(first, second)``, shape ``(len(first),
-            len(second))``; the observed pairs, as indices into ``first`` and into ``second``; and the discounted
-            probabilities of ``third`` after each observed pair, shape ``(pairs, len(third))``.
+            Four arrays. The factor of ``P(third | second)`` for each pair ``(first, second)``, shape
+            ``(len(first), len(second))``; the observed pairs, as indices into ``first`` and into ``second``; and the
+            discounted probabilities of ``third`` after each observed pair, shape ``(pairs, len(third))``.
         """
         pairs = first[:, None] * self.words + second
         left, seen = self._three.get_backoff_shares(pairs)
