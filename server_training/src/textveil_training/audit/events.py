@@ -336,7 +336,7 @@ class InputGuesser:
         return found
 
     def _count_words(self, texts: Sequence[str]) -> csr_array:
-        """Return a sparse matrix of zeros and ones, shape ``(texts, words)``: whether each text contains each word.
+        """Return a sparse 0/1 matrix ``(texts, words)``: whether each text contains each word.
 
         The words are those of the inputs.
         """

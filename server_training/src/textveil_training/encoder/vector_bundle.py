@@ -400,7 +400,7 @@ def _export(
     force: bool,
     report: ProgressCallback,
 ) -> "Encoder":
-    """Quantize the checkpoint that was trained under noise, check it on the test texts, and write the bundle."""
+    """Quantize the checkpoint trained under noise, check it on the test texts, and write the bundle."""
     from textveil_export.encoder import EncoderBuildSettings, build_encoder, write_encoder_bundle
 
     held_out = folder / HELD_OUT
