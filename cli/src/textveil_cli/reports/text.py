@@ -55,7 +55,7 @@ def describe_text_bundle(bundle: TextBundle, *, as_json: bool = False) -> str:
     lines = [
         f"{facts['name']}: {tables if bundle.mechanisms else 'lists of the mode names'}",
         f"content hash  {facts['content_hash']}",
-        f"license       {facts['license']}. {facts['attribution']}",
+        f"license       {_format_license(facts['license'], facts['attribution'])}",
     ]
     if bundle.mechanisms:
         lines += ["", format_levels_table(bundle)]
@@ -187,6 +187,11 @@ def format_rate(value: float) -> str:
     """
     text = f"{value:.1%}"
     return ">99.9%" if text == "100.0%" else text
+
+
+def _format_license(*parts: object) -> str:
+    """Join a license and an attribution, each if it is stated."""
+    return ". ".join(str(part) for part in parts if part) or "not stated"
 
 
 def _describe_level(summary: LevelSummary) -> dict[str, Any]:
