@@ -79,7 +79,7 @@ def find_close_pairs(rows: NDArray[np.int8], threshold: float, start: int, stop:
 
 
 def _make_left_factor(rows: NDArray[np.int8]) -> NDArray[np.float32]:
-    """Return ``(2 x, -|x|^2, -1)``, whose product with ``(y, 1, |y|^2)`` is ``-|x - y|^2``.
+    """Return ``(2 x, -|x|^2, -1)`` of each row x: its product with ``(y, 1, |y|^2)`` is ``-|x - y|^2``.
 
     The product is exact: for so few coordinates, float32 represents each partial sum.
     """

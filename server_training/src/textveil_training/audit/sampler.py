@@ -174,7 +174,7 @@ def _count_outputs(staircase: Staircase, input_id: int, draws: int) -> Integers:
 
 
 def _compute_probability(staircase: Staircase, input_id: int, output: int) -> float:
-    """Return the exact probability of an output for an input."""
+    """Return the exact probability that the mechanism replaces the word ``input_id`` by ``output``."""
     row = staircase.compute_exact_row(input_id)
     return row[output] / sum(row)
 

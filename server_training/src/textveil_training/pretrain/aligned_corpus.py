@@ -212,7 +212,7 @@ class AlignedCorpus:
             Each call is a release of these texts, with the operating system's entropy.
         """
         if self._randomizer is None:
-            raise ValueError("a mechanism is needed")
+            raise ValueError("the corpus was made without a mechanism: pass one to its constructor")
         counts = self._tokens[places]
         inputs = expand_ranges(self._input_starts[places], counts)
         outputs = agreed(self._randomizer.randomize_ids(self._inputs[inputs], self._whole[inputs]))
