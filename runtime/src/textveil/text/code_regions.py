@@ -207,8 +207,7 @@ def _may_be_picture(info: str) -> bool:
 
     Args:
         info: The text after the opening marks, such as ``mermaid``. The result is true for an unclear text: with an
-            entity,
-            with a backslash, or too long.
+            entity, with a backslash, or too long.
     """
     words = _INFO_WORD.findall(info.lower())
     return "&" in info or "\\" in info or len(info) > MAX_NAME_LENGTH or not _PICTURE_LANGUAGES.isdisjoint(words)

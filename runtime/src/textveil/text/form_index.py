@@ -112,8 +112,7 @@ class FormIndex:
 
         Returns:
             The form with its end. ``None`` if no form matches. ``NEEDS_MORE`` if the decision depends on characters of
-            the
-            reply that are not available yet.
+            the reply that are not available yet.
         """
         begins, forms = self.is_prefix, self.forms
         read, blanks, at, found = "", 0, index, []

@@ -28,9 +28,9 @@ class TokenGuarantee:
     """Guarantee of SanText, SanText+, FBDD and randomized response for each token.
 
     For metric differential privacy, the odds of any output for two tokens at the scaled distance ``d`` differ by a
-    factor
-    of at most ``exp(epsilon * d + epsilon_0 + rounding_slack)``. For pure LDP the factor is at most ``exp(epsilon)``.
-    SanText+ has an exception: an output word that is not on its list of sensitive words reveals its input by design.
+    factor of at most ``exp(epsilon * d + epsilon_0 + rounding_slack)``. For pure LDP the factor is at most
+    ``exp(epsilon)``. SanText+ has an exception: an output word that is not on its list of sensitive words reveals its
+    input by design.
 
     Attributes:
         epsilon: Loss per token; per unit of scaled distance for metric differential privacy.

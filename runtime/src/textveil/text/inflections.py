@@ -61,11 +61,9 @@ class SurrogatePair(NamedTuple):
         lead: Number of characters at the start of ``output`` that the original replaces. The rest of ``output`` is
             context, and remains. 0 means that the original replaces all characters.
         weak: Whether the surrogate is so short that it may also be a word of the reply itself. Then it is restored only
-            in
-            its context.
+            in its context.
         before: Lookup key of the word or sign that must precede a weak surrogate; empty if any word may precede it. In
-            a
-            pair with ``after``: the text before the surrogate in the sanitized text.
+            a pair with ``after``: the text before the surrogate in the sanitized text.
         after: The text after the surrogate in the sanitized text. The pair applies only where a reply repeats the text
             around the surrogate (see ``textveil.text.quotations``). ``None`` for pairs that apply at any position.
     """
@@ -249,8 +247,7 @@ def match_case(written: str, output: str, original: str) -> str:
     """Return the original with the case in which the reply has the surrogate.
 
     The original keeps its own spelling if ``written`` has the same case pattern as ``output``, or if the original or
-    the
-    surrogate is not a plain word (an address, a number). Otherwise it gets the case pattern of ``written``.
+    the surrogate is not a plain word (an address, a number). Otherwise it gets the case pattern of ``written``.
 
     Args:
         written: The surrogate as written in the reply.

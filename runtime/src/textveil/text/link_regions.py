@@ -296,8 +296,7 @@ def end_definition(state: RegionState, frame: OpenRegion) -> None:
     """End the definition of a link.
 
     If its address contains a quotation mark, all following text counts as a link, because the library showdown begins
-    an
-    attribute at that mark.
+    an attribute at that mark.
     """
     if frame.torn:
         state.give_up(Region.LINK)

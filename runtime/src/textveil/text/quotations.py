@@ -126,8 +126,7 @@ class QuotationIndex:
         """Return the pair whose surroundings the reply repeats best.
 
         The text on one side of the surrogate is enough for a weak pair. But if the surrogate is a part of a longer
-        word, or if
-        its pair is not weak, the reply must repeat text on both sides.
+        word, or if its pair is not weak, the reply must repeat text on both sides.
 
         Args:
             output: The surrogate, folded.

@@ -230,8 +230,7 @@ class RegionState:
         """Process a character of a template tag, which begins with ``<%`` and ends with ``%>``.
 
         Programs that fill in templates run the content of such a tag, and Markdown readers treat the tag in different
-        ways. So
-        if the tag is outside code, and opens another region or is inside one, no later text counts as prose.
+        ways. So if the tag is outside code, and opens another region or is inside one, no later text counts as prose.
         """
         if self.template:
             is_end = character == ">" and self.template == len("<%")  # ERB does not end a tag at ``%%>``

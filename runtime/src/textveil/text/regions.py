@@ -107,8 +107,7 @@ class RegionScanner(RegionState):
         """Whether restoring is forbidden at this position under all options.
 
         This holds on the opening line of a fenced block, in a block that readers display as a picture, and wherever
-        readers
-        disagree.
+        readers disagree.
         """
         frame = self.frames[-1] if self.frames else None
         if frame is None or frame.inner is not None:
@@ -162,8 +161,7 @@ class RegionScanner(RegionState):
         """Record that the text so far ends with a tag such as ``[person 1]`` that may become its original.
 
         So ``[person 1]: `` and ``[person 1](`` begin no link. At the end of the chunk, or earlier if nothing of the
-        chunk is
-        restored, the caller must call ``settle_tag``.
+        chunk is restored, the caller must call ``settle_tag``.
         """
         self.tag, self.bracket_closed = True, False
 
@@ -176,8 +174,7 @@ class RegionScanner(RegionState):
         """Update the regions after the decision whether the last tag was replaced by its original.
 
         If the tag was not replaced, a round bracket directly after it begins a link. Then the text since this bracket
-        is read
-        again as a link.
+        is read again as a link.
         """
         text, self.tag_link = self.tag_link, ""
         if is_replaced:

@@ -119,8 +119,7 @@ class ReplyChunk:
         """End the chunk, and update ``spoiled``.
 
         An open square bracket, an open tag (unless it is harmless and has no attributes) or a slash at the end spoils
-        the
-        chunk.
+        the chunk.
         """
         self.spoiled = (
             self.spoiled

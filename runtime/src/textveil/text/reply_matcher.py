@@ -403,8 +403,7 @@ class StreamRestorer(ReportProperties):
 
         Returns:
             Four values: the region of the first character; the region that forbids restoring, or else the region of the
-                first
-            character; the reason not to restore the surrogate, or ``None``; and the JSON role of each character.
+            first character; the reason not to restore the surrogate, or ``None``; and the JSON role of each character.
         """
         places = self._policy.places
         roles, enclosure = [JsonRole.TEXT] * len(written), scanner.enclosure

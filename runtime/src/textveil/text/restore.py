@@ -50,8 +50,7 @@ class Restorer:
 
     Args:
         pairs: Surrogates with their originals: ``SurrogatePair`` objects, or tuples of surrogate and original as
-            spelled.
-            A surrogate is in lower case if its case carries no information.
+            spelled. A surrogate is in lower case if its case carries no information.
         find_pairs: Function that returns more pairs. It is called at the first use, since most mappings are never used.
         rules: Rules of the language for inflected and elided surrogates.
     """
@@ -70,10 +69,8 @@ class Restorer:
         """Add more pairs of surrogate and original.
 
         If a surrogate gets a second original, it becomes ambiguous, and the mapping drops both originals to save
-        memory. If
-        the originals differ only in case, the mapping keeps the first one that is not in capitals. If all are in
-        capitals, it
-        keeps the first.
+        memory. If the originals differ only in case, the mapping keeps the first one that is not in capitals. If all
+        are in capitals, it keeps the first.
         """
         self.__dict__.pop("index", None)
         self._sort_pairs(pairs, *self._sorted_pairs)
@@ -83,8 +80,7 @@ class Restorer:
         """The pairs in three dictionaries.
 
         They are: unambiguous pairs by the lookup key of their surrogate, ambiguous pairs by that key, and pairs that
-        apply only
-        where a reply repeats the text around the surrogate.
+        apply only where a reply repeats the text around the surrogate.
         """
         sorted_pairs: _SortedPairs = {}, {}, {}
         self._sort_pairs(chain(self._unsorted_pairs, self._find_pairs()), *sorted_pairs)
@@ -146,12 +142,9 @@ class Restorer:
         """Replace the surrogates in a reply by their originals.
 
         The search finds a surrogate as it was sent, in the plural, in another case, with clitics, with grouped digits,
-        as a
-        date in another notation, and across line ends, but never inside a longer word or number. The original gets the
-        same
-        form. A name in lower case counts as a word of the reply itself, and is not restored. Surrogates outside the
-        regions of
-        ``policy`` are not restored (docs/restoring.md).
+        as a date in another notation, and across line ends, but never inside a longer word or number. The original gets
+        the same form. A name in lower case counts as a word of the reply itself, and is not restored. Surrogates
+        outside the regions of ``policy`` are not restored (docs/restoring.md).
 
         Args:
             reply: The whole reply.
@@ -180,8 +173,7 @@ class Restorer:
         Args:
             policy: Regions in which originals are restored; running text alone by default.
             find_known_numbers: Function that returns the numbers of the sanitized text. They do not count as unknown in
-                the
-                report.
+                the report.
         """
         from textveil.text.reply_matcher import StreamRestorer  # lazy: sanitizing does not need it
 
@@ -197,10 +189,8 @@ class Restorer:
         """Index of all forms in which a reply may write the surrogates.
 
         Two pairs may share a form. If the form is exactly the surrogate of one pair, this pair takes precedence.
-        Otherwise the
-        form is ambiguous, unless both pairs have the same original. The order of the pairs has no effect, because a
-        mapping
-        file does not store it.
+        Otherwise the form is ambiguous, unless both pairs have the same original. The order of the pairs has no effect,
+        because a mapping file does not store it.
         """
         from textveil.text.form_index import FormIndex
         from textveil.text.quotations import fold_output

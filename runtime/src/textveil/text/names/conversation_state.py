@@ -39,8 +39,7 @@ class ConversationDraws(DocumentDraws):
     """Draws (random choices of surrogates) of a conversation so far.
 
     No surrogate occurs twice while its pool has unused ones. This also holds for types whose equal strings do not get
-    equal
-    surrogates. Surrogates of months and of types with consistent surrogates are never common words.
+    equal surrogates. Surrogates of months and of types with consistent surrogates are never common words.
 
     Args:
         style: Options for the replacement of spans.
@@ -171,8 +170,7 @@ class ConversationDraws(DocumentDraws):
         """Draw uniformly among the surrogates with unused spellings; return ``None`` if there is none.
 
         The first draws of a pool are tried at random. Later the method keeps a list of the unused surrogates of the
-        pool. Each
-        surrogate leaves the list only once, so the total cost is bounded for any number of mentions.
+        pool. Each surrogate leaves the list only once, so the total cost is bounded for any number of mentions.
 
         Args:
             entity_type: Entity type of the pool.

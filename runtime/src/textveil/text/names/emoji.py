@@ -51,8 +51,7 @@ def classify_sequence(sequence: str) -> tuple[str, str]:
     """Return the entity type and the layout of an emoji sequence. The type is empty if the sequence is kept.
 
     The layout of a listed sequence has ``x`` for each skin tone and ``+`` for each joiner. So everything except the
-    tones
-    is public.
+    tones is public.
     """
     layout = sequence.translate(_LAYOUTS)
     if _LISTED.fullmatch(layout):

@@ -88,8 +88,7 @@ class EntityMention(NamedTuple):
     """A span with its entity type.
 
     The template contains the types, the case pattern and which parts are equal. ``name_text`` is the string of the
-    span,
-    for a person without the common words before the name.
+    span, for a person without the common words before the name.
     """
 
     entity_type: str

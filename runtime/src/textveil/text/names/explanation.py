@@ -167,8 +167,7 @@ class _OptionReasons:
 
         Returns:
             ``identifier`` for a part of an identifier, ``typing-error`` for a corrected word, the name of the list of
-            facts
-            that contains the word, or otherwise ``heading`` or the entity type of the word.
+            facts that contains the word, or otherwise ``heading`` or the entity type of the word.
         """
         if entity_type in _STRING_TYPES:
             return "identifier"

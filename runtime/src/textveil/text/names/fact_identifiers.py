@@ -44,8 +44,7 @@ class IdentifierRules:
         """Return whether a string such as ``customer_id`` consists of public words only.
 
         It may also have one number, which must be round or have one or two digits. A string that may begin an IBAN or a
-        number
-        plate, such as ``YA25``, does not count.
+        number plate, such as ``YA25``, does not count.
         """
         if _PIECES.fullmatch(string) is None or "@" in string or "%" in string or "&" in string:
             return False
@@ -67,8 +66,7 @@ class IdentifierRules:
         """Split a string of source code into kept texts and hidden words.
 
         Each word that is not public becomes a mention. The decision to split depends only on the string with ``xxxx``
-        in place
-        of each hidden word, so it does not depend on a hidden word.
+        in place of each hidden word, so it does not depend on a hidden word.
 
         Returns:
             Kept texts and mentions in turn; ``None`` if the string must be replaced as a whole.

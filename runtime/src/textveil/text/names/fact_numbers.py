@@ -116,8 +116,7 @@ class NumberFacts:
         """Return whether the context permits the rule to keep a month with its year.
 
         They must not be a part of a full date or of a card. So the sentence must contain no day and no number of a card
-        or
-        account, and no word for a secret, an address or an expiry may precede them.
+        or account, and no word for a secret, an address or an expiry may precede them.
         """
         if place.follows(index, self._before_values | _EXPIRY_WORDS, _FAR):
             return False

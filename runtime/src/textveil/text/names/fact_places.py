@@ -317,8 +317,7 @@ class LinePlaces:
         """Return whether a mention may be a heading: a word of ``leads`` precedes it, or it is isolated.
 
         An isolated mention has no lower-case word directly before it, and no mention of capitalized words next to it,
-        except
-        for other entries of a list.
+        except for other entries of a list.
         """
         before = self.get_word(index - 1) if self.gaps[index] == " " else ""
         return before.lower() in leads or not (before.islower() or self._has_joined_capital(index))

@@ -241,8 +241,7 @@ class FactStrings:
         """Return whether a span of capitalized words may be a heading.
 
         It must consist of common words and terms that are not names of persons or places. If it has several words, at
-        least one
-        of them must be a word that often begins sentences.
+        least one of them must be a word that often begins sentences.
         """
         if any(token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER) for token in tokens):
             return False

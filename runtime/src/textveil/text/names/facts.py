@@ -92,8 +92,7 @@ class FactRules:
 
         Returns:
             The text of the roles, with a blank after each, and the span of the rest. ``None`` if the span does not
-            begin with a
-            role, or if only a single initial follows the roles.
+            begin with a role, or if only a single initial follows the roles.
         """
         span, count = mention.span, 0
         tokens = span.tokens

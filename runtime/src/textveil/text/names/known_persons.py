@@ -114,16 +114,14 @@ class KnownPersons:
 
     Args:
         entries: The persons. Each entry lists the spellings of one person, separated by commas or ``|``. Entries that
-            are
-            blank or begin with ``#`` do not count.
+            are blank or begin with ``#`` do not count.
         common: Common words. If a spelling is one of them and has a capital letter, only text with a capital letter
             matches.
         name_lists: The lists of the bundle: first names, particles and titles decide the form of a spelling.
 
     Raises:
         OptionError: An entry is not supported, or two entries have the same spelling. The message contains only the
-            numbers
-            of the entries.
+            numbers of the entries.
 
     Privacy:
         The object holds the list. Its ``repr`` does not contain it.
@@ -142,7 +140,7 @@ class KnownPersons:
             if line and not line.startswith(_COMMENT):
                 self._add_person(line, number)
         if number and not self.count:
-            raise OptionError("known: no person in the list: write one person a line, with commas between spellings")
+            raise OptionError("known: the list has no person: write one person per line, with commas between spellings")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
@@ -199,7 +197,7 @@ class KnownPersons:
         else:
             raise OptionError(
                 f"known: entries {node.entry} and {number} have the same spelling: write all spellings of one person in"
-                " one entry, and leave out what two persons share"
+                " one entry, and omit spellings that two persons share"
             )
 
     def _find_full_name(self, words_of_each: Sequence[tuple[str, Sequence[_Word]]]) -> tuple[str, tuple[str, ...]]:

@@ -259,8 +259,7 @@ class Lexicon:
         """Return the length of the clitic at the start of a word, with its apostrophe; 0 if there is none.
 
         A clitic with a capital must precede a lower-case letter: ``D'Angelo`` is a name, and no part of it is kept. All
-        letters
-        must be ASCII, since look-alike letters could smuggle private data into the output.
+        letters must be ASCII, since look-alike letters could smuggle private data into the output.
         """
         end = folded.index("'") + 1
         if end == len(word) or folded[:end] not in self._leading_clitics or not word[: end - 1].isascii():

@@ -125,8 +125,8 @@ def find_list_number(
     """Return the number of a list item at the beginning of a line, such as ``(2, 1)`` for ``2.1``.
 
     The result is empty if the line is not a list item, or if its number does not continue the list. A list continues
-    with
-    the next number, or begins with 1. A nested list continues at any level, or begins with 1 below the last number.
+    with the next number, or begins with 1. A nested list continues at any level, or begins with 1 below the last
+    number.
 
     Args:
         words: Words of some lines.

@@ -33,7 +33,7 @@ _MAX_NODES = 1 << 12
 #: Number of steps that a matcher caches.
 _MAX_STEPS = 1 << 14
 _SUPPORTED = (
-    r"supported are classes such as [A-Z0-9], \d, \w, groups, |, ?, {m,n}, and + and * behind one character or class"
+    r"supported are classes such as [A-Z0-9], \d, \w, groups, |, ?, {m,n}, and + and * after one character or class"
 )
 
 
@@ -83,7 +83,7 @@ class _PatternParser:
 
     def _parse_alternatives(self, depth: int = 0) -> _Node:
         if depth > 20:
-            raise _PatternError("has too many groups inside each other")
+            raise _PatternError("has more than 20 groups inside each other: use fewer")
         choices = [self._parse_sequence(depth)]
         while self._text.startswith("|", self._at):
             self._at += 1
@@ -103,7 +103,7 @@ class _PatternParser:
             if self._text.startswith("?", self._at):
                 if not self._text.startswith("?:", self._at):
                     raise _PatternError(
-                        "has a group that begins with (? and not with (?: (no look-around, names or flags)"
+                        'has a group that begins with "(?": of these only "(?:" is supported, without names and flags'
                     )
                 self._at += 2
             node = self._parse_alternatives(depth + 1)
@@ -118,7 +118,7 @@ class _PatternParser:
         if character in "?*+{":
             raise _PatternError("has a repetition with nothing before it")
         if character in _SPECIAL:
-            raise _PatternError(f"has {character}: {_SUPPORTED}")
+            raise _PatternError(f"has the special character {character}: {_SUPPORTED}")
         return _Node(kind="class", members=_check_character(character))
 
     def _parse_escape(self) -> str:
@@ -164,7 +164,7 @@ class _PatternParser:
         if mark == "{":
             match = _BOUNDS.match(self._text, self._at)
             if match is None:
-                raise _PatternError("has a { that begins no repetition such as {2}")
+                raise _PatternError('has a "{" without a repetition such as {2}')
             least = int(match[1])
             most = least if match[2] is None else int(match[3]) if match[3] else None
             self._at = match.end()
@@ -218,8 +218,7 @@ class PatternMatcher:
     """Finds the matches of all own patterns in a text, in time linear in its length.
 
     A match is a whole word: no letter, digit, combining mark or ``_`` is directly before or after it. If several
-    matches
-    begin at one position, the longest one counts. If they are equally long, the earlier pattern counts.
+    matches begin at one position, the longest one counts. If they are equally long, the earlier pattern counts.
 
     Args:
         patterns: Pattern by name of its type.
@@ -274,7 +273,7 @@ class PatternMatcher:
         """Add the positions of a syntax node to the automaton, and return its fragment."""
         self._built += 1  # nodes without a position count too: ``((){9}){9}``
         if len(self._classes) - before >= MAX_POSITIONS or self._built > _MAX_NODES:
-            raise _PatternError("is too large when its repetitions are written out: use smaller ones")
+            raise _PatternError("is too large once its repetitions are expanded: repeat fewer times")
         if node.kind == "class":
             self._classes.append("".join(sorted(node.members)))
             self._follow.append(0)
@@ -451,8 +450,7 @@ def spell_layout_surrogate(layout: str, index: int) -> str:
     """Return the surrogate of a layout with the given index.
 
     The index is a mixed-radix number. Each of its digits selects a character of one class, the last digit that of the
-    last
-    class.
+    last class.
 
     Example:
         >>> spell_layout_surrogate("EMP[0-9]{5}", 123)

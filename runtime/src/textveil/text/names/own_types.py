@@ -178,8 +178,7 @@ class OwnTypes:
         """Replace each match in a text by a made-up word; return ``None`` if the text has no match.
 
         Matches do not overlap. The next match is always the one that begins first. Of several matches with the same
-        start it is
-        the longest one, and of equally long ones that of a listed person.
+        start it is the longest one, and of equally long ones that of a listed person.
         """
         matches: list[PatternMatch | KnownMatch] = []
         persons = None if self.persons is None else self.persons.iterate_candidates(text)
@@ -247,8 +246,7 @@ class OwnEntityClassifier(EntityClassifier):
         """Return whether the option ``keep`` covers a mention.
 
         It does not cover listed persons, longer strings that contain a match of an own pattern, or matches with a
-        denied
-        word.
+        denied word.
         """
         tokens = mention.span.tokens
         is_own = len(tokens) == 1 and tokens[0].entity_type == mention.entity_type and bool(tokens[0].layout)

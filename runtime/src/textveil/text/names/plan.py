@@ -408,7 +408,7 @@ class NamesPlanFactory:
             types_by_option[one] & types_by_option[other]
             for one, other in (("keep", "tag"), ("keep", "drop"), ("tag", "drop"))
         ):
-            raise OptionError("an entity type may be in only one of keep, tag and drop")
+            raise OptionError("an entity type is in two of keep, tag and drop: leave it in one of them")
         if unlisted := ", ".join(sorted(types_by_option["keep"] & UNLISTED_TYPES)):
             raise OptionError(
                 f"keep supports only types that a list or a pattern defines, not {unlisted}: keep single words with "
@@ -416,7 +416,9 @@ class NamesPlanFactory:
             )
         consistent, key = options.get("consistent", True), options.get("key")
         if (consistent == "corpus") != (key is not None):
-            raise OptionError('consistent="corpus" and key need each other')
+            raise OptionError(
+                'consistent="corpus" works only with a key, and key only with consistent="corpus": set the missing one'
+            )
         if key is not None and len(key) < MIN_KEY_BYTES:
             raise OptionError(f"key must have at least {MIN_KEY_BYTES} bytes")
         return ReplacementStyle(

@@ -89,8 +89,7 @@ def find_kept_short_forms(text: str, short_forms: Mapping[str, Collection[str]])
     """Yield a pair for each short form of an organization that is also a separate word of the output.
 
     In this pair the word is its own original. So the word has two originals, and restoring leaves it unchanged: a reply
-    may
-    mean either.
+    may mean either.
 
     Args:
         text: The output.

@@ -69,8 +69,7 @@ class DocumentDraws:
 
         Returns:
             A tag or an empty string, which need no draw; or the number of the draw of each part of the mention; or
-            ``None`` for
-            a word that the option ``randomize`` randomizes.
+            ``None`` for a word that the option ``randomize`` randomizes.
         """
         if mention.parts[0].is_randomized:
             self.randomized_words.append(mention.parts[0].folded)
@@ -106,9 +105,8 @@ class DocumentDraws:
         """Return the number of the draw for a part of a mention.
 
         The result is ``None`` if all surrogates of its pool are in use, or if the document has reached
-        ``consistent_cap``. With
-        a key there is no draw: the surrogate is a function of the string, and the result is the negative number ``-1 -
-        index``.
+        ``consistent_cap``. With a key there is no draw: the surrogate is a function of the string, and the result is
+        the negative number ``-1 - index``.
         """
         cached = self._surrogates.cached_sizes.get(part[:2])
         size, is_consistent = cached or self._surrogates.get_size_and_consistency(part.entity_type, part.layout)
@@ -164,8 +162,7 @@ class DocumentDraws:
         Returns:
             Three values. The texts. A function that returns the pairs of surrogate and original: most results are never
             restored, so their pairs are computed only when they are needed. And the outline of each text; it is
-            ``None`` for a
-            text in which escaping moves the replaced parts.
+            ``None`` for a text in which escaping moves the replaced parts.
         """
         indices = [
             index if deck is None else deck.deal(index)
@@ -369,8 +366,7 @@ def _compute_keyed_number(key: bytes, part: MentionPart) -> int:
     """Return a keyed hash of a part of a mention, which selects its surrogate.
 
     Modulo the size of the pool, the hash is the index of the surrogate. It is the first 128 bits of HMAC-SHA256 of
-    type,
-    layout and folded string. The reduction has a bias below 2^-60.
+    type, layout and folded string. The reduction has a bias below 2^-60.
     """
     message = "\0".join((part.entity_type, part.layout, part.folded)).encode("utf-8", "surrogatepass")
     return int.from_bytes(hmac.digest(key, message, "sha256")[:16], "big")

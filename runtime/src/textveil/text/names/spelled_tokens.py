@@ -71,8 +71,8 @@ class _SpelledSpan:
 def merge_spelled(words: list[NamesToken], spellings: list[str], special_indices: "array[int]", rules: Rules) -> None:
     """Merge each spelled number or name of a text into one token, in place.
 
-    A merged token replaces its first element, and later tokens move up. No list is copied, since the lists
-    need many times the memory of the text.
+    A merged token replaces its first element, and later tokens move up. No list is copied, since the lists need many
+    times the memory of the text.
 
     Args:
         words: Tokens of the text that are not gaps.

@@ -226,8 +226,7 @@ class Template:
     """Template of surrogates: fixed text, and fields with several values each.
 
     The index of a surrogate is a mixed-radix number. Each of its digits selects the value of one field, the last digit
-    that
-    of the last field.
+    that of the last field.
 
     Args:
         template: The template, in the syntax of ``rules.json``.

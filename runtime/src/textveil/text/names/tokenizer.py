@@ -360,8 +360,7 @@ def _split_at_code_marks(core: str, patterns: Patterns) -> list[str] | None:
     """Split a chunk of source code at its punctuation marks.
 
     The decision depends only on the marks, and on which parts are addresses, file names or conversions such as ``%d``.
-    The
-    result is ``None`` if the chunk has no marks of source code, or is an address, a path or a file name.
+    The result is ``None`` if the chunk has no marks of source code, or is an address, a path or a file name.
     """
     if _BRACKETS.isdisjoint(core):
         return None

@@ -62,8 +62,8 @@ class NamesToken(NamedTuple):
             ``NAME_ROLE`` or empty).
         layout: Public layout of a number, or the public ending of a word.
         flags: Sum of flags of this module, such as ``KEPT_AT_START``. For ``CAPITALIZED`` and ``REPLACED`` they name
-            the
-            contexts in which the token is kept. For ``KEPT`` and ``CAPITALIZED`` they name the spans that it may begin.
+            the contexts in which the token is kept. For ``KEPT`` and ``CAPITALIZED`` they name the spans that it may
+            begin.
     """
 
     token_class: int

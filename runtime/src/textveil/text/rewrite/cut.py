@@ -224,8 +224,7 @@ class SegmentTable:
         """Return an integer that is the same for equal tokens.
 
         Two tokens are equal if they have the same symbol of the vocabulary, are the same unknown word, or are the same
-        entity
-        of one type.
+        entity of one type.
         """
         if role == RANDOMIZED and index < self._unknown:
             identity_key: tuple[int, object] = -1, index
@@ -258,10 +257,9 @@ class SegmentReader:
     """Splits texts into segments, and returns the ids of the segments.
 
     To be fast, it splits each distinct *chunk* only once. A chunk is a string (a token that is not a plain word, such
-    as an
-    email address), or the text between two spaces outside of strings. The segments are those of
-    ``segmentation.split_text``,
-    except that a gap may become several segments. No word contains a space, so the words are the same.
+    as an email address), or the text between two spaces outside of strings. The segments are those of
+    ``segmentation.split_text``, except that a gap may become several segments. No word contains a space, so the words
+    are the same.
 
     Args:
         plan: The plan of the call.

@@ -1,12 +1,12 @@
 """Sampling and writing of outputs, for the tokens of texts as arrays.
 
-A *draw* is one random choice of an output. If outputs are consistent, equal tokens of a document share a draw, so
-that they get the same output.
+A *draw* is one random choice of an output. If outputs are consistent, equal tokens of a document share a draw, so that
+they get the same output.
 
-The mechanism samples the outputs of randomized tokens. A replaced token becomes a surrogate of its entity type,
-sampled uniformly and independently of the token. The outputs are written between the original gaps. The output of a
-token is a function of its symbol or entity type, its case and fresh randomness. So the user's spelling is never
-printed, not even if a word is randomized to itself.
+The mechanism samples the outputs of randomized tokens. A replaced token becomes a surrogate of its entity type, sampled
+uniformly and independently of the token. The outputs are written between the original gaps. The output of a token is a
+function of its symbol or entity type, its case and fresh randomness. So the user's spelling is never printed, not even
+if a word is randomized to itself.
 """
 
 from collections import defaultdict
@@ -59,8 +59,7 @@ class CarriedState:
     """What the sanitizing of a chunk of a long document needs to know about the chunks before it.
 
     The output distribution of a chunk depends only on the chunk and this state. The position at which a document is
-    divided
-    depends on private words. Thanks to this state, it affects neither the output distribution nor the spend.
+    divided depends on private words. Thanks to this state, it affects neither the output distribution nor the spend.
 
     Attributes:
         before: Gap before the first segment; ``None`` at the start of a text.
@@ -109,8 +108,7 @@ class TokenArrays:
         ends: End of each text in ``segments``.
         roles: ``REPLACED``, ``RANDOMIZED`` or ``KEPT``, shape ``(tokens,)``.
         indices: For a randomized token, its id as an input of the mechanism. For a replaced token, the index of its
-            entity
-            type. For a kept token, its index in ``segment_table.kept_texts``.
+            entity type. For a kept token, its index in ``segment_table.kept_texts``.
         cases: Case in which the output of each token is written.
         identities: An integer that is the same for equal tokens; -1 for a token that is not equal to any other.
         part_of: Index in ``segments`` of the segment of each token.
@@ -359,10 +357,9 @@ class RewrittenTexts(NamedTuple):
     Attributes:
         texts: The output texts. A document of several texts has an entry for each text.
         tokens: Number of tokens that count toward the spend: all randomized tokens. If outputs are consistent, the
-            distinct
-            ones.
-        pairs: For every distinct replaced or randomized token: the lookup key of its output, and the original
-            spelling. Empty unless outputs are consistent. Private.
+            distinct ones.
+        pairs: For every distinct replaced or randomized token: the lookup key of its output, and the original spelling.
+            Empty unless outputs are consistent. Private.
     """
 
     texts: list[str]

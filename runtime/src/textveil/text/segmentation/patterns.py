@@ -97,8 +97,7 @@ def _make_emoticon_pattern(c: CharacterClasses) -> str:
     """Return a regular expression for the mouth of an emoticon, after its eyes (``:`` or ``;``).
 
     A mouth consists of marks, or is any word. A blank or the end of the text must follow, possibly after sentence
-    marks.
-    If ``:D`` were an emoticon and ``:Cat`` not, the gap in the output would reveal something about the word.
+    marks. If ``:D`` were an emoticon and ``:Cat`` not, the gap in the output would reveal something about the word.
     """
     mouth = rf"(?:'?-?(?:[)(\]\[{{}}]++|[/\\*])|-?{make_word_pattern(c)}:?)"
     return rf"(?<=[:;])(?<![^{c.blank}][:;]){mouth}(?=[.,!?]*+(?:[{c.blank}]|\Z))"
@@ -187,5 +186,7 @@ def _check_patterns(compiled: StringPatterns, known: tuple[tuple[str, str, str],
             text[at : pattern.match(text, at).end()] for at in places for pattern in (compiled.run, compiled.url)
         ]
         if "|".join(compiled.word_or_gap.findall(text)) != segments or "|".join(matches) != strings:
-            raise EngineFailed("the regular expressions of this Python misread a known text: update Python or regex")
+            raise EngineFailed(
+                "the regular expressions of this Python match a test text incorrectly: update Python or regex"
+            )
     return compiled

@@ -13,10 +13,10 @@ segment. Three kinds of strings continue across breaks: URLs, numbers written in
 ``name(at)host``. Quotation marks always end a string: if ``"Mary Smith"@host`` were one string, its quotation marks
 would be paired with other ones of the line.
 
-Numbers join if only single blanks or round brackets are between them. The grammar is ``D = E (" "? E)*``,
-``E = number | "(" D ")"``. A string is a D up to its last number outside of brackets; a bracketed part after that
-number is read separately. So every string of numbers ends in a number, and the reading of the text after it does not
-depend on which numbers they are. A string that begins with a bracket never touches the text before it.
+Numbers join if only single blanks or round brackets are between them. The grammar is ``D = E (" "? E)*``, ``E = number
+| "(" D ")"``. A string is a D up to its last number outside of brackets; a bracketed part after that number is read
+separately. So every string of numbers ends in a number, and the reading of the text after it does not depend on which
+numbers they are. A string that begins with a bracket never touches the text before it.
 
 Privacy:
     Each rule here keeps strings exchangeable (docs/format-staircase.md): whether text is a string depends on the breaks
@@ -91,8 +91,7 @@ def split_at_strings(text: str, *, lone_clitics: bool = False) -> Iterable[tuple
 
     Returns:
         The strings and the parts between them, in order. Each has a start, an end, and whether it is a single segment
-        (a
-        string or a clitic after a blank). An empty text has one part.
+        (a string or a clitic after a blank). An empty text has one part.
     """
     single_spans: Iterable[TextSpan] = find_strings(text)
     if lone_clitics and ("'" in text or "\u2019" in text):
@@ -129,8 +128,7 @@ def split_text(text: str, *, marks_apart: bool = False, lone_clitics: bool = Fal
     Args:
         text: Any text, including lone surrogates and control characters.
         marks_apart: Whether each punctuation mark is a segment, and blanks are omitted. Use it if punctuation is
-            sanitized:
-            the number of segments then does not depend on spacing.
+            sanitized: the number of segments then does not depend on spacing.
         lone_clitics: See ``split_at_strings``.
 
     Returns:
@@ -177,8 +175,7 @@ def is_string(segment: str) -> bool:
     """Return whether a segment is a string: a token that is not a plain word.
 
     A string contains digits or signs (a number, an email address, a URL), is an emoticon, or is very long. No
-    vocabulary
-    contains strings.
+    vocabulary contains strings.
 
     >>> is_string("a@b.org"), is_string("word")
     (True, False)
@@ -199,8 +196,7 @@ def is_solid(text: str) -> bool:
     """Return whether a fast test shows that a text is one string.
 
     The test requires a digit or an at sign, no break, and no mark at the ends. If the result is false, the text may
-    still
-    be one string.
+    still be one string.
     """
     return _SOLID_STRING.fullmatch(text) is not None
 

@@ -56,8 +56,7 @@ class EntityTypes:
 
     Args:
         entity_types: Any number of types. Either every shape (such as email or date) has a type, or no shape has.
-            Otherwise
-            strings with a type and strings without one would affect adjacent tokens differently.
+            Otherwise strings with a type and strings without one would affect adjacent tokens differently.
 
     Raises:
         BundleDamaged: Two types share a name or a shape, or some shapes are missing.
@@ -107,8 +106,7 @@ def parse_entity_type(name: str, shape: str | None, utf_8: bytes, *, is_checked:
         shape: Its shape; ``None`` for a type of listed words.
         utf_8: Lines of all files: one entry per line, optionally followed by a tab and its flags.
         is_checked: Whether the entries were checked before, so that this function skips their checks. This is so for
-            the
-            built-in bundle, whose content hash identifies it.
+            the built-in bundle, whose content hash identifies it.
 
     Raises:
         BundleDamaged: The file has no surrogate, repeats an entry, or has an invalid entry or an unknown flag; or the
@@ -210,13 +208,11 @@ class ListedWordIndex:
     """Index of the words of several lists, in little memory.
 
     The index refers to the bytes of the list files, because Python objects would need five times the memory. It sorts
-    the
-    lines of all lists by the hash code of their entry. If entries share a hash code, it compares their bytes.
+    the lines of all lists by the hash code of their entry. If entries share a hash code, it compares their bytes.
 
     Args:
         lists: Content of each list in UTF-8, one entry per line, optionally followed by a tab and its flags. The last
-            line
-            ends with a line feed.
+            line ends with a line feed.
     """
 
     def __init__(self, lists: Sequence[bytes]) -> None:

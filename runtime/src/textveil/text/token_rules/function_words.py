@@ -100,8 +100,7 @@ class TemplateRule:
         """Return the decision for each plain word (``TokenRule.classify_plain``).
 
         The decision is ``None`` for denied words, and for all function words that are not kept in lower case. For other
-        plain
-        words it does not depend on the position in the sentence.
+        plain words it does not depend on the position in the sentence.
         """
         function_words, denied, kept = self.function_words, self.denied, KEPT_AS_KEY if self.keeps_clitics else None
         return [
@@ -165,7 +164,7 @@ class TemplateRule:
             self.classify_token(word, starts_sentence=False) if len(tokens_and_gaps) == 1 and not is_gap(word) else ()
         )
         if len(pieces) != 1:
-            raise OptionError("expected one word")
+            raise OptionError("expected one word: write a single word, without blanks and punctuation")
         ((_, token),) = pieces
         if token.role is TokenRole.KEPT:
             raise OptionError(
@@ -217,8 +216,7 @@ class TemplateRule:
         """Return whether a word of the vocabulary may be an output of randomized words.
 
         The rule must randomize the word in every case in which it can be printed. So the output has the same template
-        if it is
-        sanitized again.
+        if it is sanitized again.
 
         Args:
             symbol: The word, in lower case.

@@ -38,8 +38,7 @@ class ClassifiedToken(NamedTuple):
             mechanism treats as ``<unk>``.
         type_index: Index of the entity type of a replaced token.
         is_whole: Whether a randomized token is a whole word, or a stem or a clitic. ``False`` for a punctuation mark,
-            and
-            under ``EveryWordRule`` for a word or string outside the vocabulary.
+            and under ``EveryWordRule`` for a word or string outside the vocabulary.
     """
 
     role: TokenRole
