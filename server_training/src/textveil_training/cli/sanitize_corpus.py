@@ -92,8 +92,8 @@ def sanitize_corpus(
 ) -> None:
     """Sanitize the texts of a corpus; labels and all other columns are copied.
 
-    The output has the same format. With --ray it is a folder of part files, which _records describes. After Ctrl-C,
-    --resume continues: finished files (with --ray: parts) are not sanitized a second time.
+    The output has the same format. With --ray it is a folder of part files, and its folder _records describes them.
+    After Ctrl-C, --resume continues: finished files (with --ray: parts) are not sanitized a second time.
     """
     corpus.check(ray)
     options = how.make_options()

@@ -227,7 +227,7 @@ def load_examples(
     wanted = list_splits(format_name, path) if split is None else (split,)
     files = [file for name in wanted if (file := _find_split_file(data_format, path, name)) is not None]
     if not files:
-        raise MissingSplit("the folder has no file of this split with its published name")
+        raise MissingSplit("the folder has no file of this split with its published name: check the folder")
     return chain.from_iterable(_read_file(data_format, file, chosen) for file in files)
 
 
