@@ -219,8 +219,16 @@ def _get_size(path: Path | None) -> int:
     return status.st_size if status is not None and stat.S_ISREG(status.st_mode) else 0
 
 
-#: Endings by format. No command writes a whole JSON file, but a reader expects one behind ``.json``.
-_ENDINGS_BY_FORMAT = {**FORMATS, "json": (".json",)}
+#: Endings by format, also of formats that no command writes, but that a reader expects behind such a name.
+_ENDINGS_BY_FORMAT = {
+    **FORMATS,
+    "json": (".json",),
+    "excel": (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods"),
+    "document": (".docx", ".doc", ".odt", ".pdf"),
+    "data frame": (".feather", ".arrow", ".orc", ".avro", ".pkl", ".pickle", ".h5", ".hdf5", ".sqlite", ".db"),
+    "zip": (".zip", ".7z", ".bz2", ".xz", ".tar", ".tgz", ".rar"),
+    "markup": (".html", ".htm", ".rtf", ".xml", ".yaml", ".yml"),
+}
 _FORMAT_LABELS = {
     "lines": "plain text",
     "csv": "CSV",
@@ -228,6 +236,11 @@ _FORMAT_LABELS = {
     "jsonl": "JSON lines",
     "json": "JSON",
     "parquet": "Parquet",
+    "excel": "a spreadsheet",
+    "document": "a document",
+    "data frame": "a binary table",
+    "zip": "an archive",
+    "markup": "text with markup",
 }
 
 
@@ -266,7 +279,7 @@ def check_output_ending(
         return
     if packed and not can_pack:
         raise OptionError(f"--output {name}: the output is not compressed: choose a name without {packed}")
-    if format_name is None or format_name in formats:
+    if format_name is None or format_name in formats or (format_name == "markup" and "lines" in formats):
         return
     if inputs and all(_read_ending(path)[0] == format_name for path in inputs):
         return

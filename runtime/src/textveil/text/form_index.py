@@ -30,7 +30,7 @@ NEEDS_MORE: FormMatch = None, 0, None
 
 
 class FormIndex:
-    """Index of all forms of all surrogates of a mapping.
+    """Index of the forms of all surrogates: the spellings that a reply may use for them, such as plurals.
 
     Args:
         forms: Forms by their folded text; ``None`` for a text that has several originals.
@@ -71,7 +71,7 @@ class FormIndex:
 
     @cached_property
     def without_quotations(self) -> "FormIndex":
-        """The same index without ``quoted_pairs``. It never restores a surrogate of a single letter."""
+        """Copy of this index without ``quoted_pairs``, which never restores a surrogate of a single letter."""
         index = copy(self)
         index.quotations = QuotationIndex(())
         return index
@@ -84,7 +84,7 @@ class FormIndex:
         free_in_steps(self.forms, self._forms_by_prefix, self._prefixes)
 
     def may_begin(self, text: str, index: int) -> bool:
-        """Return whether a form may begin at position ``index`` of ``text``, by its first characters."""
+        """Return whether a form of a surrogate may begin at position ``index``, by its first characters."""
         prefix = text[index : index + _PREFIX_LENGTH]
         if _WORD.fullmatch(prefix) is None:
             return fold_text(text[index]) in self._prefixes
@@ -92,7 +92,7 @@ class FormIndex:
         return prefix in self._prefixes or not self.quotations.short_joined.isdisjoint((prefix[:1], prefix[:2]))
 
     def is_prefix(self, text: str) -> bool:
-        """Return whether at least one form begins with ``text``, which must be folded."""
+        """Return whether at least one form of a surrogate begins with ``text``, which must be folded."""
         if len(text) <= _PREFIX_LENGTH:  # most calls; a set of longer prefixes costs more than it saves
             return text in self._prefixes
         candidates = self._forms_by_prefix.get(text[:_PREFIX_LENGTH], ())
@@ -102,7 +102,7 @@ class FormIndex:
         return at < len(candidates) and candidates[at].startswith(text)
 
     def find_longest_form(self, text: str, index: int, *, is_final: bool, is_cut: bool) -> FormMatch | None:
-        """Find the longest form that begins at ``index`` and ends at the end of a word.
+        """Find the longest form of a surrogate that begins at ``index`` and ends at the end of a word.
 
         Args:
             text: A part of the reply.

@@ -228,7 +228,7 @@ def read_link(state: RegionState, frame: OpenRegion, kind: int, character: str, 
 
 
 def _read_plain_link(state: RegionState, frame: OpenRegion, character: str) -> None:
-    """Process a character of ``(address "title")``, a form of link that all readers end in the same way.
+    """Process a character of ``(address "title")``, which all Markdown viewers end in the same way.
 
     If the link differs from this form, all following text counts as a link.
     """
@@ -339,7 +339,13 @@ def open_tag(state: RegionState, frame: OpenRegion | None, character: str) -> bo
 
 
 def read_angle(state: RegionState, frame: OpenRegion, character: str) -> Region:
-    """Process a character of a possible tag or address in angle brackets, and return its region."""
+    """Process a character of a possible tag or address in angle brackets, and return its region.
+
+    Args:
+        state: State of the region scanner.
+        frame: The region of the tag.
+        character: The next character.
+    """
     name = frame.destination
     if frame.lost:
         if character in _REGION_OPENERS or (character == ">" and state.phase == START):

@@ -11,7 +11,7 @@ from textveil.errors import OptionError
 _SET_OPTIONS = ("deny", "keep", "tag", "drop", "allow", "randomize", "known")
 #: The protection modes, from the most readable to the most private.
 MODES = (NAMES_MODE, *STAIRCASE_MODES)
-#: Values of the option ``facts``, each of which keeps all that the one before it keeps; its default.
+#: Values of the option ``facts``. Each value keeps all that the value before it keeps, and more.
 FACTS = ("none", "plain", "useful", "public")
 NO_FACTS = FACTS[0]
 DEFAULT_FACTS = "plain"

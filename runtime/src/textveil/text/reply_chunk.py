@@ -171,7 +171,7 @@ class ReplyChunk:
     def _add_inside(self, character: str) -> None:
         """Add a character after an opening ``<``, ``[`` or ``/`` that is not yet closed.
 
-        A tag, a note number in square brackets, or the end ``/>`` of a tag is permitted. Other text spoils the chunk.
+        A tag, a note number in square brackets, or the end ``/>`` of a tag is permitted. Other text sets ``spoiled``.
         """
         if self._opener == "/":
             self.spoiled, self._opener = self.spoiled or character != ">", ""

@@ -210,14 +210,12 @@ class Restorer:
                 else:
                     is_same = other is not None and _are_alike(other[0].original, pair.original)
                     same_text[text] = min(other, form, key=_preference) if other is not None and is_same else None
-        for text, form in unchanged.items():  # one call for all would keep other threads waiting
+        for text, form in unchanged.items():  # a single ``update`` would block other threads
             forms_by_text[text] = form
         forms_by_text.update(
             (text, None) for pair in self._sorted_pairs[1].values() for text, way in iterate_forms(pair) if not way
         )
-        for pair in self._sorted_pairs[
-            2
-        ]:  # such an output may be ambiguous elsewhere in a reply, and mapping files have no pair for that
+        for pair in self._sorted_pairs[2]:  # elsewhere in a reply these outputs are ambiguous
             forms_by_text.setdefault(fold_output(pair.output), None)
         return FormIndex(forms_by_text, self._sorted_pairs[2], self._rules)
 

@@ -278,8 +278,7 @@ class Result:
             ones. Where a mechanism splits words into WordPieces, each WordPiece counts.
         terms: Mechanism, epsilons and options.
         mapping: With ``consistent``, the object that restores the original words in a reply; otherwise ``None``. It
-            undoes
-            the protection: no ``repr`` and no pickle contains it.
+            undoes the protection: no ``repr`` and no pickle contains it.
         randomized_words: In the mode ``names``, the number of words that the option ``randomize`` randomizes.
         replaced_words: In the mode ``names``, the number of replaced words that are on no list, without names and
             numbers.

@@ -130,7 +130,7 @@ class GivenNameLinker:
         self._given, self._family = set[str](), set[str]()
 
     def link_text(self, elements: Sequence[str | EntityMention]) -> Sequence[str | EntityMention]:
-        """Return the elements of a text with the changes of ``link_names``; fast if few are names of persons."""
+        """Return the elements of a text after ``link_names``. It is fast if few of them are names of persons."""
         places = [
             place
             for place, entry in enumerate(elements)
@@ -257,7 +257,7 @@ class EntityClassifier:
         folded = tokens[0].key if len(tokens) == 1 else " ".join([token.key for token in tokens])
         entity_type = self._type_by_name.get(folded)
         if provisional_type != CAPITALIZED_RUN:
-            is_classified_word = all(token.layout != RANDOMIZED for token in tokens)  # behind ``new``, for example
+            is_classified_word = all(token.layout != RANDOMIZED for token in tokens)  # after ``new``, for example
             if entity_type is not None and is_classified_word:
                 return self._make_mention(
                     span,
@@ -283,7 +283,7 @@ class EntityClassifier:
         )
         case = (
             UPPER if all(part.entity_type == "initial" for part in parts) else span.case
-        )  # the case of an omitted word
+        )  # the case of words before the name does not count
         return EntityMention(entity_type, case, tuple(parts), span, _get_text_from(span, name_start))
 
     def classify_elements(

@@ -224,7 +224,10 @@ class KnownPersons:
         return (lone, ()) if lone in self._lists["given"] else ("", (lone,) if lone else ())
 
     def _drop_titles(self, units: "list[tuple[str, int, int, bool]]") -> "list[tuple[str, int, int, bool]]":
-        """Return the units of a name without titles at its beginning: a title is an entity of its own in a text."""
+        """Return the words of a name without the titles before it, such as *Dr*.
+
+        In a text, a title is an entity of its own.
+        """
         titles = self._lists["title"]
         while len(units) > 1 and units[0][0] in titles:
             units = units[1:]

@@ -101,7 +101,7 @@ class Lexicon:
         self._clitic, self._negation = clitic_pattern(rules.clitics.all), rules.clitics.negation
         self._leading_clitics = rules.clitics.before
         self.clitic_pieces: frozenset[str] = rules.clitics.pieces
-        #: Letters that are clitics after a lost blank, as in ``it' s``.
+        #: Letters that are clitics after a stray blank, as in ``it' s``.
         self._clitic_letters = frozenset(piece for piece in self.clitic_pieces if len(piece) == 1)
         self._symbols, self._persons = (
             lists.kept_symbols,

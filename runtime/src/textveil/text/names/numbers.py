@@ -24,7 +24,7 @@ DIGIT_JOINS = frozenset(_GAPS["joins_digits"])
 _LINE_BREAKS = frozenset(_GAPS["line_breaks"])
 #: Layouts (here: the number of digits) of ages and of area codes.
 SHORT_NUMBER_LAYOUTS = frozenset(("1", "2", "3"))
-#: Types of numbers that a plus sign before them belongs to.
+#: Types of numbers that may begin with a plus sign.
 TYPES_WITH_PLUS = frozenset((DIGIT_GROUP, "phone", "account"))
 #: Gaps between digits that open or close a bracket.
 _OPENS_BRACKET, CLOSES_BRACKET = " (", frozenset((")", ") "))

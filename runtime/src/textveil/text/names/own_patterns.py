@@ -426,7 +426,7 @@ def parse_layout(layout: str) -> tuple[str, ...]:
 
 @lru_cache(256)
 def _find_free_start(layout: str) -> tuple[int, int]:
-    """Return the index of the first class of a layout from which surrogates differ, and their number.
+    """Return the index from which the surrogates of a layout differ, and the number of surrogates.
 
     In a long layout, all surrogates have the same first characters.
     """

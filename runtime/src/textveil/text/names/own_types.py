@@ -177,8 +177,8 @@ class OwnTypes:
     def mask_text(self, text: str) -> MaskedText | None:
         """Replace each match in a text by a made-up word; return ``None`` if the text has no match.
 
-        Matches do not overlap. The next match is always the one that begins first. Of several matches with the same
-        start it is the longest one, and of equally long ones that of a listed person.
+        Matches do not overlap. If several matches overlap, the one that begins first counts. If they begin at the same
+        position, the longest one counts. If they are equally long, a listed person takes precedence over a pattern.
         """
         matches: list[PatternMatch | KnownMatch] = []
         persons = None if self.persons is None else self.persons.iterate_candidates(text)

@@ -121,7 +121,7 @@ def write_with_pairs(elements: Iterable[RewrittenElement]) -> tuple[str, list[Su
     short_forms: dict[str, set[str]] = {}
     left, window, start, is_start, is_end = iter(elements), list[RewrittenElement](), 0, True, False
     while not is_end:
-        if written:  # a first window is short work
+        if written:  # no check before the first window, which takes little time
             check_work()
         more = [*islice(left, _WINDOW)]
         written.append("".join(piece.output for piece in more))

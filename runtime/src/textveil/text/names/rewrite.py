@@ -25,7 +25,7 @@ from textveil.text.restore import escape_tags
 #: repeated surrogates are rare.
 _MAX_DEALT_POOL = 1 << 20
 
-#: Documents with more elements find their pairs at once.
+#: For documents with more elements, the pairs are computed when the text is written.
 _MAX_DEFERRED_ELEMENTS = 1 << 11
 
 #: The output for a mention without a draw, or the number of the draw of each part; ``None`` for a randomized word.
@@ -268,7 +268,7 @@ class _SurrogateSpellings:
     ) -> Iterator[RewrittenElement]:
         """Yield the elements of a text with their outputs.
 
-        A randomized word gets no mention, because it is never restored.
+        The element of a randomized word has no mention, because such a word is never restored.
         """
         rest = iter(draws)
         for element in elements:

@@ -46,7 +46,7 @@ class SurrogateDeck:
     __slots__ = ("_left", "_moved", "free")
 
     def __init__(self, size: int) -> None:
-        #: Number of surrogates that are neither dealt nor reserved for a planned draw; ``_left``: that are not dealt.
+        #: Number of surrogates that are neither dealt nor reserved for a planned draw. ``_left`` counts reserved ones.
         self.free: int = size
         self._left = size
         self._moved: dict[int, int] = {}
@@ -259,7 +259,7 @@ _LAYOUT_PREFIXES = ("word-", "title-")
 #: Types whose pools are spelled in lower case.
 _LOWER_CASE_TYPES = frozenset(load_data(ENTITY_TYPES)["lower_pools"])
 _LAYOUT = re.compile(r"(\d+)([gp]?)(?:([.,])(\d))?")
-#: By number of digits: the smallest integer part, and how many integer parts there are. Four digits exclude years.
+#: For each number of digits: the smallest integer part, and the number of integer parts. Four digits exclude years.
 _INTEGER_PARTS = {
     "0": (0, 1),
     "1": (1, 9),
@@ -302,7 +302,7 @@ def _fold_name(name: str) -> str:
 
 #: Pools that a field of a template may name, each with the function that spells an entry there.
 _PRINTED: dict[str, Callable[[str], str]] = {"given": _remove_accents, "family": _fold_name}
-#: Letters that NFKD leaves as they are, with the letters of mail addresses.
+#: Letters that NFKD does not change, with their replacements in email addresses.
 _PLAIN_LETTERS = str.maketrans(
     {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
 )

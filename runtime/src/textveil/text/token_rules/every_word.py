@@ -37,7 +37,7 @@ class EveryWordRule:
 
     @property
     def entity_types(self) -> Sequence[EntityType]:
-        """No entity types (``TokenRule.entity_types``), since the rule replaces no token."""
+        """An empty sequence (``TokenRule.entity_types``), since the rule replaces no token."""
         return ()
 
     @property
