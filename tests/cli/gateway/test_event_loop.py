@@ -71,8 +71,8 @@ class EchoUpstream:
         yield EchoReply(target, body, json.loads(body).get("stream", False))
 
 
-async def ask(app: Any, path: str, body: dict[str, Any]) -> tuple[int, bytes]:
-    """Send a request to the application directly."""
+async def ask(app: Any, path: str, body: dict[str, Any], last: bytes | None = None) -> tuple[int, bytes]:
+    """Send a request to the application directly. The client disconnects after a part with the bytes ``last``."""
     sent, left = list[dict[str, Any]](), [json.dumps(body).encode()]
 
     complete = asyncio.Event()
@@ -85,7 +85,8 @@ async def ask(app: Any, path: str, body: dict[str, Any]) -> tuple[int, bytes]:
 
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
-        if message["type"] == "http.response.body" and not message.get("more_body"):
+        is_body = message["type"] == "http.response.body"
+        if is_body and (not message.get("more_body") or (last is not None and last in message["body"])):
             complete.set()
 
     scope = {
@@ -217,6 +218,44 @@ def test_a_conversation_is_packed_once_its_reply_has_gone(
     assert [kept.conversation is None and bool(kept.packed) for kept in conversations._stored.values()] == [True] * 3
     assert len(lines) == 3
     assert all(f"{CHAT} 200" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("path", "end"),
+    [
+        (CHAT, "[DONE]"),
+        (RESPONSES, '{"type": "response.completed", "response": {"id": "resp_1", "output": []}}'),
+        (ANTHROPIC, '{"type": "message_stop"}'),
+        (CHAT, ""),
+    ],
+)
+def test_a_client_may_close_the_connection_after_the_last_event(sanitizer: Sanitizer, path: str, end: str) -> None:
+    """The log has its reply as complete, though the upstream keeps the stream open; before that event it does not."""
+
+    class OpenReply(EchoReply):
+        async def iterate_parts(self) -> AsyncIterator[bytes]:
+            yield b": a comment\n\n"
+            yield f"data: {end}\n\n".encode() if end else b""
+            await asyncio.sleep(60)
+
+    class OpenUpstream:
+        @asynccontextmanager
+        async def send_request(
+            self, method: str, target: str, headers: Any, body: bytes = b""
+        ) -> AsyncIterator[EchoReply]:
+            yield OpenReply(target, body, stream=True)
+
+    lines: list[str] = []
+    app, _ = made(sanitizer, lines.append, upstream=OpenUpstream())
+    body = asked(path, TEXT, model="echo", stream=True)
+
+    async def main() -> None:
+        async with app.router.lifespan_context(app):
+            await asyncio.wait_for(ask(app, path, body, end.encode() or b":"), 60)
+
+    asyncio.run(main())
+    assert [f"{path} 200" in line for line in lines] == [bool(end)]
+    assert ["the client disconnected" in line for line in lines] == [not end]
 
 
 def test_a_request_is_freed_off_the_loop(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,6 +28,7 @@ class ClientRequest:
         work_size: Estimated characters of the request and of its conversation.
         restorer: Restorer of the reply; ``None`` before the reply.
         restored_bytes: Bytes of a streamed reply so far.
+        has_sent_end: Whether the event that ends a streamed reply was sent, or is being sent.
         is_complete: Whether the whole response was sent.
         kept_words: Number of kept and of replaced words.
     """
@@ -40,6 +41,7 @@ class ClientRequest:
     work_size: int = 0
     restorer: ApiReplyRestorer | None = None
     restored_bytes: int = 0
+    has_sent_end: bool = False
     is_complete: bool = False
     kept_words: KeptWords = field(default_factory=KeptWords)
 
