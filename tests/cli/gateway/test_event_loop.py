@@ -11,7 +11,7 @@ import pytest
 from gateways import ANTHROPIC, CHAT, RESPONSES, asked
 from textveil import Conversation, Sanitizer
 from textveil.conversation import exchange_state
-from textveil.text import form_index
+from textveil.text import form_table
 from textveil.text.form_index import FormIndex
 from textveil.text.names import conversation_state
 from textveil.text.names.conversation_state import ConversationDraws
@@ -350,7 +350,7 @@ def test_what_a_large_request_left_is_freed_in_steps_in_a_thread(
 ) -> None:
     """Python frees a mapping, a parsed body or a packed conversation in one step, while all else waits."""
     freed: set[tuple[str, str]] = set()
-    done, owners = threading.Event(), (form_index, conversation_state, exchange_state, request_fields)
+    done, owners = threading.Event(), (form_table, conversation_state, exchange_state, request_fields)
     for owner in owners:
 
         def free(*containers: Any, name: str = owner.__name__) -> None:

@@ -8,7 +8,7 @@ from textveil_cli.serve.access import Refusal
 #: Upper bounds of the bytes for parsing and rewriting, and for the mapping of the reply: per byte of a body, per
 #: separator of texts or JSON, per number, which has a surrogate at each mention, and per distinct longer word, whose
 #: surrogate has an entry for each of its forms in the mapping if it is a name (benchmarks/gateway/memory.py).
-_BYTES_PER_BYTE, _BYTES_PER_SEPARATOR, _BYTES_PER_NUMBER, _BYTES_PER_WORD = 34, 130, 250, 2_200
+_BYTES_PER_BYTE, _BYTES_PER_SEPARATOR, _BYTES_PER_NUMBER, _BYTES_PER_WORD = 34, 130, 250, 700
 #: Separators of words and of JSON values, quotation marks of JSON, escapes in JSON, and starts of HTML references.
 _SEPARATORS = (b" ", b",", b'"', b"\\", b"&")
 #: Shorter words have too few distinct values to need memory each.
