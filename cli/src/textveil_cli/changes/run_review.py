@@ -166,6 +166,6 @@ class RunReview:
         """Add the texts of a rewritten block of rows; see ``files.BlockReview`` for the arguments."""
         rows_before = self.rows
         for (number, column), original, output in zip(block.iterate_cells(), block.texts, rewritten.texts, strict=True):
-            if isinstance(output, str):  # else the text is withheld
+            if isinstance(output, str):  # otherwise the text is withheld
                 self.add_text(name, number, column, original, output)
         self._rows_without_text += max(0, block.row_count - (self.rows - rows_before))
