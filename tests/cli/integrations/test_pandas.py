@@ -60,9 +60,7 @@ def test_what_is_no_text_is_named_by_its_place() -> None:
 
 
 def test_a_column_of_another_language_has_the_warning_of_the_command() -> None:
-    text = (
-        "bitte prüfen und zurückrufen, wir warten schon seit gestern lange darauf, dass jemand die bestellung findet"
-    )
+    text = "bitte prüfen und zurückrufen, wir warten schon seit gestern lange darauf, dass jemand die bestellung findet"
     with pytest.warns(UserWarning, match=r"% of the words were replaced.*English \(language= for another one\)$"):
         sanitize(pandas.DataFrame({"note": [text]}), "note")
     with warnings.catch_warnings():
