@@ -141,8 +141,8 @@ def test_bytes_that_stay(keys: list[str], before: bytes, after: bytes) -> None:
         ('{"b": nope, "a": "x"}', "not a complete JSON object"),
         ('{"a": "x"} {"a": "y"}', "text follows the JSON object"),
         ('["x"]', "the value of a key is a list: write [] after its name"),
-        ('"x"', "a key leads to a value that is neither object nor list"),
-        ("x", "a key leads to a value that is neither object nor list"),
+        ('"x"', "a --key continues below a value that is neither an object nor a list"),
+        ("x", "a --key continues below a value that is neither an object nor a list"),
         ('{"b": ' + "[" * 100_000 + "]" * 100_000 + ', "a": "x"}', "too deeply nested"),
     ],
 )
@@ -176,7 +176,7 @@ def test_bytes_that_are_not_text() -> None:
 def test_rows_may_lack_a_key_if_that_is_said() -> None:
     rows = b'{"m": [{"c": "x"}, {}]}\n{}\n'
     assert shout(rows, "m[].c", allow_missing=True) == (rows.replace(b"x", b"X"), [])
-    with pytest.raises(ColumnError, match=r"t.jsonl: no row has any of the keys"):
+    with pytest.raises(ColumnError, match=r"t.jsonl: no row has any of the keys: check --key"):
         shout(b'{"m": 1}\n', "n", allow_missing=True)
 
 

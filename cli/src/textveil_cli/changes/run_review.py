@@ -1,8 +1,8 @@
-"""Review of a run: counts over all texts, and a sample of rows with their originals, in bounded memory."""
+"""Counts over all texts of a run, and a random sample of rows with their originals, in bounded memory."""
 
 from collections import Counter
 from dataclasses import dataclass, field
-from heapq import heappush, heappushpop
+from heapq import heappop, heappush, heappushpop
 from random import random
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,10 +13,12 @@ if TYPE_CHECKING:
 
 #: Maximum number of characters of a text in the sample, and of different words that are counted.
 _MAX_CHARACTERS, _MAX_COUNTED_WORDS = 20_000, 100_000
+#: Maximum number of characters of the originals in the sample, which a browser can still show.
+_MAX_SAMPLE_CHARACTERS = 4_000_000
 
 
 class ReviewedCell(NamedTuple):
-    """A text of the sample with its column, its original and its rewritten form."""
+    """A text of the sample: its column, its original and its rewritten form."""
 
     column: str
     original: str
@@ -27,9 +29,9 @@ class ReviewedRow(NamedTuple):
     """A row of the sample.
 
     Attributes:
-        file: Name of its file.
-        number: Its number in the file.
-        cells: Its texts.
+        file: Name of the input file.
+        number: Number of the row in the file.
+        cells: The texts of the row.
     """
 
     file: str
@@ -44,8 +46,8 @@ class ColumnCounts:
     Attributes:
         texts: Number of texts.
         changed: Number of texts in which at least one token is not kept.
-        kept: Occurrences of each kept word, in lower case.
-        replaced: Number of replaced tokens of each entity type, and of randomized ones.
+        kept: Number of occurrences of each kept word, in lower case.
+        replaced: Number of replaced tokens of each entity type, and number of randomized tokens.
     """
 
     texts: int = 0
@@ -71,25 +73,27 @@ class ColumnCounts:
 
     @property
     def kept_total(self) -> int:
-        """Number of kept words."""
+        """Return the number of kept words."""
         return self._kept_total
 
 
 class RunReview:
-    """Collects counts and a sample of the changes of a run.
+    """Collector of counts and of a random sample of the changes of a run.
 
-    Every row is in the sample with the same probability: each row has a random priority, and the rows with the largest
-    priorities are kept (reservoir sampling). Every k-th row would repeat the period of a generated table.
+    Every row is in the sample with the same probability: each row gets a random priority, and the rows with the largest
+    priorities stay in the sample (reservoir sampling). Taking every k-th row could repeat the same kind of row, if a
+    table has a periodic order. If the rows have many characters, the sample has fewer rows.
 
     Args:
-        explainer: Explains the treatment of texts.
+        explainer: Finds how each token of a text is treated.
         max_rows: Maximum number of rows in the sample.
-        counts_words: Whether to count words and types, for which every text is read a second time.
+        counts_words: Whether to count words and entity types, for which every text is analyzed a second time.
 
     Attributes:
-        columns: Counts of each column; the name is empty for plain text.
+        columns: Counts of each column, by name; for plain text under the name "".
         copied: Names of the copied columns of all files, in order.
         rows: Number of rows with texts.
+        total_rows: Number of all rows.
 
     Privacy:
         The sample contains original text.
@@ -101,26 +105,33 @@ class RunReview:
         self.copied: dict[str, None] = {}
         self.rows = 0
         self._heap: list[tuple[float, int, ReviewedRow]] = []
+        self._rows_without_text = 0
+        self._characters = 0
         self._last: tuple[str, int] | None = None
         self._sampled_row: ReviewedRow | None = None
 
     @property
+    def total_rows(self) -> int:
+        """Number of all rows, also of those without texts."""
+        return self.rows + self._rows_without_text
+
+    @property
     def sample(self) -> list[ReviewedRow]:
-        """The rows of the sample, in the order of the run."""
+        """Return the rows of the sample, in the order of the run."""
         return [row for _, _, row in sorted(self._heap, key=lambda entry: entry[1])]
 
     @property
     def explainer(self) -> TextExplainer:
-        """The explainer of the texts of the run."""
+        """Return the object that finds how each token of a text is treated."""
         return self._explainer
 
     def add_text(self, file: str, row: int, column: str, original: str, output: str) -> None:
-        """Add a text; texts of one row follow each other.
+        """Add a text to the counts and, possibly, to the sample; texts of one row must follow each other.
 
         Args:
-            file: Name of its file.
-            row: Number of its row.
-            column: Its column; empty for plain text.
+            file: Name of the input file.
+            row: Number of the row in the file.
+            column: Name of the column; empty for plain text.
             original: The original text.
             output: The rewritten text.
         """
@@ -132,6 +143,15 @@ class RunReview:
         if self._sampled_row is not None:
             cell = ReviewedCell(column, original[:_MAX_CHARACTERS], output[:_MAX_CHARACTERS])
             self._sampled_row.cells.append(cell)
+            self._characters += len(cell.original)
+            while self._characters > _MAX_SAMPLE_CHARACTERS and len(self._heap) > 1:
+                self._max_rows = len(self._heap) - 1
+                self._forget_row(heappop(self._heap)[2])
+
+    def _forget_row(self, row: ReviewedRow) -> None:
+        self._characters -= sum(len(cell.original) for cell in row.cells)
+        if row is self._sampled_row:
+            self._sampled_row = None
 
     def _start_row(self, file: str, row: int) -> None:
         entry = (random(), self.rows, ReviewedRow(file, row, []))
@@ -139,9 +159,13 @@ class RunReview:
         is_full = len(self._heap) >= self._max_rows
         removed = heappushpop(self._heap, entry) if is_full else heappush(self._heap, entry)
         self._sampled_row = None if removed is entry else entry[2]
+        if removed is not None and removed is not entry:
+            self._forget_row(removed[2])
 
     def review_block(self, name: str, block: "ReviewedBlock", rewritten: "RewrittenDocuments") -> None:
-        """Add the texts of a block of rows that a run has rewritten; see ``files.BlockReview``."""
+        """Add the texts of a rewritten block of rows; see ``files.BlockReview`` for the arguments."""
+        rows_before = self.rows
         for (number, column), original, output in zip(block.iterate_cells(), block.texts, rewritten.texts, strict=True):
-            if isinstance(output, str):  # else the text is withheld
+            if isinstance(output, str):  # otherwise the text is withheld
                 self.add_text(name, number, column, original, output)
+        self._rows_without_text += max(0, block.row_count - (self.rows - rows_before))

@@ -1,7 +1,7 @@
-"""Files of a run: find the inputs and name their outputs; open and unpack inputs, and pack outputs.
+"""Files of a run: find inputs, derive output paths, and read and write compressed files.
 
-The name of an output must not end like another format: no command converts formats, so it would mislead a reader.
-Packed files are gzip, and zstd if zstandard is installed.
+No command converts formats. An output name with the ending of another format would therefore mislead its reader, and
+raises an error. Supported compressions are gzip, and zstd if the library zstandard is installed.
 """
 
 import gzip
@@ -24,19 +24,19 @@ from textveil_cli.errors import ExtraMissing, FileChanged
 
 #: Suffix of a run manifest's name after that of its folder.
 MANIFEST_SUFFIX = ".textveil-manifest"
-#: File names that Windows reads as a device, or whose last characters it drops.
+#: File names that Windows treats as a device, or of which it drops the last characters.
 _INVALID_WINDOWS_NAME = re.compile(r"(con|prn|aux|nul|(com|lpt)[1-9\u00b9\u00b2\u00b3]) *(\..*)?|.*[. ]", re.I)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SourceFile:
-    """A file to sanitize.
+    """An input file with the path of its output.
 
     Attributes:
-        path: Its path; ``None`` for standard input.
-        name: Its name in errors and the run manifest: the path relative to the input folder, else the file name.
-        target: Path of its output; ``None`` for standard output.
-        size: Its bytes, 0 if unknown.
+        path: Path of the input; ``None`` for standard input.
+        name: Name of the input in errors and the run manifest: its path relative to the input folder, or its file name.
+        target: Path of the output; ``None`` for standard output.
+        size: Bytes of the input; 0 if unknown.
     """
 
     path: Path | None
@@ -47,12 +47,12 @@ class SourceFile:
 
 @dataclass(frozen=True)
 class SourceFiles:
-    """The files of a run.
+    """All input files of a run, with the output folder.
 
     Attributes:
-        files: The files, in order.
+        files: The input files, in order.
         folder: The output folder; ``None`` if the output is one file or standard output.
-        ignored_files: Number of files in folders that do not have the format, or are pipes, sockets or devices.
+        ignored_files: Number of files in input folders that have another format, or are pipes, sockets or devices.
     """
 
     files: tuple[SourceFile, ...]
@@ -61,21 +61,21 @@ class SourceFiles:
 
 
 def find_source_files(inputs: Sequence[str], format_name: str, output: Path | None) -> SourceFiles:
-    """Find the files of a command line.
+    """Find the input files of a command, and the path of each output.
 
-    Arguments are files and folders. A folder contributes all its files of the format, packed or not, except hidden
-    ones. Links are followed. The output of a folder, or of several files, is a folder of the same structure.
+    An input folder contributes all its files of the format, compressed or not, except hidden files. Symbolic links are
+    followed. If an input is a folder, or there are several inputs, the output is a folder with the same structure.
 
     Args:
-        inputs: Paths of the command line; ``-`` is standard input.
+        inputs: Paths of files and folders from the command line; ``-`` is standard input.
         format_name: A key of ``FORMATS``.
-        output: Path of the output.
+        output: Path of the output; ``None`` for standard output.
 
     Raises:
         InputError: A file does not exist, a folder has no file of the format, or links form a cycle.
-        OptionError: Several files have no output folder, standard input has no name in one, or two outputs have the
-            same name.
-        OutputError: The output is in an input folder, or exists as a file where a folder is needed.
+        OptionError: There are several files but no output folder, standard input is to be written into a folder, or two
+            outputs have the same name.
+        OutputError: The output is in an input folder, or is an existing file although a folder is needed.
     """
     paths: list[tuple[Path | None, str]] = []
     ignored_files = 0
@@ -95,7 +95,7 @@ def find_source_files(inputs: Sequence[str], format_name: str, output: Path | No
                     ignored_files += 1
         elif os.path.exists(argument):
             paths.append((Path(argument), os.path.basename(argument)))
-        else:  # a missing path may be private text, so the error has only what `named` allows
+        else:  # a missing path may be private text, so the error has only its safe name
             raise InputError(f"{safe_name}: no such file")
     if not paths and ignored_files:
         endings = " or ".join(FORMATS[format_name])
@@ -118,13 +118,13 @@ def find_source_files(inputs: Sequence[str], format_name: str, output: Path | No
 
 
 def get_manifest_path(folder: Path) -> Path:
-    """Return the path of the run manifest: beside the output folder, which users send.
+    """Return the path of the run manifest, which is a file beside the output folder.
 
     Args:
         folder: The output folder.
 
     Raises:
-        OptionError: The folder is the root of a file system.
+        OptionError: The folder is the root of a file system, so that no file can be beside it.
     """
     absolute = Path(os.path.abspath(folder))
     if not absolute.name:
@@ -133,12 +133,12 @@ def get_manifest_path(folder: Path) -> Path:
 
 
 def _is_special(path: str) -> bool:
-    """Return whether a path is a pipe, a socket or a device, which might never end."""
+    """Return whether a path is a pipe, a socket or a device, since reading one might never end."""
     return os.path.exists(path) and not os.path.isfile(path)
 
 
 def is_windows_name(name: str) -> bool:
-    """Return whether Windows can create a file of exactly that name."""
+    """Return whether Windows can create a file with exactly this name."""
     return not any(_INVALID_WINDOWS_NAME.fullmatch(part) for part in re.split(r"[/\\]", name))
 
 
@@ -165,9 +165,13 @@ def _check_outputs(
 
 
 def _iterate_files(folder: str, top: str, parents: tuple[tuple[int, int], ...], name: str) -> Iterator[str]:
-    """Yield the files below a folder, sorted, without hidden ones.
+    """Yield the paths of all files below a folder, sorted, without hidden files.
 
-    ``parents`` has device and inode of the folders on the path, to detect cycles of links.
+    Args:
+        folder: The folder.
+        top: The input folder of the command line that contains it.
+        parents: Device and inode of each folder from ``top`` to here, to detect cycles of links.
+        name: Name of the input folder in errors.
 
     Raises:
         InputError: A link leads back into its own folder, or a folder cannot be read.
@@ -189,7 +193,7 @@ def _iterate_files(folder: str, top: str, parents: tuple[tuple[int, int], ...], 
 
 
 def get_format(path: str) -> str:
-    """Return the format of a file name's ending; "lines" for all others."""
+    """Return the format that belongs to the ending of a file name; ``"lines"`` for an unknown ending."""
     return next((name for name in FORMATS if _has_ending(path, name)), "lines")
 
 
@@ -215,8 +219,16 @@ def _get_size(path: Path | None) -> int:
     return status.st_size if status is not None and stat.S_ISREG(status.st_mode) else 0
 
 
-#: Endings by format. No command writes a whole JSON file, but a reader expects one behind ``.json``.
-_ENDINGS_BY_FORMAT = {**FORMATS, "json": (".json",)}
+#: Endings by format, also of formats that no command writes, but that a reader expects behind such a name.
+_ENDINGS_BY_FORMAT = {
+    **FORMATS,
+    "json": (".json",),
+    "excel": (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods"),
+    "document": (".docx", ".doc", ".odt", ".pdf"),
+    "data frame": (".feather", ".arrow", ".orc", ".avro", ".pkl", ".pickle", ".h5", ".hdf5", ".sqlite", ".db"),
+    "zip": (".zip", ".7z", ".bz2", ".xz", ".tar", ".tgz", ".rar"),
+    "markup": (".html", ".htm", ".rtf", ".xml", ".yaml", ".yml"),
+}
 _FORMAT_LABELS = {
     "lines": "plain text",
     "csv": "CSV",
@@ -224,6 +236,11 @@ _FORMAT_LABELS = {
     "jsonl": "JSON lines",
     "json": "JSON",
     "parquet": "Parquet",
+    "excel": "a spreadsheet",
+    "document": "a document",
+    "data frame": "a binary table",
+    "zip": "an archive",
+    "markup": "text with markup",
 }
 
 
@@ -235,20 +252,20 @@ def check_output_ending(
     can_pack: bool = False,
     into_folder: bool = False,
 ) -> None:
-    """Check that the ending of an output's name fits its content.
+    """Raise an error if the ending of an output's name belongs to another format than the output.
 
-    A name without a known ending fits. So does a name with the same ending as the inputs.
+    A name without a known ending is allowed. So is a name with the same ending as the inputs.
 
     Args:
-        output: The file; ``None`` is standard output.
-        formats: Formats of the output's content, the best name first.
-        inputs: Paths of the inputs; an option may have set their format against their names.
-        can_pack: Whether the output is compressed if its name has the ending of a compressed file.
-        into_folder: Whether the output is a folder of files, created if missing.
+        output: Path of the output; ``None`` for standard output.
+        formats: Formats that the name may have; errors recommend the first one.
+        inputs: Paths of the inputs. The user may have set their format with an option, whatever their endings.
+        can_pack: Whether the output is compressed if its name ends like that of a compressed file.
+        into_folder: Whether the output is a folder of files.
 
     Raises:
-        OptionError: The ending is that of another format, that of a compressed file although ``can_pack`` is false,
-            or, for a new folder, that of any file.
+        OptionError: The name has the ending of another format, or that of a compressed file although ``can_pack`` is
+            false, or, for a new folder, the ending of any file.
     """
     if output is None:
         return
@@ -262,7 +279,7 @@ def check_output_ending(
         return
     if packed and not can_pack:
         raise OptionError(f"--output {name}: the output is not compressed: choose a name without {packed}")
-    if format_name is None or format_name in formats:
+    if format_name is None or format_name in formats or (format_name == "markup" and "lines" in formats):
         return
     if inputs and all(_read_ending(path)[0] == format_name for path in inputs):
         return
@@ -274,7 +291,11 @@ def check_output_ending(
 
 
 def _read_ending(path: str) -> tuple[str | None, str]:
-    """Return the format of a name's ending or ``None``, and the ending of a packed file."""
+    """Split the ending of a path into format and compression.
+
+    Returns:
+        The format (``None`` if unknown), and the ending of a compressed file such as ``.gz`` (otherwise "").
+    """
     packed = get_packed_ending(path)
     plain = path.lower().removesuffix(packed)
     return next((name for name, endings in _ENDINGS_BY_FORMAT.items() if plain.endswith(endings)), None), packed
@@ -283,17 +304,17 @@ def _read_ending(path: str) -> tuple[str | None, str]:
 #: Endings of packed files.
 PACKED_ENDINGS = (".gz", ".zst")
 _READ_BYTES = 1 << 20
-#: A few bytes of zstd can expand to a hundred thousand; small reads bound the memory.
+#: Bytes of one read of zstd. A few bytes can expand to a hundred thousand, so small reads limit the memory.
 _ZSTD_BYTES = 2048
 
 
 class InputStream:
-    """One open input file.
+    """One open input file, decompressed while it is read.
 
     Args:
-        descriptor: Its descriptor.
+        descriptor: Its file descriptor.
         name: Name of the file in errors.
-        packed: The ending of a compressed file, such as ``.gz``, or "".
+        packed: Ending of a compressed file, such as ``.gz``; "" for an uncompressed file.
     """
 
     def __init__(self, descriptor: int, name: str, packed: str) -> None:
@@ -318,7 +339,7 @@ class InputStream:
                 yield chunk
 
     def read_window(self, head: int, start: int, stop: int) -> Iterator[bytes]:
-        """Yield the first ``head`` bytes of an unpacked file, then the bytes ``start`` to ``stop``.
+        """Yield the first ``head`` bytes of an uncompressed file, then the bytes from ``start`` to ``stop``.
 
         Raises:
             InputError: The file cannot be read.
@@ -365,17 +386,21 @@ class InputStream:
                 try:
                     unpacked = unpacker.decompress(chunk)
                 except zstandard.ZstdError:
-                    raise InputError(f"{self._name}: not a zstd file, or damaged") from None
+                    raise InputError(
+                        f"{self._name}: not a zstd file, or damaged: compress it again or remove .zst from its name"
+                    ) from None
                 if unpacked:
                     yield unpacked
                 chunk = unpacker.unused_data
                 unpacker = None if unpacker.eof else unpacker
         if unpacker is not None:
-            raise InputError(f"{self._name}: not a zstd file, or damaged")
+            raise InputError(
+                f"{self._name}: not a zstd file, or damaged: compress it again or remove .zst from its name"
+            )
 
 
 def _join_chunks(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Join small parts to about 1 MiB: rewriting large blocks is faster."""
+    """Join small byte strings to strings of about 1 MiB, since large blocks are rewritten faster."""
     gathered: list[bytes] = []
     size = 0
     for chunk in chunks:
@@ -389,7 +414,7 @@ def _join_chunks(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 class _RawReader:
-    """Minimal file object for ``GzipFile``."""
+    """Minimal file object that ``GzipFile`` can read from."""
 
     def __init__(self, read: Callable[[int], bytes]) -> None:
         self.read = read
@@ -399,18 +424,22 @@ class _RawReader:
 
 
 def get_file_version(status: os.stat_result) -> list[int]:
-    """Return the size and modification time of a file, to detect changes."""
+    """Return the size and the modification time of a file; if they differ later, the file was changed."""
     return [status.st_size, status.st_mtime_ns]
 
 
 def get_packed_ending(path: str) -> str:
-    """Return the ending of a compressed file (``.gz``, ``.zst``), "" for others."""
+    """Return the ending of a path that names a compressed file (``.gz`` or ``.zst``); "" for other paths."""
     return next((ending for ending in PACKED_ENDINGS if path.lower().endswith(ending)), "")
 
 
 @contextmanager
 def open_stream(path: Path | None, name: str) -> Iterator[InputStream]:
-    """Open an input file and close it on exit; ``None`` is standard input.
+    """Open an input file, and close it on exit.
+
+    Args:
+        path: Path of the file; ``None`` for standard input.
+        name: Name of the file in errors.
 
     Raises:
         InputError: The file cannot be opened, or is a folder.
@@ -425,9 +454,13 @@ def open_stream(path: Path | None, name: str) -> Iterator[InputStream]:
 
 @contextmanager
 def open_packer(file: BinaryIO, packed: str) -> Iterator[BinaryIO]:
-    """Yield a file that compresses all written bytes into ``file``.
+    """Yield a file object that compresses all written bytes into ``file``.
 
     The compressed file contains neither its own name nor the time.
+
+    Args:
+        file: The file to write to.
+        packed: Ending of the compression, such as ``.gz``; "" for none.
 
     Raises:
         ExtraMissing: zstandard is not installed.

@@ -1,8 +1,8 @@
 """Sanitizing of blocks in several processes, with results in order.
 
-Each worker process starts fresh and receives no random state: all randomness comes from the operating system, so there
-is no seed to share. A worker returns a ``TextveilError`` or ``MemoryError`` without a cause, since the cause could hold
-text.
+Privacy:
+    Each worker process starts fresh and receives no random state. All randomness comes from the operating system, so
+    processes share no seed. A worker returns an error without its cause, since the cause could contain text.
 """
 
 import gc
@@ -25,20 +25,25 @@ if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
 Step = TypeVar("Step")
-#: Folder of the bundle (``None`` for the built-in one), what it must be, and the options of ``Sanitizer.sanitize``.
+#: Folder of the bundle (``None`` for the built-in one), requirements on it, and options of ``Sanitizer.sanitize``.
 SanitizingJob = tuple[Path | None, ExpectedBundle, Options]
 
 
 def sanitize_in_processes(
     steps: Iterable[tuple[Step, DocumentBlock | None]], job: SanitizingJob, workers: int
 ) -> Iterator[tuple[Step, RewrittenDocuments]]:
-    """Yield every step with the rewritten texts of its block, in order: ``BlockSanitizer`` with several processes.
+    """Sanitize blocks in several processes, and yield every step with its rewritten texts, in order.
 
-    Workers rewrite up to two blocks per process ahead.
+    Worker processes rewrite blocks in advance, at most two per process.
+
+    Args:
+        steps: Steps of the run, each with its block; ``None`` for a step without a block.
+        job: What every worker process needs to sanitize: bundle and options.
+        workers: Number of worker processes.
 
     Raises:
-        TextveilError: The first error in a step.
-        WorkerFailed: A worker was ended from outside, or failed with an error that is no ``TextveilError``.
+        TextveilError: The first error of a block, in the order of ``steps``.
+        WorkerFailed: A worker process was killed, or raised an error that is not a ``TextveilError``.
     """
     with _open_pool(job, workers) as pool:
         window: deque[tuple[Step, Future[RewrittenDocuments | TextveilError | MemoryError] | None]] = deque()
@@ -62,7 +67,7 @@ def _open_pool(job: SanitizingJob, workers: int) -> "Iterator[ProcessPoolExecuto
         ProcessPoolExecutor(workers, get_context("spawn"), initializer=_start_worker, initargs=job) as pool,
     ):
         try:
-            with ignore_ctrl_c():  # the processes start with the first blocks
+            with ignore_ctrl_c():  # the processes start when the first blocks are submitted
                 for _ in range(workers):
                     pool.submit(_sanitize_in_worker, [], [])
             yield pool
@@ -83,7 +88,7 @@ def _get_outcome(
     try:
         outcome = future.result()
     except BrokenProcessPool:
-        raise WorkerFailed("a worker process was killed, possibly for lack of memory") from None
+        raise WorkerFailed("a worker process was killed, possibly for lack of memory: use fewer --workers") from None
     if isinstance(outcome, BaseException):
         raise outcome
     return step, outcome
@@ -100,7 +105,7 @@ def _start_worker(bundle: Path | None, expected_bundle: ExpectedBundle, options:
 
 
 def _sanitize_in_worker(texts: list[str], sizes: list[int]) -> RewrittenDocuments | TextveilError | MemoryError:
-    """Return the rewritten documents, or the error."""
+    """Sanitize documents in a worker process, and return the result or the error."""
     return run_guarded(_sanitize_with_bundle, texts, sizes)
 
 
@@ -108,5 +113,5 @@ def _sanitize_with_bundle(texts: list[str], sizes: list[int]) -> RewrittenDocume
     bundle, expected_bundle, options = _jobs[-1]
     if not _sanitizers:
         _sanitizers.append(Sanitizer.load(bundle, **expected_bundle))
-        gc.freeze()  # excludes the loaded data from garbage collection, which takes a fifth of the time of short cells
+        gc.freeze()  # without this, garbage collection of the loaded data takes a fifth of the time for short cells
     return sanitize_block(_sanitizers[-1], texts, sizes, options)

@@ -1,4 +1,4 @@
-"""Restoring of replies of OpenAI's Chat Completions API."""
+"""Restore originals in replies of OpenAI's Chat Completions API."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -16,32 +16,33 @@ from textveil_cli.gateway.api_replies import (
 )
 from textveil_cli.gateway.sse import ServerSentEvent
 
-#: Fields of a message with text. ``_THOUGHT_FIELDS`` are fields that servers of open models write before the answer.
+#: Fields of a message that contain text. Servers of open models write ``_THOUGHT_FIELDS`` before the answer.
 _THOUGHT_FIELDS, _ANSWER_FIELDS = ("reasoning", "reasoning_content"), ("content", "refusal")
 _TEXT_FIELDS = (*_ANSWER_FIELDS, *_THOUGHT_FIELDS)
-#: Field in which some servers repeat a thought.
+#: Field in which some servers repeat the reasoning text.
 _DETAILS_FIELD = "reasoning_details"
 
 
 class ChatReplyRestorer(ApiReplyRestorer):
-    """Restores originals in replies of OpenAI's Chat Completions API."""
+    """Restorer of originals in a reply of OpenAI's Chat Completions API."""
 
     _last_chunk: Mapping[str, Any] = {}
 
     def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
         super().__init__(exchange, tools)
-        #: Restored texts that have ended, each with the original of the model.
+        #: Restored form of each ended text, and the form that the model wrote.
         self._ended_texts: dict[Any, tuple[str, str]] = {}
 
     def _get_group(self, place: Any) -> Any:
-        """Return the index of the choice for an answer, and a separate group for each thought.
+        """Return the key of the group to which the text at ``place`` belongs.
 
-        Clients display a thought before the answer or apart from it.
+        All parts of an answer have the index of their choice as key. Reasoning text has its own key, since clients
+        display it before the answer or apart from it.
         """
         return place if place[1] in _THOUGHT_FIELDS else place[0]
 
     def restore_whole(self, reply: dict[str, Any]) -> dict[str, Any]:
-        """Return a reply with the messages of its choices restored."""
+        """Return a complete reply with the messages of its choices restored."""
         outer_values = [*list_other_values(reply.get("choices")), drop_fields(reply, "choices")]
         for choice in list_objects(reply.get("choices")):
             message = choice.get("message")
@@ -53,9 +54,9 @@ class ChatReplyRestorer(ApiReplyRestorer):
         return reply
 
     def restore_event(self, event: ServerSentEvent) -> Iterator[ServerSentEvent]:
-        """Yield a chunk with the texts of its choices restored.
+        """Yield a chunk of a stream with the texts of its choices restored.
 
-        The last chunk of a choice also has the text that was held back.
+        The last chunk of a choice also contains the text held back from earlier chunks.
         """
         self._last_chunk = event.data
         self._track_unchanged([*list_other_values(event.data.get("choices")), drop_fields(event.data, "choices")])
@@ -71,7 +72,7 @@ class ChatReplyRestorer(ApiReplyRestorer):
         yield event
 
     def end_stream(self) -> Iterator[ServerSentEvent]:
-        """Yield chunks with the text still held back of choices whose end did not arrive."""
+        """Yield chunks with the held-back text of all choices whose end did not arrive."""
         for index in {place[0]: None for place in (*self._streams, *self._calls)}:
             delta: dict[str, Any] = {}
             self._finish_choice(index, delta)
@@ -80,7 +81,10 @@ class ChatReplyRestorer(ApiReplyRestorer):
                 yield ServerSentEvent("", {**self._last_chunk, "choices": choices})
 
     def _track_in_choice(self, index: Any, value: Any) -> None:
-        """Track a value that a client may display with the texts of a choice."""
+        """Track an unchanged value that a client may display next to the texts of a choice.
+
+        If the value begins a link, surrogates that would be inside the link are not restored.
+        """
         for text in find_displayed_texts(value):
             for group in (index, *((index, name) for name in _THOUGHT_FIELDS)):
                 self._get_view(group).pass_text(text)
@@ -88,7 +92,9 @@ class ChatReplyRestorer(ApiReplyRestorer):
     def _restore_delta(self, index: Any, delta: dict[str, Any]) -> None:
         texts = {name: delta[name] for name in (*_THOUGHT_FIELDS, *_ANSWER_FIELDS) if isinstance(delta.get(name), str)}
         restored = dict.fromkeys(texts, "")
-        for text in find_displayed_texts(delta.get(_DETAILS_FIELD), is_part=True):  # the thought again, or a part of it
+        for text in find_displayed_texts(
+            delta.get(_DETAILS_FIELD), is_part=True
+        ):  # the reasoning text again, or a part of it
             self._get_view(index).pass_part(_DETAILS_FIELD, text)
         self._track_in_choice(index, drop_fields(delta, *texts, _DETAILS_FIELD))
         for name, text in texts.items():
@@ -106,7 +112,16 @@ class ChatReplyRestorer(ApiReplyRestorer):
                     part["arguments"] = ""
 
     def _start_text(self, index: Any, name: str, text: str, restored: dict[str, str]) -> None:
-        """End the texts before a new text, and add the text that they held back to ``restored``."""
+        """Update the state of a choice before a new part of one of its texts is restored.
+
+        If the text starts now, other texts of the choice end, and their held-back parts are added to ``restored``.
+
+        Args:
+            index: Index of the choice.
+            name: Field of the text, such as ``content``.
+            text: The new part.
+            restored: Restored parts of the current chunk, by field.
+        """
         place = (index, name)
         if name in _ANSWER_FIELDS:
             for other in (*_THOUGHT_FIELDS, *_ANSWER_FIELDS):
@@ -119,7 +134,7 @@ class ChatReplyRestorer(ApiReplyRestorer):
             self._get_view(index).pass_text(text)
 
     def _end_text(self, place: Any) -> str:
-        """End a text that may continue later; return the part of it that was held back."""
+        """End a text, which may continue later, and return the part that was held back."""
         rest, restored, written = self._close_text(place)
         earlier = self._ended_texts.get(place, ("", ""))
         self._ended_texts[place] = earlier[0] + restored, earlier[1] + written
@@ -151,8 +166,8 @@ class ChatReplyRestorer(ApiReplyRestorer):
 
 
 def _parse_choice_index(value: Any) -> int | None:
-    """Return the index of a choice as a number.
+    """Return the index of a choice as a number; 0 if the index is missing.
 
-    A missing index is 0. The result is ``None`` for a value that clients may read differently.
+    The result is ``None`` for a value that clients may interpret differently.
     """
     return 0 if value is None else value if type(value) is int else None

@@ -1,8 +1,9 @@
-"""Checks and rewriting of the tool definitions in a request.
+"""Check the tool definitions in a request, and rewrite the examples in them.
 
-The developer wrote names, descriptions and schemas: they are not changed. Input examples are rewritten as JSON values.
-A setting is a number, a flag or an id; its keys are field names, and its domains are hosts without a path. A field for
-the location of a person, an address, a header or a value is refused by its name.
+The developer wrote names, descriptions and schemas, so these stay unchanged. Input examples are rewritten as JSON
+values. Settings may be numbers, flags, identifiers, or small objects of these; the keys must be known field names, and
+domains must be hosts without a path. Fields that may contain text of the user, such as a location, an address or a
+header, are refused.
 """
 
 import re
@@ -31,11 +32,11 @@ _SETTING_FIELDS = frozenset(
     """.split()
 )
 _EXAMPLES_FIELD, _DOMAIN_FIELDS = "input_examples", frozenset(("allowed_domains", "blocked_domains"))
-#: A host of a domain list. A path, a query or a user name in front of the host may be text of the user.
+#: A host in a list of domains. A path, a query or a user name before the host could be text of the user.
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?(?::[0-9]{1,5})?", re.ASCII)
-#: Keys inside settings that are the APIs' own, beside the known fields and names made of common words.
+#: Allowed keys inside settings, in addition to the known fields and to names made of common words.
 _KEYS = frozenset("ttl enabled tool_names read_only never always ranker score_threshold hybrid_search".split())
-#: Types of tools whose ``parameters`` are a schema. For any other type they are settings of a tool of the provider.
+#: Types of tools whose ``parameters`` are a schema. For other types they are settings of a tool that the provider runs.
 _FUNCTION_TYPES = (None, "function", "custom", "tool_search")
 #: Fields of settings with secrets or files.
 _REFUSED_FIELDS = frozenset("domain_secrets data headers authorization".split())
@@ -55,13 +56,14 @@ def check_tools(
     is_setting: Callable[[Any], bool],
     is_field_name: Callable[[str], bool] = lambda name: False,
 ) -> None:
-    """Check tool definitions.
+    """Check that tool definitions have only known fields, which cannot contain text of the user.
 
     Args:
         tools: The tool definitions of a request.
         pass_through: Names of fields that may be sent unchanged.
-        is_setting: Function that returns whether a value is a number, a flag, an id, or a small container of these.
-        is_field_name: Function that returns whether an error may contain the name of an unknown field.
+        is_setting: Function that returns whether a value is a number, a flag, an identifier, or a small list or object
+            of these.
+        is_field_name: Function that takes the name of an unknown field, and returns whether an error may contain it.
 
     Raises:
         InputError: A field is unknown, or its value may contain text of the user.
@@ -77,14 +79,14 @@ def check_tools(
 
 
 def rewrite_examples(tools: Any, pass_through: Collection[str], rewrite: Callable[[list[Any]], Any]) -> Any:
-    """Return tool definitions with their input examples rewritten, at any depth.
+    """Return tool definitions with their input examples rewritten, including those of nested definitions.
 
-    Keys and texts of an example that the schemas of the tool also contain stay unchanged.
+    Keys and texts of an example that also occur in the schemas of the tool stay unchanged.
 
     Args:
         tools: Checked tool definitions.
-        pass_through: As in ``check_tools``.
-        rewrite: Function that rewrites a JSON value.
+        pass_through: Names of fields that may be sent unchanged.
+        rewrite: Function that rewrites a list of examples.
     """
     if _EXAMPLES_FIELD in pass_through:
         return tools
@@ -92,7 +94,7 @@ def rewrite_examples(tools: Any, pass_through: Collection[str], rewrite: Callabl
 
 
 def list_examples(tools: Any, pass_through: Collection[str]) -> list[Any]:
-    """Return the input examples in the order in which ``rewrite_examples`` rewrites them."""
+    """Return the input examples of all tools, in the order in which ``rewrite_examples`` rewrites them."""
     collected: list[Any] = []
 
     def collect(examples: Any) -> Any:
@@ -106,7 +108,14 @@ def list_examples(tools: Any, pass_through: Collection[str]) -> list[Any]:
 def _rewrite_tool(
     tool: Mapping[str, Any], pass_through: Collection[str], public: Collection[str], rewrite: Callable[[list[Any]], Any]
 ) -> dict[str, Any]:
-    """Return a definition with its examples, and those of nested definitions, rewritten."""
+    """Return one tool definition with its input examples rewritten, including those of nested definitions.
+
+    Args:
+        tool: The tool definition.
+        pass_through: Names of fields that are sent unchanged.
+        public: Keys and texts in the schemas of the tool, which stay unchanged in examples.
+        rewrite: Function that rewrites a list of examples.
+    """
     rewritten: dict[str, Any] = {}
     for name, value in tool.items():
         rewritten[name] = value
@@ -121,14 +130,14 @@ def _rewrite_tool(
 
 
 def _is_nested(name: str, tool_type: Any) -> bool:
-    """Return whether a field has nested definitions: tools, or settings of a provider's tool."""
+    """Return whether a field contains nested definitions: tools, or settings of a tool of the provider."""
     return name in _NESTED_FIELDS or (name == "parameters" and tool_type not in _FUNCTION_TYPES)
 
 
 def _list_objects(value: Any) -> list[Mapping[str, Any]]:
     """Return the objects in the value of a field: the value itself, or the objects of a list.
 
-    Other values, such as an environment given by its name, have none.
+    The result is empty for other values, such as the name of an environment.
     """
     entries = [value] if isinstance(value, Mapping) else value
     return [entry for entry in entries if isinstance(entry, Mapping)] if isinstance(entries, list) else []
@@ -143,7 +152,16 @@ def _check_fields(
     *,
     is_definition: bool,
 ) -> None:
-    """Check the fields of a definition, or of the settings of a provider's tool, which has no text of the developer."""
+    """Raise ``InputError`` for an unknown field, or one that may contain text of the user.
+
+    Args:
+        tool: A tool definition, or the settings of a tool that the provider runs.
+        pass_through: Names of fields that may be sent unchanged.
+        is_setting: As in ``check_tools``.
+        is_field_name: As in ``check_tools``.
+        depth: Maximum depth of nested definitions.
+        is_definition: Whether ``tool`` is a definition, in which names, descriptions and schemas are the developer's.
+    """
     for number, (name, value) in enumerate(tool.items(), 1):
         if name in pass_through:
             continue
@@ -175,7 +193,18 @@ def _is_public(
     is_setting: Callable[[Any], bool],
     is_field_name: Callable[[str], bool],
 ) -> bool:
-    """Return whether a field has text of the developer, a setting, or examples, which are rewritten."""
+    """Return whether a field may be sent.
+
+    A field may be sent if it contains text of the developer, a setting, or examples, which are rewritten.
+
+    Args:
+        name: Name of the field.
+        value: Value of the field.
+        tool_type: Type of the tool.
+        pass_through: As in ``check_tools``.
+        is_setting: As in ``check_tools``.
+        is_field_name: As in ``check_tools``.
+    """
     if name == _EXAMPLES_FIELD:
         return isinstance(value, list)
     if name in _TEXT_FIELDS:
@@ -191,15 +220,15 @@ def _is_public(
 def _has_refused_field(
     field: str, value: Any, pass_through: Collection[str], is_field_name: Callable[[str], bool]
 ) -> bool:
-    """Return whether a setting must be refused.
+    """Return whether a setting contains a value that must not be sent.
 
-    It is refused if it has a text, a secret, a file, an unknown key, or a domain that is more than a host name.
+    Such values are texts, secrets, files, values of unknown keys, and domains that are more than a host name.
 
     Args:
         field: Name of the setting, or of the field inside it.
         value: Its value.
         pass_through: Names of fields that may be sent unchanged.
-        is_field_name: Function that returns whether a key is made of common words.
+        is_field_name: Function that returns whether a key consists of common words.
     """
     if isinstance(value, str):
         return field in _DOMAIN_FIELDS and _HOST.fullmatch(value) is None
@@ -219,9 +248,9 @@ def _has_refused_field(
 
 
 def _iterate_public_strings(tool: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the keys and texts of the schemas of a tool and of nested tools.
+    """Yield the keys and texts in the schemas of a tool and of nested tools.
 
-    They are public, since they are always sent.
+    These strings are public, since schemas are always sent unchanged.
     """
     tool_type = tool.get("type")
     waiting: list[Any] = [tool.get(name) for name in _SCHEMA_FIELDS if not _is_nested(name, tool_type)]
@@ -241,7 +270,13 @@ def _iterate_public_strings(tool: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _restore_public(value: Any, rewritten: Any, public: Collection[str]) -> Any:
-    """Return a rewritten value in which keys and texts of the schema are the original ones."""
+    """Return a rewritten value in which public keys and texts have their original form again.
+
+    Args:
+        value: The original value.
+        rewritten: The rewritten value.
+        public: Keys and texts in the schemas of the tool.
+    """
     if isinstance(value, list):
         return [_restore_public(one, other, public) for one, other in zip(value, rewritten, strict=True)]
     if isinstance(value, Mapping):

@@ -1,5 +1,6 @@
-"""Sanitizer with fixed options, which other libraries may call, copy and pickle."""
+"""Sanitizer with fixed options, which other libraries can call, copy and pickle."""
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -12,25 +13,26 @@ from textveil.errors import InputError
 from textveil.sequences import list_items
 from textveil.text import Options, PrivacyTerms, Result, Sanitizer
 
+from textveil_cli.console import KeptWordsTally
 from textveil_cli.errors import ColumnError
 
 
 class SanitizerSettings(Options, ExpectedBundle, total=False):
-    """Settings of a sanitizer, apart from the folder of its bundle.
+    """Requirements on the bundle of a sanitizer, and the options of rewriting.
 
     Keys:
         expect_id: Required content hash of the bundle.
         signer: Public key of the required signer of the bundle.
-        max_bytes: Maximum total size of its files.
-        language: Language of the texts, whose pack must be installed.
+        max_bytes: Maximum total bytes of the bundle's files.
+        language: Language of the texts; its language pack must be installed.
     """
 
 
 class ConfiguredSanitizer:
-    """Rewriter of texts with one bundle and one set of options.
+    """Sanitizer with one bundle and fixed options.
 
     A pickle contains the folder and the content hash of the bundle, and the options. It contains no text. If the folder
-    has another bundle, unpickling raises an error. Several threads may use one object.
+    contains another bundle, unpickling raises an error. Several threads may use one object.
 
     >>> from textveil_cli.integrations import ConfiguredSanitizer
     >>> sanitizer = ConfiguredSanitizer(protect="names", style="tag")
@@ -40,17 +42,17 @@ class ConfiguredSanitizer:
     ['[person 1] called.', None]
 
     Args:
-        bundle: Folder of a bundle; default: the built-in English one.
-        settings: Requirements on the bundle, and options as in ``Sanitizer.sanitize``: see ``SanitizerSettings``.
-            Denied words are in pickles, and not in ``repr``.
+        bundle: Folder of a bundle; default: the built-in English bundle.
+        settings: Requirements on the bundle (see ``SanitizerSettings``), and options of ``Sanitizer.sanitize``. Words
+            of ``deny`` are in pickles, but not in ``repr``.
 
     Raises:
-        BundleError: The bundle is unusable, or is not the expected one.
+        BundleError: The bundle is unusable, or does not meet the requirements.
         OptionError: An option has a value that the bundle or the mechanism does not support.
 
     Privacy:
-        Every text is a separate document, with the guarantee of ``Sanitizer.sanitize``. Every call samples anew, so a
-        text that is rewritten again is a second release.
+        Every text is a separate document, with the guarantee of ``Sanitizer.sanitize``. Every call samples anew, so
+        rewriting a text again is a second release.
     """
 
     def __init__(self, bundle: str | Path | None = None, **settings: Unpack[SanitizerSettings]) -> None:
@@ -80,11 +82,13 @@ class ConfiguredSanitizer:
         return self._sanitizer.sanitize_batch(texts, **self._options)
 
     def sanitize_cells(self, cells: Iterable[Any], missing: Sequence[bool] | None = None) -> list[Any]:
-        """Return the rewritten cells of a column; missing cells are not changed.
+        """Return the cells of a column with all strings rewritten; missing cells stay unchanged.
+
+        Issue a ``UserWarning`` if few words are kept, as in texts of another language.
 
         Args:
             cells: Strings, and any values that represent missing cells.
-            missing: Whether each cell is missing; default: ``None`` and NaN are.
+            missing: Whether each cell is missing; by default, ``None`` and NaN are.
 
         Raises:
             InputError: A cell is neither a string nor missing, or ``cells`` is one string, a row or a table.
@@ -97,8 +101,17 @@ class ConfiguredSanitizer:
             if not is_missing and not isinstance(cell, str):
                 raise InputError(f"cell {number} of {len(cells)} must be a string: convert the column first")
         texts = [cell for cell, is_missing in zip(cells, missing, strict=True) if not is_missing]
-        results = iter(self.sanitize_texts(texts))
+        sanitized = self.sanitize_texts(texts)
+        self._warn_about_language(sanitized)
+        results = iter(sanitized)
         return [cell if is_missing else next(results).text for cell, is_missing in zip(cells, missing, strict=True)]
+
+    def _warn_about_language(self, results: Sequence[Result]) -> None:
+        tally = KeptWordsTally()
+        tally.add_results(results)
+        hint = tally.describe_language(is_english=self._sanitizer.bundle.is_builtin, option="language=")
+        if hint:
+            warnings.warn(f"textveil: {hint}", stacklevel=4)
 
     @overload
     def preview(self, text: str, *, explain: Literal[False] = ...) -> list[tuple[str, str]]: ...
@@ -107,13 +120,13 @@ class ConfiguredSanitizer:
     def preview(self, text: str, *, explain: Literal[True]) -> list[Any]: ...
 
     def preview(self, text: str, *, explain: bool = False) -> list[tuple[str, str]] | list[Any]:
-        """Return the tokens and gaps of a text with their treatments, as ``Sanitizer.preview``.
+        """Return the tokens and gaps of a text with their treatments, as ``Sanitizer.preview`` does.
 
         Nothing is sampled, and nothing is released.
 
         Args:
             text: Any text.
-            explain: Whether to return the position of each piece and the reason for its treatment too.
+            explain: Whether the result also has the position of each token or gap, and the reason for its treatment.
         """
         if explain:
             return self._sanitizer.preview(text, explain=True, **self._options)
@@ -121,7 +134,7 @@ class ConfiguredSanitizer:
 
     @property
     def terms(self) -> PrivacyTerms:
-        """Privacy guarantee per token, which is the same for all texts."""
+        """Return the privacy guarantee per token, which is the same for all texts."""
         return self._sanitizer.terms(**self._options)
 
     def __repr__(self) -> str:
@@ -135,9 +148,11 @@ class ConfiguredSanitizer:
 
 
 def collect_columns(columns: Any, more: Sequence[Any] = ()) -> tuple[Any, ...]:
-    """Return the columns that a caller passes one by one or in one list.
+    """Return the columns that a caller passes as single arguments or as one list.
 
-    ``()`` means that no column was passed.
+    Args:
+        columns: The first column, or a list of all columns; ``()`` if the caller passes none.
+        more: The other columns.
 
     Raises:
         ColumnError: The caller passes no column.
@@ -162,7 +177,16 @@ def load_sanitizer(
     pinned: bool | None = None,
     language: str | None = None,
 ) -> Sanitizer:
-    """Return the sanitizer of a bundle, one object for all callers."""
+    """Return the sanitizer of a bundle; calls with equal arguments return the same object.
+
+    Args:
+        folder: Folder of the bundle; ``None`` for the built-in English bundle.
+        expect_id: Required content hash; ``None`` for any.
+        signer: Public key of the required signer; ``None`` for any.
+        max_bytes: Maximum total bytes of the bundle's files.
+        pinned: Whether privacy statements report that the user required the content hash.
+        language: Language of the texts; ``None`` for that of the bundle.
+    """
     expected = ExpectedBundle(expect_id=expect_id, signer=signer, max_bytes=max_bytes, language=language)
     sanitizer = Sanitizer.load(folder, **expected)
     return sanitizer if pinned is None else Sanitizer(replace(sanitizer.bundle, is_expected=pinned))
@@ -171,10 +195,13 @@ def load_sanitizer(
 def _unpickle_sanitizer(
     folder: str | None, expected: ExpectedBundle, pinned: bool, options: Options
 ) -> ConfiguredSanitizer:
-    """Return a rewriter of the same bundle, for unpickling.
+    """Create a ``ConfiguredSanitizer`` from the values in a pickle.
 
-    The content hash is required, so that the bundle is the same. Privacy statements still report whether the user
-    required it.
+    Args:
+        folder: Folder of the bundle.
+        expected: Requirements on the bundle, with its content hash, so that the folder must still have the same bundle.
+        pinned: Whether the user had required the content hash, which privacy statements report.
+        options: Options of ``Sanitizer.sanitize``.
     """
     sanitizer = object.__new__(ConfiguredSanitizer)
     sanitizer._folder, sanitizer._options = folder, options

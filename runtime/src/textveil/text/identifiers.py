@@ -1,4 +1,4 @@
-"""Split identifiers such as ``customer_id`` and ``getUserName`` into words.
+"""Split identifiers of source code, such as ``customer_id`` and ``getUserName``, into words.
 
 The rule is in docs/names-rule.md, "Identifiers".
 """
@@ -13,10 +13,14 @@ _WORD = re.compile(f"[A-Z]{{2,}}s(?![{_LOWER}])|[A-Z]+(?![{_LOWER}])|[A-Z]?[{_LO
 def split_identifier(identifier: str) -> list[str]:
     """Return the words of an identifier, as written.
 
-    A word consists of letters or of ASCII digits. A new word begins after each ASCII character that is neither, where
-    digits and letters meet, at a capital after a lower-case letter, and at the last of several capitals before a
-    lower-case letter. A lower-case letter is ``a`` to ``z`` or any character beyond ASCII. An ``s`` alone after two or
-    more capitals belongs to them.
+    A word consists of letters or of ASCII digits. Other ASCII characters separate words. A new word also begins at:
+
+    - a digit after a letter, and a letter after a digit;
+    - a capital after a lower-case letter;
+    - the last of several capitals, if a lower-case letter follows them.
+
+    A lower-case letter is ``a`` to ``z`` or any character beyond ASCII. A single ``s`` after two or more capitals
+    belongs to them.
 
     Example:
         >>> split_identifier("getUserName2"), split_identifier("HTTPServer_ids"), split_identifier("userIDs")
@@ -26,5 +30,5 @@ def split_identifier(identifier: str) -> list[str]:
 
 
 def iterate_identifier_words(identifier: str) -> Iterator[tuple[int, int]]:
-    """Yield the first index of each word of ``split_identifier``, and the index after its last character."""
+    """Yield the start and the end index of each word that ``split_identifier`` returns."""
     yield from (match.span() for match in _WORD.finditer(identifier))

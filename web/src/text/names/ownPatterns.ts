@@ -29,7 +29,7 @@ const BOUNDS = /\{([0-9]{1,3})(?:(,)([0-9]{0,3}))?\}/y;
 const ALPHANUMERIC = /^[\p{L}\p{N}]$/u;
 const MAX_STEPS = 1 << 14;
 const SUPPORTED =
-  "supported are classes such as [A-Z0-9], \\d, \\w, groups, |, ?, {m,n}, and + and * behind one character or class";
+  "supported are classes such as [A-Z0-9], \\d, \\w, groups, |, ?, {m,n}, and + and * after one character or class";
 
 type Node =
   | { readonly kind: "class"; readonly members: string }
@@ -41,7 +41,7 @@ class PatternProblem extends Error {}
 
 function checkCharacter(character: string): string {
   if (!ALPHABET.has(character))
-    throw new PatternProblem('has a character that is not printable ASCII, or one of " \\ [ ] { }');
+    throw new PatternProblem('has a character that is not printable ASCII, or one of " \\ [ ] { }: remove it');
   return character;
 }
 
@@ -57,7 +57,8 @@ class PatternParser {
 
   parse(): Node {
     const node = this.#parseAlternatives(0);
-    if (this.#at < this.#text.length) throw new PatternProblem("has a closing bracket without an opening one");
+    if (this.#at < this.#text.length)
+      throw new PatternProblem("has a closing bracket without an opening one: add the opening one");
     return node;
   }
 
@@ -73,7 +74,7 @@ class PatternParser {
   }
 
   #parseAlternatives(depth: number): Node {
-    if (depth > 20) throw new PatternProblem("has too many groups inside each other");
+    if (depth > 20) throw new PatternProblem("has more than 20 groups inside each other: use fewer");
     const nodes = [this.#parseSequence(depth)];
     while (this.#next === "|") {
       this.#at++;
@@ -93,17 +94,20 @@ class PatternParser {
     if (character === "(") {
       if (this.#next === "?") {
         if (!this.#text.startsWith("?:", this.#at))
-          throw new PatternProblem("has a group that begins with (? and not with (?: (no look-around, names or flags)");
+          throw new PatternProblem(
+            'has a group that begins with "(?": of these only "(?:" is supported, without names and flags',
+          );
         this.#at += 2;
       }
       const node = this.#parseAlternatives(depth + 1);
-      if (this.#take() !== ")") throw new PatternProblem("has a group without a closing bracket");
+      if (this.#take() !== ")") throw new PatternProblem("has a group without a closing bracket: add the bracket");
       return node;
     }
     if (character === "[") return { kind: "class", members: this.#parseClass() };
     if (character === "\\") return { kind: "class", members: this.#parseEscape() };
-    if ("?*+{".includes(character)) throw new PatternProblem("has a repetition with nothing before it");
-    if (SPECIAL.includes(character)) throw new PatternProblem(`has ${character}: ${SUPPORTED}`);
+    if ("?*+{".includes(character))
+      throw new PatternProblem("has a repetition with nothing before it: write what to repeat");
+    if (SPECIAL.includes(character)) throw new PatternProblem(`has the special character ${character}: ${SUPPORTED}`);
     return { kind: "class", members: checkCharacter(character) };
   }
 
@@ -129,20 +133,20 @@ class PatternParser {
       this.#at++;
       const last = this.#parseMember();
       if (first.length !== 1 || last.length !== 1 || first > last)
-        throw new PatternProblem("has a range of characters in the wrong order");
+        throw new PatternProblem("has a range of characters in the wrong order: begin with the lower one");
       for (let code = first.charCodeAt(0); code <= last.charCodeAt(0); code++) {
         const member = String.fromCharCode(code);
         if (ALPHABET.has(member)) members.add(member);
       }
     }
     this.#at++;
-    if (members.size === 0) throw new PatternProblem("has an empty class");
+    if (members.size === 0) throw new PatternProblem("has an empty class: add a character between [ and ]");
     return [...members].sort().join("");
   }
 
   #parseMember(): string {
     const character = this.#take();
-    if (character === "") throw new PatternProblem("has a character class without a closing ]");
+    if (character === "") throw new PatternProblem("has a character class without a closing ]: add the bracket");
     return character === "\\" ? this.#parseEscape() : checkCharacter(character);
   }
 
@@ -153,7 +157,7 @@ class PatternParser {
     if (mark === "{") {
       BOUNDS.lastIndex = this.#at;
       const match = BOUNDS.exec(this.#text);
-      if (match === null) throw new PatternProblem("has a { that begins no repetition such as {2}");
+      if (match === null) throw new PatternProblem('has a "{" without a repetition such as {2}');
       least = Number(match[1]);
       most = match[2] === undefined ? least : match[3] ? Number(match[3]) : undefined;
       this.#at = BOUNDS.lastIndex;
@@ -163,7 +167,7 @@ class PatternParser {
     if (most === undefined && node.kind !== "class")
       throw new PatternProblem(`repeats a group without a limit: ${SUPPORTED}`);
     if (most !== undefined && (most < least || most === 0))
-      throw new PatternProblem("has a repetition whose maximum is 0 or below its minimum");
+      throw new PatternProblem("has a repetition whose maximum is 0 or below its minimum: raise the maximum");
     return { kind: "repetition", node, least, most };
   }
 }
@@ -255,7 +259,7 @@ export class PatternMatcher {
   #build(node: Node, before: number): Fragment {
     this.#built++;
     if (this.#classes.length - before >= MAX_POSITIONS || this.#built > MAX_NODES)
-      throw new PatternProblem("is too large when its repetitions are written out: use smaller ones");
+      throw new PatternProblem("is too large once its repetitions are expanded: repeat fewer times");
     if (node.kind === "class") {
       const place = this.#classes.push([...node.members].sort().join("")) - 1;
       this.#follow.push(new Set());

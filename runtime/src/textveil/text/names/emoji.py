@@ -1,4 +1,4 @@
-"""Finder of emoji sequences inside a chunk, and the rule for which of them are kept.
+"""Search for emoji sequences in a chunk, and the rule for which of them are kept.
 
 A *sequence* is one emoji as a reader sees it: a base and all characters that extend or join it, that is variation
 selectors, skin tones, tag characters, and further bases after a zero-width joiner. Unicode recommends a finite list of
@@ -19,7 +19,7 @@ from textveil.lazy import CHARACTERS, decode_table, load_data
 _TABLES = load_data(CHARACTERS)["emoji"]
 #: The entity type of replaced sequences, and that of keycap digits.
 EMOJI, KEYCAP = "emoji", "keycap"
-#: The skin tones, and the character that stands for any of them in a layout.
+#: The skin tones, and the character that represents any of them in a layout.
 SKIN_TONES, TONE_PLACEHOLDER = "".join(_TABLES["tones"]), "x"
 
 
@@ -48,10 +48,10 @@ find_sequences: Callable[[str], Iterator[re.Match[str]]] = _SEQUENCE.finditer
 
 
 def classify_sequence(sequence: str) -> tuple[str, str]:
-    """Return the entity type and the layout of a sequence; the type is empty if it is kept.
+    """Return the entity type and the layout of an emoji sequence. The type is empty if the sequence is kept.
 
-    The layout of a listed sequence has ``x`` for each skin tone and ``+`` for each joiner. So all except the tones is
-    public.
+    The layout of a listed sequence has ``x`` for each skin tone and ``+`` for each joiner. So everything except the
+    tones is public.
     """
     layout = sequence.translate(_LAYOUTS)
     if _LISTED.fullmatch(layout):
@@ -66,7 +66,7 @@ def count_emoji_surrogates(layout: str) -> int:
 
 
 def make_emoji_surrogate(layout: str, index: int) -> str:
-    """Return the surrogate with a number below ``count_emoji_surrogates(layout)``."""
+    """Return the surrogate of a layout with an index below ``count_emoji_surrogates(layout)``."""
     if not layout:
         return _SURROGATES[index]
     tones = [index]
