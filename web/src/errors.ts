@@ -5,7 +5,7 @@
 
 export const DEFAULT_BUNDLE_ID = "4dc3b6c7408bd080f674f469de4eb45efa13dd18fad7e7ea1ed4863e6f57b87b";
 export const DEFAULT_ENCODER_ID = "fc94e8ad9143461a58e5ae291f24e812f7f6f70220ff72e8f6fba4acbbdcf5ad";
-/** Base class of all errors of this package. `code` is stable across versions and safe to log. */
+/** Base class of all errors of this package. The attribute `code` is stable across versions and safe to log. */
 export class TextveilError extends Error {
   override readonly name: string = "TextveilError";
   readonly code: string = "textveil";
@@ -15,7 +15,7 @@ export class BundleError extends TextveilError {
   override readonly name: string = "BundleError";
   override readonly code: string = "bundle";
 }
-/** The given address or path has no bundle. */
+/** The given folder is missing or does not contain a bundle, or a language pack is not installed. */
 export class BundleNotFound extends BundleError {
   override readonly name: string = "BundleNotFound";
   override readonly code: string = "bundle-not-found";
@@ -60,7 +60,7 @@ export class UnknownLevel extends OptionError {
   override readonly name: string = "UnknownLevel";
   override readonly code: string = "unknown-epsilon";
 }
-/** The bundle needs a model, which this package cannot run. */
+/** The package onnxruntime is not installed, or it is not known whether this version works offline. */
 export class EncoderUnavailable extends TextveilError {
   override readonly name: string = "EncoderUnavailable";
   override readonly code: string = "encoder-unavailable";
@@ -80,7 +80,7 @@ export class RestoredNotJson extends TextveilError {
   override readonly name: string = "RestoredNotJson";
   override readonly code: string = "restored-not-json";
 }
-/** The platform returned no random bytes, or they are not random. Nothing was released. */
+/** The operating system returned no random bytes, or they are not random. Nothing was released. */
 export class EntropyFailed extends TextveilError {
   override readonly name: string = "EntropyFailed";
   override readonly code: string = "entropy";
