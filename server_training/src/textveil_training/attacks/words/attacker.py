@@ -157,7 +157,7 @@ def _draw_texts(releases: Learned, rows: int, texts: Ints) -> list[TrainingDraw]
 
     Args:
         releases: Mechanisms, each with the texts as arrays and its finder of candidates.
-        rows: Number of rows of the network's embedding table.
+        rows: Number of rows in the table of word vectors.
         texts: Indices of the texts.
     """
     by = np.random.default_rng().integers(len(releases), size=len(texts))
