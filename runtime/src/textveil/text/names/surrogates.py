@@ -35,28 +35,6 @@ _TIME_RANGE = re.compile("([0:.apmhAPMH]+)([^0:.apmhAPMH])(.+)")
 _NUMBER_PAIR = re.compile("([0-9]+)([^0-9]+)([0-9]+)")
 
 
-class SurrogateDeck:
-    """The surrogates of one pool that a document has not used: a partial Fisher-Yates shuffle.
-
-    Drawing without replacement is *dealing*: each draw takes one surrogate out of the deck.
-    """
-
-    __slots__ = ("_left", "_moved", "free")
-
-    def __init__(self, size: int) -> None:
-        #: Number of surrogates that are neither dealt nor reserved for a planned draw; ``_left``: that are not dealt.
-        self.free: int = size
-        self._left = size
-        self._moved: dict[int, int] = {}
-
-    def deal(self, index: int) -> int:
-        """Remove and return the surrogate at an index of the remaining ones."""
-        self._left = left = self._left - 1
-        dealt = self._moved.get(index, index)
-        self._moved[index] = self._moved.get(left, left)
-        return dealt
-
-
 class SurrogatePools:
     """The surrogate pools of all types.
 
