@@ -43,8 +43,14 @@ def _examples(named: int, profile: str) -> int:
     return {"quick": min(named, 20), "full": named, "fuzz": 10 * named}.get(profile, min(named, max(100, named // 6)))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option of ``make check`` for parametrized tests."""
+    parser.addoption("--most-cases", type=int, help="run at most this many cases of each test, spread over all of them")
+
+
+@pytest.hookimpl(trylast=True)  # after the markers have been read: the cases are spread over those that would run
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Scale the number of examples of property tests to the profile."""
+    """Scale the number of examples of property tests to the profile, and leave out cases above ``--most-cases``."""
     profile = config.getoption("hypothesis_profile") or "default"
     for function in {getattr(item, "obj", None) for item in items}:
         chosen = getattr(function, "_hypothesis_internal_use_settings", None)
@@ -52,3 +58,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             function._hypothesis_internal_use_settings = settings(
                 chosen, max_examples=_examples(chosen.max_examples, profile)
             )
+    most = config.getoption("most_cases")
+    if most is not None:
+        kept = _spread_cases(items, most)
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = [item for item in items if item in kept]
+
+
+def _spread_cases(items: list[pytest.Item], most: int) -> set[pytest.Item]:
+    """Choose at most ``most`` cases of each test, at equal distances."""
+    cases_by_test: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        cases_by_test.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    return {
+        cases[number * len(cases) // most] if len(cases) > most else cases[number]
+        for cases in cases_by_test.values()
+        for number in range(min(most, len(cases)))
+    }

@@ -213,6 +213,7 @@ def test_a_word_of_the_text_that_is_a_short_form_of_an_organization_has_two_orig
         assert "GLOBAL FUND" in restored
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
