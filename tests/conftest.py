@@ -1,12 +1,18 @@
 """Settings of all tests: the path of builders, the number of threads, and profiles of hypothesis."""
 
+import functools
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from textveil.bundle.names_files import NamesLists
 
 # Libraries read these when they are imported. Tests run side by side, and threads that wait for each other take more
 # processor time than they save.
@@ -19,6 +25,30 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 # Under pytest's importlib mode no test folder is importable; the builders that several suites share are.
 sys.path.insert(0, str(Path(__file__).parent / "fixtures"))
 sys.path.insert(0, str(Path(__file__).parent / "tools"))
+
+
+@functools.lru_cache(8)
+def _parse_lists(
+    entity_types: tuple[str, ...], pool_types: tuple[str, ...], contents: frozenset[tuple[str, bytes]]
+) -> "NamesLists":
+    from textveil.bundle.names_files import parse_names_lists
+
+    return parse_names_lists(entity_types, pool_types, dict(contents))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _share_lists() -> Iterator[None]:
+    """Parse equal lists of the mode ``names`` once a process: tests load the English bundle a thousand times."""
+    from textveil.bundle.components import NamesFiles
+
+    lists = functools.cached_property(
+        lambda files: _parse_lists(files.entity_types, files.pool_types, frozenset(files.contents.items()))
+    )
+    lists.__set_name__(NamesFiles, "lists")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(NamesFiles, "lists", lists)
+        yield
+
 
 # Fixtures of the runtime and of the command.
 pytest_plugins = ["shared_fixtures"]
