@@ -27,23 +27,19 @@ sys.path.insert(0, str(Path(__file__).parent / "fixtures"))
 sys.path.insert(0, str(Path(__file__).parent / "tools"))
 
 
-@functools.lru_cache(8)
-def _parse_lists(
-    entity_types: tuple[str, ...], pool_types: tuple[str, ...], contents: frozenset[tuple[str, bytes]]
-) -> "NamesLists":
-    from textveil.bundle.names_files import parse_names_lists
-
-    return parse_names_lists(entity_types, pool_types, dict(contents))
-
-
 @pytest.fixture(scope="session", autouse=True)
 def _share_lists() -> Iterator[None]:
-    """Parse equal lists of the mode ``names`` once a process: tests load the English bundle a thousand times."""
+    """Parse equal lists of the mode ``names`` once in each process: many tests load the English bundle."""
     from textveil.bundle.components import NamesFiles
 
-    lists = functools.cached_property(
-        lambda files: _parse_lists(files.entity_types, files.pool_types, frozenset(files.contents.items()))
-    )
+    parse = NamesFiles.lists.func
+    found: dict[object, NamesLists] = {}
+
+    def share(files: NamesFiles) -> "NamesLists":
+        key = files.entity_types, files.pool_types, files.is_checked, frozenset(files.contents.items())
+        return found[key] if key in found else found.setdefault(key, parse(files))
+
+    lists = functools.cached_property(share)
     lists.__set_name__(NamesFiles, "lists")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(NamesFiles, "lists", lists)

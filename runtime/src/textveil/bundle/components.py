@@ -135,11 +135,13 @@ class NamesFiles:
         entity_types: Entity types with listed members, in their public order.
         pool_types: Entity types with a surrogate pool.
         contents: The bytes of the files, by name.
+        is_checked: Whether the lists are known to be valid, as those of the built-in bundle.
     """
 
     entity_types: tuple[str, ...]
     pool_types: tuple[str, ...]
     contents: Mapping[str, bytes] = field(repr=False)
+    is_checked: bool = False
 
     @cached_property
     def lists(self) -> "NamesLists":
@@ -150,7 +152,7 @@ class NamesFiles:
         """
         from textveil.bundle.names_files import parse_names_lists
 
-        return parse_names_lists(self.entity_types, self.pool_types, self.contents)
+        return parse_names_lists(self.entity_types, self.pool_types, self.contents, is_checked=self.is_checked)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -273,13 +275,13 @@ def list_names_files(entry: object) -> list[str]:
     ]
 
 
-def select_names_files(contents: BundleFiles, entry: object, *, is_size_checked: bool = False) -> NamesComponent:
+def select_names_files(contents: BundleFiles, entry: object, *, is_checked: bool = False) -> NamesComponent:
     """Select the files of the mode ``names`` and check their total size, without parsing them.
 
     Args:
         contents: The bytes of the bundle's files, whose hashes are checked, by name.
         entry: The entry ``names`` of ``mechanism.json``. The manifest must list the files that it requires.
-        is_size_checked: Whether the size of the lists was checked before, as for the built-in bundle. If so, no file is
+        is_checked: Whether the lists and their size were checked before, as for the built-in bundle. If so, no file is
             read.
 
     Raises:
@@ -288,12 +290,12 @@ def select_names_files(contents: BundleFiles, entry: object, *, is_size_checked:
     """
     entity_types, pool_types, _ = _parse_entity_types(entry)
     names = list_names_files(entry)
-    if not is_size_checked:
+    if not is_checked:
         from textveil.bundle.word_lists import check_list_sizes
 
         check_list_sizes(contents, names)
     names += [RULES] if RULES in contents else []
-    return NamesComponent(names_files=NamesFiles(entity_types, pool_types, contents.select_files(names)))
+    return NamesComponent(names_files=NamesFiles(entity_types, pool_types, contents.select_files(names), is_checked))
 
 
 def _parse_entity_types(entry: object) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:

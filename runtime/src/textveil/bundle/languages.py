@@ -94,7 +94,7 @@ def join_bundles(bundles: Sequence["TextBundle"]) -> "TextBundle":
         first,
         path=bundles[0].path,
         content_hash=hashlib.sha256(hashes.encode("ascii")).hexdigest(),
-        names_files=JoinedNamesFiles(files.entity_types, files.pool_types, files.contents, joined),
+        names_files=JoinedNamesFiles(files.entity_types, files.pool_types, files.contents, joined=joined),
         staircase_table=None,
         santext_table=None,
     )
