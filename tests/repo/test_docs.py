@@ -1,9 +1,12 @@
 """Every command in the documents exists and has its output, and long sentences are reported."""
 
+import csv
+import re
 from pathlib import Path
 
 import pytest
 from scripts import ROOT, load_script
+from tiny_training import write_encoder
 
 build = load_script("docs/build.py")
 
@@ -28,6 +31,25 @@ def test_commands_exist_and_show_their_output(page: Path) -> None:
 def test_the_commands_of_the_papers_end_as_their_pages_state(page: str) -> None:
     """They train, sample and audit: from a CSV to a released vector, a figure of each paper, and refuted claims."""
     assert list(build.problems(build.build((ROOT / "docs" / page).read_text("utf-8")))) == []
+
+
+@pytest.mark.slow
+def test_the_guide_leads_from_a_csv_to_a_topic_on_the_server_in_a_small_form(tmp_path: Path) -> None:
+    """With a tiny encoder and one epsilon: each command ends, and each block reads what the one before it wrote."""
+    page = (ROOT / "docs" / "guides" / "vectors.md").read_text("utf-8")
+    small = f"--num-epochs 1 --encoder {write_encoder(tmp_path)} --max-tokens 32 --levels 8 --no-compare"
+    assert page.count("--num-epochs 2") == 1
+    built = build.build(page.replace("--num-epochs 2", small))
+    assert list(build.problems(built)) == []
+    trained, _, used = built.partition("## On the device")
+    assert re.search(r"^content hash [0-9a-f]{64}$", trained, re.MULTILINE)
+    device, _, server = used.partition("## On the server")
+    assert "textveil: l1, 4 coordinates: epsilon 8 for the whole text (any two texts)\n" in device
+    with (ROOT / "docs" / "examples" / "messages.csv").open(encoding="utf-8", newline="") as rows:
+        topics = {row["topic"] for row in csv.DictReader(rows)}
+    classified = re.search(r"```text\n(.+)\t\d\.\d{4}\n```", server)
+    assert classified is not None
+    assert classified[1] in topics
 
 
 def test_the_pages_with_commands_are_found() -> None:

@@ -93,7 +93,7 @@ export const NUMBER_CLASSES = { and: "a", digits: "d", multipliers: "x", point: 
 export const SHARED_MESSAGES = {
   noMechanism: "this bundle has only the lists of the mode names: use protect names",
   noNames: "this bundle has no lists for the mode names: use the built-in bundle",
-  namesOnly: "{options}: only with the mode names (protect)",
+  namesOnly: "{options}: only the mode names supports this: use protect names",
   notOfNames: "the mode names does not support {options}: omit it",
   notOfDefault: "the default mode names does not support {options}: omit it, or use protect words or all",
   noTexts: "expected texts, got one value: put it in a list",

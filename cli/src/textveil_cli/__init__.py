@@ -1,1 +1,1 @@
-"""The ``textveil`` command, and the helpers that the command lines of other packages share."""
+"""The ``textveil`` command, with helpers for the command lines of other packages."""

@@ -1,8 +1,11 @@
-"""Columns of a table: the selection of a run, and names of columns in errors and warnings.
+"""Selected columns of a table, and column names in errors and warnings.
 
-Errors suggest the column closest to a misspelled one; warnings list columns whose headings concern people. Functions
-print a name only if it looks like the heading of a column. Text that a user typed in place of a column name, and the
-first row of a file without a header, mostly do not look like one.
+An error about a misspelled column suggests the closest column; a warning lists columns whose headings suggest personal
+data.
+
+Privacy:
+    The functions print a name only if it looks like the heading of a column. This keeps most private text out of
+    messages: text that a user typed in place of a column name, and the first row of a file without a header.
 """
 
 import codecs
@@ -30,23 +33,23 @@ MAX_CELLS = 1 << 16
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnSelection:
-    """The parts of every file of a run that are rewritten.
+    """The columns or keys to rewrite in every file of a run, and the format of these files.
 
     Attributes:
         format: A key of ``FORMATS``.
         columns: Names of columns, or keys of JSON lines such as ``messages[].content``; empty for lines.
-        document: Texts of one document, which consistent replacement covers together: each ``"cell"``, the cells of a
-            ``"row"``, or those of rows with one ``"key"``; for lines ``"cell"`` is a line and ``"file"`` the whole
-            file.
+        document: Which texts form one document, in which consistent replacement gives equal words equal outputs. For
+            tables ``"cell"``, ``"row"`` (all selected cells of a row) or ``"key"`` (those of all rows with the same
+            ``document_key``); for plain text ``"cell"`` (a line) or ``"file"``.
         document_key: The column or key whose value the rows of one document share; these rows must be adjacent.
-        header: Whether the first row of a delimited file has the names; else columns are numbers from 1.
-        delimiter: Character between cells; the one of the format if left out.
+        header: Whether the first row of a delimited file has the column names. Otherwise columns are numbers from 1.
+        delimiter: Character between cells; ``None`` for the usual character of the format.
         encoding: Encoding of a delimited file: ``utf-8``, ``latin-1`` or ``cp1252``.
         allow_missing: Whether a row of JSON lines may lack a key.
-        max_field: Maximum bytes of a field; a row has at most four times as many.
+        max_field: Maximum bytes of a field. The maximum bytes of a row are four times this number.
         privacy_unit_column: The column or key whose value names the privacy unit of a row in the ledger.
-        without: Columns to leave out of the output.
-        only: Whether to leave out all columns except the rewritten ones.
+        without: Columns that the output omits.
+        only: Whether the output omits all columns except the rewritten ones.
 
     Raises:
         OptionError: The values contradict each other.
@@ -103,10 +106,10 @@ class ColumnSelection:
 
     @property
     def codec(self) -> str:
-        """Return Python's name of the encoding.
+        """Return the name of the Python codec for ``encoding``.
 
         Raises:
-            OptionError: The encoding is not one of the three.
+            OptionError: The encoding is not UTF-8, Latin-1 or Windows-1252.
         """
         try:
             return _ENCODINGS[codecs.lookup(self.encoding).name]
@@ -116,7 +119,16 @@ class ColumnSelection:
     def list_output_columns(
         self, rewritten: Collection[int], left_out: Collection[int], count: int
     ) -> list[int] | None:
-        """Return the positions of the output's columns; ``None`` if it has all of them."""
+        """Return the positions of the input columns that the output contains.
+
+        Args:
+            rewritten: Positions of the rewritten columns, from 0.
+            left_out: Positions of the columns in ``without``.
+            count: Number of columns of the input.
+
+        Returns:
+            The positions in order; ``None`` if the output contains every column.
+        """
         positions = [place for place in range(count) if place in rewritten or not (self.only or place in left_out)]
         return None if len(positions) == count else positions
 
@@ -127,9 +139,9 @@ class ColumnSelection:
 
     @property
     def receipt_description(self) -> dict[str, object] | None:
-        """Return the description of a table for a receipt; ``None`` for plain text.
+        """Return the format and the rewritten columns for the receipt; ``None`` for plain text.
 
-        All columns except the rewritten ones are copied.
+        All other columns of the table are copied unchanged.
         """
         return None if self.format == "lines" else {"format": self.format, "rewritten_columns": list(self.columns)}
 
@@ -157,10 +169,15 @@ _IMPERSONAL_WORDS = frozenset(
 
 
 def describe_column_option(option: str, typed: str, number: int = 1, total: int = 1) -> str:
-    """Return an option for an error message, with its column name or its number.
+    """Return an option with its column for an error message, such as ``--column notes``.
 
-    ``typed`` may be private text: unless it looks like a heading, the message leaves it out and gives the position
-    among the ``total`` columns instead.
+    Args:
+        option: The option, such as ``--column``.
+        typed: The column that the user typed. It may be private text, so the message contains it only if it looks like
+            a heading.
+        number: Position of this column among the columns of the option, from 1. The message gives it in place of a
+            column that does not look like a heading.
+        total: Number of columns that the user gave with this option.
     """
     if _is_heading(typed):
         return f"{option} {_shorten_name(typed)}"
@@ -168,9 +185,9 @@ def describe_column_option(option: str, typed: str, number: int = 1, total: int 
 
 
 def list_columns(names: Sequence[str]) -> str:
-    """Return the first 20 names of a header, shortened, and the number of the others.
+    """Return the first 20 column names of a header, shortened, and the number of the other columns.
 
-    Return an empty string if one of the names may be data rather than a heading.
+    The result is an empty string if one of the names may be data rather than a heading.
     """
     if not names or not all(map(_is_heading, names)):
         return ""
@@ -179,7 +196,10 @@ def list_columns(names: Sequence[str]) -> str:
 
 
 def suggest_column(typed: str, names: Sequence[str]) -> str:
-    """Return a suggestion, starting with a semicolon, of the column closest to ``typed``, or ""."""
+    """Return the end of an error message that suggests the column closest to ``typed``.
+
+    It starts with a semicolon, such as ``; did you mean notes?``, and is empty if no column is similar.
+    """
     if "," in typed and {*typed.split(",")} <= {*names}:
         return "; repeat the option for each column"
     folded = {name.strip().casefold(): name for name in reversed(names)}
@@ -194,10 +214,9 @@ def suggest_column(typed: str, names: Sequence[str]) -> str:
 
 
 def find_personal_columns(names: Iterable[str]) -> list[str]:
-    """Return the columns whose headings contain a word for a person, address or number.
+    """Return the columns whose headings contain a word for a person, an address or a personal number.
 
-    The words are those for people, addresses and personal numbers. A heading ``id`` alone does not count: most tables
-    have one.
+    The heading ``id`` alone does not count, since most tables have such a column.
     """
     return [name for name in names if _is_personal([word.lower() for word in _WORD.findall(name)])]
 

@@ -1,4 +1,4 @@
-"""``textveil encode``: documents to vectors or class labels, one line for each."""
+"""The run of ``textveil encode``: convert each document to one output line, a vector or a class label."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -41,14 +41,14 @@ COMMENT_PREFIX = "# "
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderRun:
-    """The encoder of a run with its options, ledger and receipt.
+    """The encoder of a command run, with its options, ledger and receipt.
 
     Attributes:
-        encoder: The encoder.
-        options: Its options.
-        receipt: The receipt of the output; ``None`` without one.
-        run_ledger: Spends the epsilon of the releases; ``None`` without a ledger.
-        heading: Text of the comment in the first line of the output; empty without such a line.
+        encoder: The encoder of documents.
+        options: Keyword arguments for ``encoder.encode``.
+        receipt: The receipt of the output; ``None`` if the user wants none.
+        run_ledger: The ledger in which the releases spend their epsilon; ``None`` without a ledger.
+        heading: Text of a comment in the first line of the output; empty for an output without a comment.
     """
 
     encoder: Encoder | TextLabelEncoder
@@ -60,7 +60,7 @@ class EncoderRun:
     def encode_texts(self, texts: list[str]) -> Iterator[EncoderRelease]:
         """Yield one release for each text, in order.
 
-        With a ledger, all of them are spent in one transaction before the first is yielded.
+        With a ledger, all texts spend their epsilon in one transaction before the first release is yielded.
         """
         releases: Iterable[EncoderRelease] = (self.encoder.encode(text, **self.options) for text in texts)
         if self.run_ledger is not None:
@@ -81,19 +81,20 @@ def encode_inputs(
     refuses_tables: bool,
     one_request: bool,
 ) -> None:
-    """Encode all documents of a run, and print the privacy statement.
+    """Encode all documents of a run, write the releases, and print the privacy statement.
 
     Args:
         run: The encoder, with ledger and receipt.
-        inputs: The inputs.
-        selection: The column or key of a table; lines for plain text.
-        output: The output, and the choice of messages.
+        inputs: The input files, or the text of ``--text``.
+        selection: The column or key of a table; the format ``lines`` for plain text.
+        output: The output file, its format, and whether to suppress messages.
         statement_text: Text of the privacy statement.
         refuses_tables: Whether plain text that looks like a table is an error.
-        one_request: Whether all lines of an input are one request to the replay cache.
+        one_request: Whether all lines of an input form one request to the replay cache; otherwise the lines are encoded
+            as they arrive.
 
     Raises:
-        TextveilError: An input cannot be read, an output cannot be written, or a release is refused.
+        TextveilError: An input cannot be read, an output cannot be written, or the ledger refuses a release.
     """
     quiet, receipt = output.quiet, run.receipt
     with open_output(output.output) as write:
@@ -140,7 +141,7 @@ def _read_checked_lines(descriptor: int, name: str, refuses_tables: bool) -> Ite
 
 
 class _ReleaseTally:
-    """Writer and counter of the releases of one input."""
+    """Writer of the releases of one input, which also counts them."""
 
     def __init__(self) -> None:
         self.documents = self.truncated = self.fixed_points = 0
@@ -152,7 +153,7 @@ class _ReleaseTally:
         write((json.dumps(release.to_dict(), ensure_ascii=False) if as_json else release.line) + "\n")
 
     def print_notes(self, quiet: bool) -> None:
-        """Print private notes for the owner of this device, such as the number of skipped inputs."""
+        """Print private notes for the owner of this device, such as the number of truncated documents."""
         remarks: list[str] = []
         if self.truncated:
             remarks.append(f"{self.truncated:,} truncated to the model's maximum length")

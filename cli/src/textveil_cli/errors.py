@@ -1,6 +1,7 @@
-"""Errors of the command line, its services and its integrations, beside those of the device in ``textveil.errors``.
+"""Errors of the command line, the local services and the integrations.
 
-Every error is a ``textveil.errors.TextveilError`` with a stable code and a message of one line::
+The errors of the library ``textveil`` itself are in ``textveil.errors``. Every error is a
+``textveil.errors.TextveilError`` with a stable code and a message of one line::
 
     TextveilError
     |-- ExtraMissing          extra-missing
@@ -39,51 +40,51 @@ __all__ = [
 
 
 class TracingRefused(TextveilError, code="tracing"):
-    """Sanitizing is refused because a tracing tool would record the text."""
+    """Error for an active tracing tool, which would record the text that the user wants to protect."""
 
 
 class ExtraMissing(TextveilError, code="extra-missing"):
-    """A library from an optional dependency group (extra) of this package is not installed."""
+    """Error for a missing library that belongs to an optional dependency group (extra) of this package."""
 
     @classmethod
     def from_extra(cls, extra: str, package: str) -> "ExtraMissing":
-        """Return the error with the extra that installs a package."""
+        """Return the error whose message names the missing ``package`` and the ``extra`` that installs it."""
         return cls(
             f"this needs {package}: pip install 'textveil-cli[{extra}]' (in a clone: pip install './cli[{extra}]')"
         )
 
 
 class ServeError(TextveilError, code="service"):
-    """The local service, or the gateway, cannot start with the given settings."""
+    """Error for settings with which the local service or the gateway cannot start."""
 
 
 class ReleaseError(TextveilError, code="release"):
-    """A received vector release does not fit the classifier."""
+    """Error for a received vector or label that does not fit the classifier or the bundle of the server."""
 
 
 class BadRow(InputError, code="bad-row"):
-    """A row of a table does not fit the table, or its texts cannot be read."""
+    """Error for a row of a table that is malformed, or whose texts cannot be decoded."""
 
 
 class ColumnError(InputError, code="column"):
-    """A requested column or key is missing, duplicate or has no texts, or none is requested."""
+    """Error for a selected column or key that is missing, duplicate or without texts."""
 
 
 class FieldTooLong(InputError, code="field-too-long"):
-    """A field of a table is longer than the limit."""
+    """Error for a field of a table that is longer than the limit."""
 
 
 class FileChanged(InputError, code="file-changed"):
-    """A file was changed during reading, or after it was sanitized."""
+    """Error for an input file that another program changed while it was read, or after it was sanitized."""
 
 
 class LooksStructured(InputError, code="looks-structured"):
-    """A file given as plain text looks like a table."""
+    """Error for an input that the user declared as plain text, but that looks like a table."""
 
 
 class WorkerFailed(TextveilError, code="worker"):
-    """A worker process was killed, or raised an error of another library."""
+    """Error for a worker process that was killed, or in which a library raised an unexpected error."""
 
 
 class ResumeError(OutputError, code="resume"):
-    """An output folder cannot be resumed."""
+    """Error for an output folder in which ``--resume`` cannot continue an earlier run."""

@@ -1,6 +1,6 @@
-"""Shards of files: split at row ends while reading, each rewritten to a complete file.
+"""Shards of files, for work on many machines: split a file between rows, and rewrite each shard.
 
-For work on many machines. The splitting process passes on positions in a file, never content.
+The process that splits a file passes on positions in that file, never its content.
 """
 
 from collections.abc import Iterator
@@ -31,17 +31,20 @@ SHARD_BYTES = 16_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class FileShard:
-    """Consecutive rows of a file.
+    """Consecutive rows of a file, given by their position in the file.
+
+    Positions are byte offsets; for Parquet they are numbers of row groups.
 
     Attributes:
         number: Number of the shard in the file, from 0.
-        start: Its first position: a byte of the file, or a row group of Parquet.
-        stop: Its end position, exclusive.
-        rows: Number of earlier rows in the file, rejected ones included.
-        lines: Number of earlier lines in the file, heading included; for Parquet the number of earlier rows.
-        head: Bytes before the first row, with which every shard begins: byte order mark and heading.
-        head_lines: Number of lines in these bytes.
-        size: Its share of the bytes of the file.
+        start: Position of its first byte or row group.
+        stop: Position after its last byte or row group.
+        rows: Number of earlier rows in the file, including rejected ones.
+        lines: Number of earlier lines in the file, including the heading; for Parquet the number of earlier rows.
+        head: Number of bytes before the first row of the file (byte order mark and heading). Every rewritten shard
+            begins with these bytes.
+        head_lines: Number of lines in the head.
+        size: Number of bytes of the file that belong to this shard; approximate for Parquet.
     """
 
     number: int
@@ -55,25 +58,25 @@ class FileShard:
 
 
 def check_can_split(selection: ColumnSelection) -> None:
-    """Raise ``OptionError`` if rewriting a shard would depend on other shards."""
+    """Raise ``OptionError`` if one shard could not be rewritten without the rows of other shards."""
     if selection.document in ("key", "file") or selection.allow_missing or not selection.header:
         raise OptionError(
-            "sharded files need a header and all keys in every row, and cannot have documents of several rows"
+            "files cannot be split into shards with --no-header, --allow-missing, --document-key or --document file"
         )
 
 
 def split_file(source: SourceFile, selection: ColumnSelection, size: int = SHARD_BYTES) -> Iterator[FileShard]:
-    """Yield the shards of a file during reading: the first before the rest is read.
+    """Yield the shards of a file while reading it; each shard is yielded before the next one is read.
 
-    A packed file is one shard. Parquet is split between row groups, by the metadata of the file.
+    A compressed file is one shard. Parquet is split between row groups, which the metadata of the file lists.
 
     Args:
         source: The file; not standard input.
-        selection: Its format.
-        size: Approximate bytes of a shard; it ends with a row, and row groups are never split.
+        selection: Format and options of the file.
+        size: Approximate bytes of a shard. A shard ends with a complete row, or with a complete row group of Parquet.
 
     Raises:
-        TextveilError: The file cannot be read, or is malformed. A rejected row is no error here.
+        TextveilError: The file cannot be read, or is malformed. A rejected row alone raises no error.
     """
     check_can_split(selection)
     with open_stream(source.path, source.name) as file:
@@ -95,23 +98,23 @@ def sanitize_shard(
     recorder: FinishedFileRecorder | None = None,
     rejected_rows: RejectedRowsFile | None = None,
 ) -> RunCounts:
-    """Sanitize one shard to the target of its source, completely or not at all.
+    """Sanitize one shard, and write the output completely or not at all.
 
     Args:
-        source: The file, with the target of the shard.
+        source: The input file, with the path of the output of this shard as ``target``.
         shard: The shard.
         version: Result of ``get_file_version`` for the file at the start of the run.
         selection: Format, columns and documents.
         block_sanitizer: Rewrites the texts, in this process.
-        recorder: Receives the output that is about to be renamed into place.
-        rejected_rows: File of rejected rows; without it the first rejected row is an error.
+        recorder: Records the finished output, just before it is renamed to its final path.
+        rejected_rows: Receives the rejected rows; ``None`` to raise an error for the first rejected row.
 
     Raises:
         FileChanged: The file has changed since the start of the run.
         TextveilError: The file cannot be read or written, or is malformed.
 
     Privacy:
-        One release of every document of the shard, with the guarantee of ``Sanitizer.sanitize``.
+        Releases every document of the shard once, with the guarantee of ``Sanitizer.sanitize``.
     """
     steps = block_sanitizer.sanitize_blocks(
         (step, step.block) for step in _iterate_shard_steps(source, shard, version, selection)
@@ -120,7 +123,10 @@ def sanitize_shard(
 
 
 def get_shard_path(folder: Path, name: str, number: int) -> Path:
-    """Return the path of a shard: ``a/notes.csv`` becomes ``a/notes-00000.csv`` and so on."""
+    """Return the path of a shard's output in ``folder``.
+
+    Shard 0 of ``a/notes.csv`` becomes ``a/notes-00000.csv``.
+    """
     path = folder / name
     packed = get_packed_ending(path.name)
     unpacked_name = Path(path.name.removesuffix(packed) if packed else path.name)
@@ -183,9 +189,9 @@ def _split_row_groups(
 
 
 def _split_lines(source: SourceFile, file: InputStream, selection: ColumnSelection, size: int) -> Iterator[FileShard]:
-    """Split a file between rows.
+    """Yield the shards of a file of lines or of a delimited file.
 
-    The layout of a delimited file finds its rows, since line ends may be inside quotes.
+    A line end inside quotes does not end a row of a delimited file, so its layout splits it into rows.
     """
     layout = LAYOUTS[selection.format](selection, source.name)
     position = rows = lines = 0
@@ -210,7 +216,7 @@ def _split_lines(source: SourceFile, file: InputStream, selection: ColumnSelecti
 def _iterate_raw_rows(
     layout: RowLayout, complete_lines: list[bytes], selection: ColumnSelection, *, last: bool
 ) -> Iterator[tuple[bytes, bool]]:
-    """Yield the bytes of rows, and whether they count: headings and blank lines do not."""
+    """Yield the bytes of each row, and whether it counts as a row; headings and blank lines do not."""
     if selection.format in ("csv", "tsv"):
         for row in layout.split_rows(complete_lines, last=last):
             yield (

@@ -1,6 +1,6 @@
-"""The ``textveil`` command. Commands are imported when called.
+"""The ``textveil`` command, which imports a subcommand only when the user calls it.
 
-Only data goes to standard output.
+Only results are written to standard output; messages are written to standard error.
 """
 
 import sys

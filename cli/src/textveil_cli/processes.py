@@ -1,4 +1,4 @@
-"""Shared parts of worker processes: Ctrl-C, threads, errors without text, end with parent."""
+"""Helpers for worker processes: Ctrl-C, number of threads, errors without text, end with the parent."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS
 
 
 def exit_with_parent() -> None:
-    """End this process as soon as its parent process has ended."""
+    """Start a thread that ends this worker process as soon as its parent process has ended."""
     from multiprocessing import parent_process
 
     parent = parent_process()
@@ -36,7 +36,10 @@ def _exit_after(sentinel: int) -> None:
 
 @contextmanager
 def ignore_ctrl_c() -> Iterator[None]:
-    """Ignore Ctrl-C in processes that start inside, as a terminal sends it to all of them."""
+    """Make processes that start inside the ``with`` block ignore Ctrl-C.
+
+    A terminal sends Ctrl-C to every process of a command; the main process alone shall react.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -49,9 +52,9 @@ def ignore_ctrl_c() -> Iterator[None]:
 
 @contextmanager
 def limit_threads() -> Iterator[None]:
-    """Limit processes that start inside to one thread for linear algebra.
+    """Limit processes that start inside the ``with`` block to one thread for linear algebra.
 
-    Values in the environment take precedence.
+    Environment variables that the user has set keep their values.
     """
     unset = [name for name in _THREAD_VARIABLES if name not in os.environ]
     os.environ.update(dict.fromkeys(unset, "1"))
@@ -63,10 +66,16 @@ def limit_threads() -> Iterator[None]:
 
 
 def run_guarded(work: Callable[..., Result], *arguments: Any) -> "Result | TextveilError | MemoryError":
-    """Run a function in a worker; return its result, or its error without user text.
+    """Call a function in a worker process, and return its result or an error that contains no user text.
 
-    A ``TextveilError`` loses its cause, context and traceback; a ``MemoryError`` is replaced by a fresh one; other
-    errors become ``WorkerFailed`` with type and source line alone.
+    Args:
+        work: The function.
+        arguments: Its positional arguments.
+
+    Returns:
+        The result of the function. If the function raises a ``TextveilError``, that error without cause, context and
+        traceback; if it raises ``MemoryError``, a new ``MemoryError``; for every other error, a ``WorkerFailed`` with
+        only the type of the error and the source line.
     """
     try:
         return work(*arguments)

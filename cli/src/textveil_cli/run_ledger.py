@@ -1,4 +1,4 @@
-"""Privacy spending of one command run: ledger, summary line, and receipt of the output."""
+"""Privacy accounting of one command run: ledger, summary line, and receipt of the output."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class RunLedger:
-    """Privacy spending of one command run, with counts for its summary.
+    """The ledger of one command run, with counts of released documents for the summary line.
 
     Args:
         ledger: The open ledger.
-        privacy_unit: Name of the privacy unit of the command line (``--privacy-unit``).
-        budget: Limit of every privacy unit of the run; ``None`` sets no limit of its own.
-        unit_named_by: ``"row"`` or ``"request"`` if each of these names its own privacy unit; ``None`` if the run has
-            one unit.
+        privacy_unit: Name of the privacy unit from the command line (``--privacy-unit``).
+        budget: Budget of every privacy unit of the run; ``None`` to apply only the budgets that the ledger already has.
+        unit_named_by: ``"row"`` or ``"request"`` if each row or request names its own privacy unit; ``None`` if the
+            whole run has one unit.
     """
 
     def __init__(
@@ -43,18 +43,22 @@ class RunLedger:
 
     @property
     def privacy_unit(self) -> str:
-        """Return the privacy unit of this run, for the manifest of an output folder."""
+        """Return the privacy unit of the command line; the manifest of an output folder records it."""
         return self._privacy_unit
 
     def sanitize(
         self, sanitizer: "Sanitizer", texts: Sequence[str], options: "Options", privacy_unit: str | None = None
     ) -> "list[Result]":
-        """Sanitize documents and spend their epsilon in ``privacy_unit``.
+        """Sanitize documents, and spend their epsilon in a privacy unit.
 
-        ``None`` is the privacy unit of the command line.
+        Args:
+            sanitizer: The sanitizer.
+            texts: The documents.
+            options: Options of ``Sanitizer.sanitize``.
+            privacy_unit: The privacy unit; ``None`` for that of the command line.
 
         Returns:
-            One result for each text, in their order.
+            One result for each document, in the order of ``texts``.
         """
         privacy_unit = self._privacy_unit if privacy_unit is None else privacy_unit
         issued_results = self._ledger.sanitize_batch(
@@ -69,7 +73,17 @@ class RunLedger:
         options: dict[str, Any],
         privacy_unit: str | None = None,
     ) -> list[Any]:
-        """Encode documents and spend their epsilon, as ``sanitize`` does."""
+        """Encode documents, and spend their epsilon in a privacy unit.
+
+        Args:
+            encoder: The encoder.
+            texts: The documents.
+            options: Keyword arguments for ``encoder.encode``.
+            privacy_unit: The privacy unit; ``None`` for that of the command line.
+
+        Returns:
+            One release for each document, in the order of ``texts``.
+        """
         privacy_unit = self._privacy_unit if privacy_unit is None else privacy_unit
         issued_releases = self._ledger.encode_batch(
             encoder, texts, privacy_unit=privacy_unit, budget=self._budget, **options
@@ -78,10 +92,10 @@ class RunLedger:
 
     @contextmanager
     def open_block_ledger(self, sanitizer: "Sanitizer", options: "Options") -> "Iterator[BlockLedger]":
-        """Yield the ledger for the blocks of a run over files.
+        """Yield a ``BlockLedger``, which spends the epsilon of a file run block by block.
 
-        Where a column names the privacy unit of a row, the row's epsilon is spent there. On exit the counts of the
-        blocks become the counts of this run.
+        If a column names the privacy units, each row spends its epsilon in its own unit. On exit, the counts of the
+        ``BlockLedger`` become the counts of this run.
         """
         from textveil_cli.files.ledger_writer import BlockLedger
 
@@ -92,7 +106,7 @@ class RunLedger:
         self._spent_documents, self._released_before = block_ledger.documents, block_ledger.released_before
 
     def print_summary(self, quiet: bool) -> None:
-        """Print how much this run spent, on standard error, for the owner of the device."""
+        """Print on standard error what this run spent, for the owner of the device."""
         if self._ledger.was_created:
             print_unless_quiet(
                 f"created a new ledger with the key {self._ledger.key_path.name}: without the key its contents are "
@@ -121,13 +135,13 @@ class RunLedger:
 
 
 class ReceiptFile:
-    """The file that ``--receipt`` names; it hashes the output as the command writes it.
+    """Writer of the receipt file of ``--receipt``; it hashes the output while the command writes it.
 
     Args:
-        path: The file.
-        key: File of the key that signs the receipt.
-        make_statement: Function from a number of tokens to the privacy statement of a document of that length.
-        table: The columns or keys of a table that the command rewrites; ``None`` for plain text.
+        path: Path of the receipt.
+        key: File of the private key that signs the receipt.
+        make_statement: Function that returns the privacy statement of a document with the given number of tokens.
+        table: Description of the table and its rewritten columns; ``None`` for plain text.
     """
 
     def __init__(
@@ -141,16 +155,16 @@ class ReceiptFile:
         self._writer = ReceiptWriter(key, make_statement(0), table)
 
     def add_releases(self, releases: Sequence[Any]) -> None:
-        """Add the privacy statements of released documents."""
+        """Add the privacy statements of released documents to the receipt."""
         self._writer.add_statements(release.statement for release in releases)
 
     def add_token_counts(self, tokens: list[int]) -> None:
-        """Add documents; each number is the count of tokens whose epsilon a document spends."""
+        """Add documents by the number of tokens whose epsilon each document spends."""
         for tokens_spent, documents in Counter(tokens).items():
             self._writer.add_statements([self._make_statement(tokens_spent)], documents)
 
     def update(self, part: str | bytes) -> None:
-        """Add a part of the output to the hash."""
+        """Add a part of the output to the hash of the output."""
         self._writer.update(part)
 
     def wrap_writer(self, write: TextWriter) -> TextWriter:

@@ -3,11 +3,13 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from textveil import Sanitizer
 from textveil.bundle import TextBundle, find_artifact, open_bundle
+from textveil_cli.reports.text import describe_text_bundle
 
 SANTEXT = find_artifact("english-santext")
 
@@ -45,6 +47,23 @@ def test_info_as_json(here: Callable, english: Sanitizer) -> None:
     assert default["santext+"]["epsilon"] == 10
     epsilons = [level["santext+"]["epsilon"] for level in facts["epsilons"]]
     assert epsilons == sorted(epsilons)  # strictest first
+
+
+@pytest.mark.parametrize(
+    ("license", "attribution", "line"),
+    [
+        ("PDDL-1.0", "", "PDDL-1.0"),
+        ("MIT", "By us.", "MIT. By us."),
+        ("", "", "not stated"),
+        (None, None, "not stated"),
+    ],
+)
+def test_a_license_without_attribution_ends_its_line(
+    tiny: Sanitizer, license: str | None, attribution: str | None, line: str
+) -> None:
+    manifest = tiny.bundle.manifest | {"license": license, "attribution": attribution}
+    described = describe_text_bundle(replace(tiny.bundle, manifest=manifest))
+    assert f"\nlicense       {line}\n" in described
 
 
 def test_info_path(here: Callable, english: Sanitizer, tiny_path: Path) -> None:

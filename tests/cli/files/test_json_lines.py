@@ -177,7 +177,7 @@ def test_bytes_that_are_not_text() -> None:
 def test_rows_may_lack_a_key_if_that_is_said() -> None:
     rows = b'{"m": [{"c": "x"}, {}]}\n{}\n'
     assert shout(rows, "m[].c", allow_missing=True) == (rows.replace(b"x", b"X"), [])
-    with pytest.raises(ColumnError, match=r"t.jsonl: no row has any of the keys"):
+    with pytest.raises(ColumnError, match=r"t.jsonl: no row has any of the keys: check --key"):
         shout(b'{"m": 1}\n', "n", allow_missing=True)
 
 

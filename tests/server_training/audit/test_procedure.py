@@ -19,6 +19,7 @@ from textveil_training.audit import (
     FunctionMechanism,
     InputPair,
     InputSet,
+    TestResult,
     audit_mechanism,
     format_report,
     list_sample_texts,
@@ -26,6 +27,7 @@ from textveil_training.audit import (
     procedure,
     propose_vector_pairs,
 )
+from textveil_training.audit.freshness import Freshness
 from textveil_training.audit.sampler import find_tight_pair
 from textveil_training.errors import SettingError
 
@@ -319,6 +321,55 @@ def test_a_bet_refutes_a_false_claim_with_few_draws(claim: str, verdict: str) ->
     assert report.bound <= 3.1
     if verdict == "refuted":
         assert report.total_draws < 2000
+
+
+REPORT = AuditReport(
+    claim=Claim(epsilon=4),
+    freshness=Freshness(inputs=2, constant=False, deterministic=False, stored=False, seeded=False, unchanged=False),
+    tests=(
+        TestResult(
+            test="pair",
+            bound=5.7289,
+            refutes=True,
+            ceiling=7.1,
+            half_power={},
+            draws=100,
+            description={"pair": "given", "event": "the whole output", "distance": 1},
+        ),
+    ),
+    outputs="text",
+    unchanged=None,
+    total_draws=100,
+    settings=AuditSettings(),
+)
+
+
+def describe(claim: float, **changes: Any) -> str:
+    """Return the report of a claim whose one test has these changes."""
+    test = replace(REPORT.tests[0], **changes)
+    return format_report(replace(REPORT, claim=Claim(epsilon=claim), tests=(test,)))
+
+
+def test_a_bound_is_rounded_down_and_printed_above_the_claim_that_it_refutes() -> None:
+    assert "REFUTED: epsilon is at least 5.72, above the claim" in describe(4)
+    assert "pair           epsilon at least 5.72: " in describe(4)
+    assert "REFUTED: epsilon is at least 5.728, above the claim" in describe(5.725)
+    assert "REFUTED: epsilon is more than 0, above the claim" in describe(0, bound=0.0, ceiling=None)
+
+
+def test_a_result_names_the_largest_bound_if_the_claim_is_beyond_it() -> None:
+    found = describe(50, refutes=False)
+    assert found.endswith("This does not prove the claim: no bound of this audit can exceed 7.1")
+    assert describe(6, refutes=False).endswith("This does not prove the claim")
+    assert describe(50, refutes=False, ceiling=None).endswith("This does not prove the claim")
+    assert "could have found: nothing, with so few draws" in describe(1, refutes=False, bound=0.0, ceiling=0.0)
+
+
+def test_a_rewriter_that_changes_nothing_needs_more_than_a_few_texts() -> None:
+    sets = [InputSet(tuple(WORDS[:4]))]
+    found = format_report(run_audit(lambda texts: list(texts), "4", sets=sets, settings=AuditSettings(draws=200)))
+    assert "NOT TESTED" in found
+    assert found.endswith("one draw of each text shows at most epsilon 0.0 here: pass more texts")
 
 
 def test_a_report_has_no_text_and_is_json() -> None:

@@ -217,6 +217,22 @@ def test_a_distance_that_is_not_positive_is_an_error(run: Run, tmp_path: Path, d
     assert "quokkasecret" not in err
 
 
+@pytest.mark.statistical
+def test_distances_have_one_value_for_two_texts_and_gaps_are_reported(
+    run: Run, tmp_path: Path, rewriter: Callable[[str], str]
+) -> None:
+    path = tmp_path / "distances.tsv"
+    options = ("--command", rewriter(HONEST.format(kept=0.3)), "--claims", "3*d", "--draws", 100, "--distances", path)
+    path.write_text("alpha\tbeta\t2\nbeta\talpha\t3\n")
+    code, out, err = run("audit", *options)
+    assert (code, out) == (1, "")
+    assert err.endswith("line 2: an earlier row has another distance of these two texts: correct one of them\n")
+    path.write_text("alpha\tbeta\t2\nbeta\talpha\t2\nalpha\tgamma\t2\n")
+    code, out, err = run("audit", *options)
+    assert (code, "identification" in out) == (0, False)
+    assert "no three texts have all their distances: no identification test" in err
+
+
 @pytest.mark.slow
 def test_a_dying_program_is_one_line_of_error(run: Run, rewriter: Callable[[str], str]) -> None:
     code, out, err = run("audit", "--command", rewriter("import sys; sys.exit('quokkasecret')"), "--claims", 3)

@@ -331,7 +331,7 @@ function checkShape(value: Json | undefined, model: unknown, path: readonly stri
 
 /** Check that a pattern is in the subset that all readers match alike. */
 function checkPattern(patterns: RulesData["patterns"], name: PatternName): void {
-  const error = makeError(`patterns.${name}: not of the supported subset`);
+  const error = makeError(`patterns.${name}: uses syntax that is not supported (docs/format-rules.md)`);
   const { text } = patterns[name];
   if (!PATTERN.test(text)) throw error;
   for (const [, reference = ""] of text.matchAll(REFERENCE)) {
@@ -351,10 +351,10 @@ function checkPattern(patterns: RulesData["patterns"], name: PatternName): void 
 function checkWords({ language, clitics, months, names }: RulesData): void {
   if (!LANGUAGE.test(language)) throw makeError("language: is not a language tag such as en");
   if (!clitics.before.every((clitic) => LEADING_CLITIC.test(clitic))) {
-    throw makeError("clitics.before: each must be letters a to z followed by an apostrophe");
+    throw makeError("clitics.before: each clitic must be letters a to z followed by an apostrophe");
   }
   if (!clitics.after.every((clitic) => CLITIC.test(clitic)) || !NEGATION.test(clitics.negation)) {
-    throw makeError("clitics: each must be an apostrophe followed by letters");
+    throw makeError("clitics: each clitic after a word must be an apostrophe followed by letters");
   }
   const layouts = Object.values(names.titles);
   const titles = layouts.flatMap(({ words }) => words);
@@ -362,9 +362,9 @@ function checkWords({ language, clitics, months, names }: RulesData): void {
     new Set(titles).size < titles.length ||
     !layouts.every((layout) => layout.words.includes(foldWord(layout.surrogate)))
   ) {
-    throw makeError("names.titles: a title has two layouts, or a surrogate is not a title of the list");
+    throw makeError("names.titles: a title is in two groups, or the surrogate of a group is not one of its titles");
   }
-  if (months.names.length !== 12) throw makeError("months.names: must have twelve entries");
+  if (months.names.length !== 12) throw makeError("months.names: must have twelve different entries");
 }
 
 function checkSurrogates({ numbers, surrogates: { choices, templates } }: RulesData): void {
@@ -374,7 +374,9 @@ function checkSurrogates({ numbers, surrogates: { choices, templates } }: RulesD
     throw makeError("surrogates: a list is empty or missing, or has the name of a pool");
   }
   if (elements.some((list) => list.length > MAX_ELEMENTS)) {
-    throw new BundleTooLarge(`${RULES_FILE}: surrogates: a spelled element has more surrogates than ${MAX_ELEMENTS}`);
+    throw new BundleTooLarge(
+      `${RULES_FILE}: surrogates: a number word or letter has more than ${MAX_ELEMENTS} surrogates`,
+    );
   }
   const choicesAndPools = { ...choices, given: [""], family: [""] };
   for (const [entityType, template] of Object.entries(templates)) {

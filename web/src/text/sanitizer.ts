@@ -66,7 +66,8 @@ class SanitizedText implements Result {
   restore(reply: string, options?: RestoreOptions): Restored {
     if (this.#mapping === undefined) {
       throw new OptionError(
-        "this result has no mapping: only results of consistent: true have one, in the process that made them",
+        "this result has no mapping: only results with consistent: true have one, and only in the process that created " +
+          "them",
       );
     }
     return this.#mapping.restore(reply, options, this.text);
@@ -231,7 +232,8 @@ export class Sanitizer {
     const protect = checked.protect === undefined ? table.defaultMode : checked.protect === "all" ? "all" : "words";
     const cap = parseCap(checked);
     const { consistent = false, sanitizePunctuation: sanitizesPunctuation = false } = checked;
-    if (!consistent && checked.consistentCap !== undefined) throw new OptionError("consistentCap requires consistent");
+    if (!consistent && checked.consistentCap !== undefined)
+      throw new OptionError("consistentCap works only with consistent: set consistent, or omit consistentCap");
     const cacheKey = `${protect} ${level.epsilon}`;
     let mechanism = this.#mechanisms.get(cacheKey);
     if (mechanism === undefined) {

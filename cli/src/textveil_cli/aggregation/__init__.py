@@ -1,4 +1,4 @@
-"""Server side of the encoders: classify released vectors and class labels, and estimate counts of labels."""
+"""Server side of the encoders: classify released vectors and class labels, and estimate their counts."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
-"""Classifier for released vectors, for servers: noisy vectors in, labels out, numpy alone.
+"""Classifier on a server, from released noisy vectors to labels; it needs only numpy.
 
-The classifier is a file of the encoder bundle, the same bundle that the devices have.
+The classifier is a file of the encoder bundle. The server needs the same bundle as the devices.
 """
 
 import json
@@ -37,7 +37,9 @@ Layers = Sequence[tuple[Floats, Floats]]
 
 
 def extract_layers(tensors: Mapping[str, NDArray[Any]]) -> Layers:
-    """Return the layers of a classifier as float32: ``hidden``, if present, and ``out``.
+    """Return the layers of a classifier as pairs of weight and bias, in float32.
+
+    The result has the layer ``hidden``, if present, and then the layer ``out``.
 
     Example:
         >>> tensors = {"out.weight": np.ones((2, 3)), "out.bias": np.zeros(2)}
@@ -53,16 +55,16 @@ def extract_layers(tensors: Mapping[str, NDArray[Any]]) -> Layers:
 def compute_label_scores(layers: Layers, vectors: Floats, log_epsilons: Floats) -> Floats:
     """Compute ``softmax(out(relu(hidden([vector, ln epsilon]))))``, the scores of all labels.
 
-    Servers classify by these scores, and the evaluation measures them.
+    Servers classify with these scores, and the evaluation of encoders measures them.
 
     Args:
-        layers: The layers of the classifier.
+        layers: Result of ``extract_layers``.
         vectors: Released vectors, shape ``(n, k)``.
         log_epsilons: Natural logarithm of the epsilon per text, shape ``(n, 1)``, or ``(1, 1)`` for one value for all
             rows.
 
     Returns:
-        Shape ``(n, labels)``; rows sum to 1.
+        Scores of shape ``(n, labels)``; each row sums to 1.
 
     Example:
         >>> layers = [(np.array([[1, 0], [-1, 0]], np.float32), np.zeros(2, np.float32))]  # one coordinate, two labels
@@ -82,13 +84,12 @@ def compute_label_scores(layers: Layers, vectors: Floats, log_epsilons: Floats) 
 
 @dataclass(frozen=True)
 class LabelDecision:
-    """The server's decision about one released vector or class label.
+    """Decision of the server about one released vector or class label.
 
     Attributes:
-        label: For a vector, the label with the highest score; for a class label, this label.
-        scores: Score of every label; the sum is 1. The scores of a vector rank the labels but are not probabilities:
-            a classifier trained for its expected error has scores close to 0 and 1, which claim far more certainty
-            than the epsilon allows.
+        label: For a vector, the label with the highest score; for a class label, the received label.
+        scores: Score of every label; the scores sum to 1. For a vector, they rank the labels but are not probabilities:
+            the training makes them close to 0 or 1, which claims far more certainty than the epsilon allows.
 
     Example:
         >>> decision = LabelDecision("Sports", {"Business": 0.25, "Sports": 0.75})
@@ -100,21 +101,21 @@ class LabelDecision:
     scores: dict[str, float]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
+        """Return the decision as a dictionary for JSON."""
         return {"label": self.label, "scores": self.scores}
 
 
 class VectorClassifier:
-    """Classifier for vectors that devices with one encoder bundle release.
+    """Classifier of vectors that devices with one encoder bundle release.
 
-    It needs no model and no training library.
+    It needs neither the encoder model nor a training library.
 
     Args:
         bundle: The opened bundle.
 
     Attributes:
         bundle: The bundle.
-        labels: Names of the classes, in the order of the classifier's outputs.
+        labels: Names of the classes, in the order of the scores.
 
     Raises:
         BundleDamaged: The classifier in the bundle is damaged.
@@ -153,26 +154,26 @@ class VectorClassifier:
 
     @classmethod
     def load(cls, folder: str | Path, **expected: Unpack[ExpectedBundle]) -> "VectorClassifier":
-        """Open the bundle in a folder.
+        """Load the bundle in a folder, and return its classifier.
 
         Raises:
-            BundleError: The folder holds no bundle of vectors, or a damaged one.
+            BundleError: The folder contains no bundle that releases vectors, or a damaged one.
             ReleaseError: The bundle has no classifier.
         """
         return cls(open_bundle(Path(folder), VectorBundle, **expected))
 
     def compute_scores(self, vectors: Floats, epsilons: Sequence[float]) -> Floats:
-        """Compute the scores of the labels: the softmax of the classifier.
+        """Compute the scores of all labels, which are the softmax output of the classifier.
 
         Args:
             vectors: Released vectors, shape ``(n, k)``.
             epsilons: Epsilon per text of each vector, ``n`` numbers.
 
         Returns:
-            Shape ``(n, labels)``; rows sum to 1.
+            Scores of shape ``(n, labels)``; each row sums to 1.
 
         Raises:
-            ReleaseError: The shapes differ from these, for instance one vector without its row axis.
+            ReleaseError: An argument has another shape, for instance one vector without the row axis.
         """
         count = len(epsilons) if np.ndim(epsilons) == 1 else -1
         dimension = self.bundle.default_level.dimension
@@ -184,15 +185,15 @@ class VectorClassifier:
         return compute_label_scores(self._layers, np.asarray(vectors, dtype=np.float32), log_epsilons)
 
     def classify_line(self, line: str, number: int) -> LabelDecision:
-        """Classify one line of ``textveil encode --json``.
+        """Classify one line of the output of ``textveil encode --json``.
 
         Args:
             line: A JSON object with ``vector`` and ``statement``.
             number: Number of the line, for errors.
 
         Raises:
-            ReleaseError: The line has another format, was released with another bundle, or has an epsilon that is not
-                one of this bundle's.
+            ReleaseError: The line has another format, was released with another bundle, or has an epsilon that this
+                bundle does not have.
         """
         try:
             record = json.loads(line, object_pairs_hook=make_unique_dict)

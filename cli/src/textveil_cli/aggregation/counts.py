@@ -44,9 +44,9 @@ class CountEstimate:
 
     Attributes:
         label: Name of the label.
-        count: Unbiased estimate; it may be negative or above ``texts``, and is not a whole number.
-        standard_error: Standard error of the estimate, for these very texts.
-        texts: Number of all texts in the count.
+        count: Unbiased estimate. It is not a whole number, and may be negative or larger than ``texts``.
+        standard_error: Standard error of the estimate for the received texts.
+        texts: Total number of received texts.
 
     Example:
         >>> estimate = CountEstimate(label="Sports", count=120.5, standard_error=30, texts=500)
@@ -64,8 +64,8 @@ class CountEstimate:
         """Return ``count`` plus or minus two standard errors, clipped to ``[0, texts]``.
 
         The result is ``None`` if the interval is wider than ``texts`` or lies outside ``[0, texts]``. An interval
-        outside is evidence that the assumption of the estimate is wrong: texts of a label must resemble the held-out
-        texts of that label.
+        outside shows that an assumption of the estimate is probably wrong: the texts of a label must resemble its
+        held-out texts.
         """
         half_width = _INTERVAL_ERRORS * self.standard_error
         if 2 * half_width > self.texts or self.count + half_width < 0 or self.count - half_width > self.texts:
@@ -76,7 +76,7 @@ class CountEstimate:
         return low, high
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
+        """Return the estimate as a dictionary for JSON."""
         interval = self.interval
         return {
             "count": self.count,
@@ -87,11 +87,11 @@ class CountEstimate:
 
 @dataclass(frozen=True)
 class CountEstimates:
-    """Counts by name, or the reason why no count is possible.
+    """Estimated counts of all labels, or the reason why no estimate is possible.
 
     Attributes:
-        counts: One count for each name; empty if none is possible.
-        refusal: The reason, or ``None``.
+        counts: One estimate for each label; empty if none is possible.
+        refusal: The reason why none is possible; otherwise ``None``.
 
     Example:
         >>> count_true_labels(None, [])
@@ -104,21 +104,21 @@ class CountEstimates:
 
 @dataclass(frozen=True)
 class AggregateCounts:
-    """Counts over all received texts together.
+    r"""Estimated counts over all received texts.
 
     Attributes:
-        texts: Number of texts in the count.
+        texts: Number of received texts.
         by_class_label: Number of texts that the model on the devices assigned to each class label. The standard error
-            is that of the noise.
-        by_true_label: Number of texts with each label. The standard error covers the noise, the model and the held-out
-            texts, provided that texts of a label resemble the held-out texts of that label. The shares of the labels
-            may differ.
+            covers the noise.
+        by_true_label: Number of texts with each true label. The standard error covers the noise, the errors of the
+            model and the number of held-out texts. It assumes that the texts of a label resemble the held-out texts of
+            that label; the shares of the labels may differ.
 
     Example:
         >>> from textveil.bundle import find_artifact
         >>> from textveil_cli.aggregation import LabelServer
         >>> server = LabelServer.load(find_artifact("ag-static"))
-        >>> line = "\\t".join(["2", server.bundle.content_hash[:12], "4", "counts"])  # a device released label 2
+        >>> line = "\t".join(["2", server.bundle.content_hash[:12], "4", "counts"])  # a device released label 2
         >>> counts = server.count_texts([server.parse_line(line, number) for number in range(1, 4)])
         >>> counts.texts, len(counts.by_true_label.counts)
         (3, 4)
@@ -134,7 +134,7 @@ def count_class_labels(names: Sequence[str], histograms: Sequence[MechanismHisto
 
     Args:
         names: Name of every class label.
-        histograms: Histogram of each mechanism, each mechanism once.
+        histograms: For each mechanism, at most once, the number of received releases of each label.
 
     Example:
         >>> from decimal import Decimal
@@ -153,11 +153,11 @@ def count_class_labels(names: Sequence[str], histograms: Sequence[MechanismHisto
 
 
 def count_true_labels(held_out: HeldOutCounts | None, histograms: Sequence[MechanismHistogram]) -> CountEstimates:
-    """Estimate how many texts have each label.
+    """Estimate how many texts have each true label.
 
     Args:
-        held_out: Decisions on texts that the model was not trained on, or ``None`` if the bundle has none.
-        histograms: Histogram of each mechanism, each mechanism once.
+        held_out: Decisions of the model on texts that it was not trained on; ``None`` if the bundle has none.
+        histograms: For each mechanism, at most once, the number of received releases of each label.
 
     Example:
         >>> from decimal import Decimal
@@ -196,16 +196,17 @@ def count_true_labels(held_out: HeldOutCounts | None, histograms: Sequence[Mecha
 
 
 def compute_right_inverse(rows: Floats) -> Floats | None:
-    """Return ``W`` with ``R W = I``, or ``None`` if rounding errors would dominate every ``W``.
+    """Compute a matrix ``W`` with ``R W = I``.
 
-    If ``R`` has more columns than rows, ``W`` is the solution of weighted least squares, in which the weight of a
-    column is its mean. The estimates then add up to the number of texts, as they do for a square matrix.
+    The result is ``None`` if rounding errors would dominate its values. If ``R`` has more columns than rows, many such
+    matrices exist. The result is then that of weighted least squares, in which the weight of a column is its mean. The
+    estimates then add up to the number of texts, as for a square matrix.
 
     Args:
         rows: Matrix ``R`` with one distribution per row, shape ``(n, labels)``.
 
     Returns:
-        Shape ``(labels, n)``.
+        Matrix ``W`` of shape ``(labels, n)``.
     """
     root = np.sqrt(rows.mean(axis=0))
     is_used = root > 0
@@ -218,10 +219,12 @@ def compute_right_inverse(rows: Floats) -> Floats | None:
 
 
 def compute_correction(staircase: LabelStaircase) -> Floats:
-    """Return ``W`` with ``P W = I``, shape ``(released labels, labels)``.
+    """Compute the matrix ``W`` with ``P W = I``, where ``P`` is the matrix of the randomizer.
+
+    ``W`` corrects counts for the randomizer. Its shape is ``(released labels, labels)``.
 
     Raises:
-        ReleaseError: The rank of the randomizer's matrix ``P`` is not clearly the number of class labels.
+        ReleaseError: The rank of ``P`` is not clearly the number of class labels.
 
     Example:
         >>> from decimal import Decimal
@@ -240,7 +243,7 @@ def compute_correction(staircase: LabelStaircase) -> Floats:
 
 
 def compute_condition_number(staircase: LabelStaircase) -> float:
-    """Return the condition number of the randomizer's matrix; infinite without full rank.
+    """Compute the condition number of the randomizer's matrix; infinite if the matrix lacks full rank.
 
     Example:
         >>> from decimal import Decimal
@@ -256,9 +259,9 @@ def compute_condition_number(staircase: LabelStaircase) -> float:
 def _estimate_by_mechanism(
     weights: Sequence[Floats], histograms: Sequence[MechanismHistogram]
 ) -> tuple[list[Floats], Floats]:
-    """Return the estimates of each mechanism and the noise variance of their sum.
+    """Compute the estimated counts of each mechanism, and the variance that noise causes in their sum.
 
-    The variance is itself an unbiased estimate, clipped to at least 0 for each mechanism.
+    The variance of each mechanism is itself an unbiased estimate, but clipped to at least 0.
     """
     estimates, variances = [], np.zeros(weights[0].shape[1])
     for weight, (_, histogram) in zip(weights, histograms, strict=True):

@@ -1,4 +1,4 @@
-"""Reader of released class labels, for servers: labels, probabilities, corrected counts.
+"""Server for released class labels: parse lines, compute probabilities, and estimate counts.
 
 numpy is the only numerical library that it needs.
 """
@@ -30,30 +30,30 @@ from textveil_cli.errors import ReleaseError
 
 @dataclass(frozen=True)
 class ReceivedLabel:
-    """One released line: the id of the class label, and the mechanism that randomized it."""
+    """A released line after parsing: the id of the class label, and the mechanism that randomized it."""
 
     label_id: int
     staircase: LabelStaircase
 
 
 class LabelServer:
-    """Reader of the class labels that devices with one bundle release.
+    r"""Server for the class labels that devices with one bundle release.
 
-    It needs neither extractor nor model.
+    It needs no model.
 
     Args:
-        bundle: The opened bundle, the same one that the devices have.
+        bundle: The opened bundle, which must be the same as on the devices.
 
     Attributes:
         bundle: The bundle.
 
     Raises:
-        BundleDamaged: The bundle's table of label probabilities is damaged.
+        BundleDamaged: The table of label probabilities in the bundle is damaged.
 
     Example:
         >>> from textveil.bundle import find_artifact
         >>> server = LabelServer.load(find_artifact("ag-static"))
-        >>> line = "\\t".join(["2", server.bundle.content_hash[:12], "4", "counts"])  # a device released label 2
+        >>> line = "\t".join(["2", server.bundle.content_hash[:12], "4", "counts"])  # a device released label 2
         >>> server.classify_label(server.parse_line(line, number=1)).label
         'Sports'
     """
@@ -67,22 +67,22 @@ class LabelServer:
 
     @classmethod
     def load(cls, folder: str | Path, **expected: Unpack[ExpectedBundle]) -> "LabelServer":
-        """Open the bundle in a folder.
+        """Load the bundle in a folder, and return its server.
 
         Raises:
-            BundleError: The folder holds no such bundle, or a damaged one.
+            BundleError: The folder contains no bundle that releases a class label, or a damaged one.
         """
         return cls(open_bundle(Path(folder), LabelBundle, **expected))
 
     def parse_line(self, line: str, number: int) -> ReceivedLabel:
-        """Read one line of ``textveil encode``.
+        """Parse one line of the output of ``textveil encode``.
 
-        Its four fields, separated by tabs, are the label id or its sentence, the first digits of the bundle's content
-        hash, epsilon, and the randomizer.
+        The line has four fields, separated by tabs: the label id or its public sentence, the first digits of the
+        bundle's content hash, epsilon, and the randomizer.
 
         Args:
             line: The line.
-            number: Its number, for errors.
+            number: Number of the line, for errors.
 
         Raises:
             ReleaseError: The line has another format, was released with another bundle, or has a randomizer, epsilon or
@@ -114,9 +114,9 @@ class LabelServer:
     def classify_label(self, received: ReceivedLabel) -> LabelDecision:
         """Return the received class label, and the probability of each true label.
 
-        The probabilities are ``P(true label | released label)``, measured on the calibration
-        texts of the randomizer, if the bundle has them; otherwise the received label has the probability 1. If
-        the shares of the labels differ from those of the calibration texts, so do the true probabilities.
+        The probabilities are ``P(true label | released label)``, measured on the calibration texts of the randomizer.
+        If the bundle has no calibration texts, the received label has the probability 1. If the received texts have
+        other shares of the labels than the calibration texts, the probabilities are not correct.
         """
         staircase, labels = received.staircase, self.bundle.labels
         table = self._probabilities.get(_format_table_name(staircase))
@@ -127,8 +127,8 @@ class LabelServer:
     def count_texts(self, received: Iterable[ReceivedLabel]) -> AggregateCounts:
         """Estimate the number of texts per class label and per true label.
 
-        Lines of several epsilons and randomizers may be mixed. If an estimate is not possible, the ``refusal`` of
-        its ``CountEstimates`` has the reason.
+        The lines may have several epsilons and randomizers. If an estimate is not possible, ``CountEstimates.refusal``
+        contains the reason.
 
         Raises:
             ReleaseError: There is no line.

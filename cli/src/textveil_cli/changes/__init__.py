@@ -1,6 +1,8 @@
 """Views of the difference between texts and their rewritten forms, for the owner of the device.
 
-All of them contain original text. It goes to the terminal, and to files that only their owner can read, never to a log.
+Privacy:
+    All views contain original text. It is printed on the terminal, or written to files that only their owner can read,
+    never to a log.
 """
 
 from typing import TYPE_CHECKING

@@ -1,8 +1,8 @@
 """Alignment of a text with its rewritten form.
 
-The treatments of the original are exact: they are those of ``Sanitizer.preview``. Only the place of each replacement in
-the output is searched here. Kept text is in the output as written, so a replacement lies between two kept parts. Where
-several places fit, the one with the most similar number of words wins.
+``Sanitizer.preview`` states exactly which parts of the original are replaced. This module finds the position of each
+replacement in the output. Kept text occurs unchanged in the output, so a replacement lies between two kept parts. If
+several positions are possible, the one is chosen whose replacement has the most similar number of words.
 """
 
 import re
@@ -30,11 +30,11 @@ _MAX_REPLACEMENT, _MAX_GROWTH = 80, 4
 
 
 class _AlignedPlace(NamedTuple):
-    """A position in the output, with an assignment of all replacements before it to their originals.
+    """A position in the output, with the assignment of all earlier replacements to their originals.
 
     Attributes:
-    cost: Sum of the differences between these replacements and their originals.
-        ends: End of each replacement so far with its start, the last first, as nested pairs.
+        cost: Sum of the differences between these replacements and their originals.
+        ends: Start and end of each earlier replacement, as nested pairs with the last replacement first.
     """
 
     cost: int
@@ -44,12 +44,12 @@ class _AlignedPlace(NamedTuple):
 def align_pieces(
     pieces: Sequence[ExplainedPiece], output: str, spans: Sequence[tuple[int, int]] | None = None
 ) -> list[MarkedPiece]:
-    """Return the parts of an output, each with its original and the treatment that the preview gives.
+    """Split an output into parts, each with its original text and its treatment.
 
     Args:
-        pieces: The explained preview of the original text.
+        pieces: Explained preview of the original text, with the treatment of each token.
         output: The rewritten text.
-        spans: Start and end of each replacement in the output, if they are known; else they are searched.
+        spans: Start and end of each replacement in the output; ``None`` to search for them.
 
     Privacy:
         The result contains the original text.
@@ -65,7 +65,7 @@ def align_pieces(
 
 
 def compare_words(original: str, output: str) -> list[MarkedPiece]:
-    """Return the parts of an output, each with its original, from a comparison word by word."""
+    """Split an output into parts, each with its original text, by a comparison word by word."""
     parts = iterate_word_changes(original, output)
     return [MarkedPiece(new) if is_equal else MarkedPiece(new, CHANGED, old) for old, new, is_equal in parts]
 
@@ -75,7 +75,10 @@ def _is_unchanged(piece: ExplainedPiece) -> bool:
 
 
 def _iterate_groups(pieces: Iterable[ExplainedPiece], *, joined: bool) -> Iterator[list[ExplainedPiece]]:
-    """Yield groups of adjacent pieces: kept pieces together; replaced pieces alone or, if ``joined``, together."""
+    """Yield groups of adjacent tokens: kept tokens together, and each replaced token alone.
+
+    If ``joined`` is true, adjacent replaced tokens are one group.
+    """
     for is_unchanged, group in groupby(pieces, _is_unchanged):
         if is_unchanged or joined:
             yield [*group]
@@ -84,7 +87,7 @@ def _iterate_groups(pieces: Iterable[ExplainedPiece], *, joined: bool) -> Iterat
 
 
 def _fit_spans(groups: Sequence[Sequence[ExplainedPiece]], spans: Sequence[tuple[int, int]], output: str) -> bool:
-    """Return whether the spans are the replacements of the groups that are not kept."""
+    """Return whether the spans are the positions of the replacements of all groups that are not kept."""
     remaining, position = iter(spans), 0
     for group in groups:
         if not _is_unchanged(group[0]):
@@ -99,7 +102,10 @@ def _fit_spans(groups: Sequence[Sequence[ExplainedPiece]], spans: Sequence[tuple
 
 
 def _find_replacements(groups: Sequence[Sequence[ExplainedPiece]], output: str) -> list[tuple[int, int]] | None:
-    """Return start and end of the replacement of each group that is not kept; ``None`` if nothing fits."""
+    """Find the start and end of the replacement of each group that is not kept.
+
+    The result is ``None`` if the output cannot be such a replacement of the text.
+    """
     places: dict[int, _AlignedPlace] = {0: _AlignedPlace(0, None)}
     texts = ["".join(piece.text for piece in group) for group in groups]
     for number, (group, text) in enumerate(zip(groups, texts, strict=True)):
@@ -122,7 +128,10 @@ def _find_replacements(groups: Sequence[Sequence[ExplainedPiece]], output: str) 
 def _extend_places(
     places: dict[int, _AlignedPlace], original: str, following: str | None, output: str
 ) -> dict[int, _AlignedPlace]:
-    """Return the possible positions after a replacement: each occurrence of the kept text that follows it."""
+    """Return the possible positions after one more replacement.
+
+    The kept text that follows the replacement may occur several times in the output; each occurrence is one position.
+    """
     extended: dict[int, _AlignedPlace] = {}
     for start, (cost, ends) in places.items():
         for end in _iterate_ends(start, original, following, output):
@@ -148,7 +157,7 @@ def _iterate_ends(start: int, original: str, following: str | None, output: str)
 
 
 def _compute_difference(original: str, replacement: str) -> int:
-    """Return a penalty for assigning a replacement to an original, by differences such as the number of words."""
+    """Return a penalty for assigning a replacement to an original, such as for different numbers of words."""
     if _TAG.fullmatch(replacement):
         return 0
     words = len(replacement.split())

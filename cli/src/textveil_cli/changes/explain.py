@@ -1,4 +1,4 @@
-"""Treatments of texts, as the options of a run give them, and their reasons in words."""
+"""Treatment of each token of a text in a run, with its reason as a phrase for a person."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -38,7 +38,7 @@ _REASONS = {
 
 
 def describe_reason(reason: str) -> str:
-    """Return the reason of a treatment in words.
+    """Return a phrase for the reason of a treatment, as ``Sanitizer.preview`` names it.
 
     >>> describe_reason("list: city")
     'on a public list: city'
@@ -48,22 +48,22 @@ def describe_reason(reason: str) -> str:
 
 
 class TextExplainer:
-    """Explains how the texts of a run are treated.
+    """Object that finds how each token of a text is treated in a run.
 
     Args:
         sanitizer: The sanitizer of the run.
-        options: Its options.
+        options: Options of ``Sanitizer.sanitize``.
     """
 
     def __init__(self, sanitizer: Sanitizer, options: Options) -> None:
         self._sanitizer, self._options = sanitizer, options
 
     def list_pieces(self, text: str) -> "list[ExplainedPiece]":
-        """Return the explained preview of a text."""
+        """Return the tokens and gaps of a text with their treatments and reasons."""
         return self._sanitizer.preview(text, explain=True, **self._options)
 
     def iterate_treatments(self, text: str) -> Iterator[tuple[str, str]]:
-        """Yield each token of a text with its treatment, without gaps."""
+        """Yield each token of a text with its treatment; gaps are omitted."""
         return (
             (token, "randomized" if state == "unknown" else state)
             for token, state in self._sanitizer.preview(text, **self._options)
@@ -71,11 +71,11 @@ class TextExplainer:
         )
 
     def align(self, text: str, output: str) -> list[MarkedPiece]:
-        """Return the parts of an output, each with its original and its treatment."""
+        """Split an output into parts, each with its original text and its treatment."""
         return align_pieces(self.list_pieces(text), output)
 
     def align_result(self, text: str, result: Result) -> list[MarkedPiece]:
-        """Return the parts of a result's text, each with its original and its treatment."""
+        """Split the text of a result into parts, each with its original text and its treatment."""
         replaced = result.spans
         spans = None if replaced is None else [(span.start, span.end) for span in replaced]
         return align_pieces(self.list_pieces(text), result.text, spans)

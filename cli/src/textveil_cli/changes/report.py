@@ -1,4 +1,4 @@
-"""HTML report of a run: kept words with reasons, replaced types, counts by column, and a sample of rows."""
+"""HTML report of a run: kept words with reasons, replaced types, counts by column, sample of rows."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ class ReportFacts:
         inputs: Names of the inputs.
         statement: The privacy statement of the run, one line.
         column_option: The option that selects a column: ``--column`` or ``--key``; empty for plain text.
-        unit: Name of a row: ``row`` or ``line``.
+        unit: Word for a row in the report: ``row`` or ``line``.
     """
 
     inputs: Sequence[str]
@@ -34,7 +34,7 @@ class ReportFacts:
 
 
 def write_report(path: Path, review: RunReview, facts: ReportFacts) -> None:
-    """Write the report, readable by its owner alone; it appears complete or not at all.
+    """Write the report to a file that only its owner may read, completely or not at all.
 
     Args:
         path: The file.
@@ -159,7 +159,13 @@ def _iterate_row(row: ReviewedRow, cells: list, facts: ReportFacts) -> Iterator[
 
 
 def _iterate_table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: range) -> Iterator[str]:
-    """Yield a table of plain texts; ``numbers`` are the columns of numbers."""
+    """Yield the lines of an HTML table of plain texts.
+
+    Args:
+        heads: Headings of the columns.
+        rows: Cells of each row.
+        numbers: Positions of the columns that contain numbers.
+    """
 
     def make_cells(name: str, cells: Sequence[str]) -> str:
         classes = (' class="number"' if place in numbers else "" for place in range(len(cells)))

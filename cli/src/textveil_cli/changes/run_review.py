@@ -1,4 +1,4 @@
-"""Review of a run: counts over all texts, and a sample of rows with their originals, in bounded memory."""
+"""Counts over all texts of a run, and a random sample of rows with their originals, in bounded memory."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ _MAX_CHARACTERS, _MAX_COUNTED_WORDS = 20_000, 100_000
 
 
 class ReviewedCell(NamedTuple):
-    """A text of the sample with its column, its original and its rewritten form."""
+    """A text of the sample: its column, its original and its rewritten form."""
 
     column: str
     original: str
@@ -27,9 +27,9 @@ class ReviewedRow(NamedTuple):
     """A row of the sample.
 
     Attributes:
-        file: Name of its file.
-        number: Its number in the file.
-        cells: Its texts.
+        file: Name of the input file.
+        number: Number of the row in the file.
+        cells: The texts of the row.
     """
 
     file: str
@@ -44,8 +44,8 @@ class ColumnCounts:
     Attributes:
         texts: Number of texts.
         changed: Number of texts in which at least one token is not kept.
-        kept: Occurrences of each kept word, in lower case.
-        replaced: Number of replaced tokens of each entity type, and of randomized ones.
+        kept: Number of occurrences of each kept word, in lower case.
+        replaced: Number of replaced tokens of each entity type, and number of randomized tokens.
     """
 
     texts: int = 0
@@ -71,23 +71,24 @@ class ColumnCounts:
 
     @property
     def kept_total(self) -> int:
-        """Number of kept words."""
+        """Return the number of kept words."""
         return self._kept_total
 
 
 class RunReview:
-    """Collects counts and a sample of the changes of a run.
+    """Collector of counts and of a random sample of the changes of a run.
 
-    Every row is in the sample with the same probability: each row has a random priority, and the rows with the largest
-    priorities are kept (reservoir sampling). Every k-th row would repeat the period of a generated table.
+    Every row is in the sample with the same probability: each row gets a random priority, and the rows with the largest
+    priorities stay in the sample (reservoir sampling). Taking every k-th row could repeat the same kind of row, if a
+    table has a periodic order.
 
     Args:
-        explainer: Explains the treatment of texts.
+        explainer: Finds how each token of a text is treated.
         max_rows: Maximum number of rows in the sample.
-        counts_words: Whether to count words and types, for which every text is read a second time.
+        counts_words: Whether to count words and entity types, for which every text is analyzed a second time.
 
     Attributes:
-        columns: Counts of each column; the name is empty for plain text.
+        columns: Counts of each column, by name; for plain text under the name "".
         copied: Names of the copied columns of all files, in order.
         rows: Number of rows with texts.
 
@@ -106,21 +107,21 @@ class RunReview:
 
     @property
     def sample(self) -> list[ReviewedRow]:
-        """The rows of the sample, in the order of the run."""
+        """Return the rows of the sample, in the order of the run."""
         return [row for _, _, row in sorted(self._heap, key=lambda entry: entry[1])]
 
     @property
     def explainer(self) -> TextExplainer:
-        """The explainer of the texts of the run."""
+        """Return the object that finds how each token of a text is treated."""
         return self._explainer
 
     def add_text(self, file: str, row: int, column: str, original: str, output: str) -> None:
-        """Add a text; texts of one row follow each other.
+        """Add a text to the counts and, possibly, to the sample; texts of one row must follow each other.
 
         Args:
-            file: Name of its file.
-            row: Number of its row.
-            column: Its column; empty for plain text.
+            file: Name of the input file.
+            row: Number of the row in the file.
+            column: Name of the column; empty for plain text.
             original: The original text.
             output: The rewritten text.
         """
@@ -141,7 +142,7 @@ class RunReview:
         self._sampled_row = None if removed is entry else entry[2]
 
     def review_block(self, name: str, block: "ReviewedBlock", rewritten: "RewrittenDocuments") -> None:
-        """Add the texts of a block of rows that a run has rewritten; see ``files.BlockReview``."""
+        """Add the texts of a rewritten block of rows; see ``files.BlockReview`` for the arguments."""
         for (number, column), original, output in zip(block.iterate_cells(), block.texts, rewritten.texts, strict=True):
             if isinstance(output, str):  # else the text is withheld
                 self.add_text(name, number, column, original, output)

@@ -1,4 +1,7 @@
-"""Differences of texts on a terminal: side by side if it is wide, one above the other if not, with or without color."""
+"""Differences between texts on a terminal, with or without color.
+
+A text and its output are side by side on a wide terminal, otherwise one above the other.
+"""
 
 import os
 import sys
@@ -23,7 +26,7 @@ class TerminalStyle:
 
     Attributes:
         columns: Width of the terminal; ``None`` for files and pipes, whose lines are never wrapped.
-        uses_color: Whether marks have color; else they are brackets.
+        uses_color: Whether changes are marked with color; otherwise they are marked with brackets.
     """
 
     columns: int | None = None
@@ -31,10 +34,12 @@ class TerminalStyle:
 
     @classmethod
     def detect(cls, stream: TextIO | None = None) -> "TerminalStyle":
-        """Return the style for a stream: no color for pipes, with ``NO_COLOR`` (no-color.org) and dumb terminals.
+        """Detect the style of an output stream.
+
+        It has no color for pipes, for dumb terminals, and with the environment variable ``NO_COLOR`` (no-color.org).
 
         Args:
-            stream: The stream; standard output if left out.
+            stream: The stream; ``None`` for standard output.
         """
         stream = sys.stdout if stream is None else stream
         if stream is None or not stream.isatty():
@@ -44,20 +49,20 @@ class TerminalStyle:
 
     @property
     def is_wide(self) -> bool:
-        """Whether a text and its output are side by side."""
+        """Return whether a text and its output fit side by side."""
         return self.columns is not None and self.columns >= _MIN_WIDE_COLUMNS
 
 
 def format_text_diff(pieces: Sequence[MarkedPiece], style: TerminalStyle, heading: str = "") -> str:
-    """Return the lines that show a text and its output.
+    """Return lines that show a text and its output with marked changes.
 
     Args:
         pieces: The parts of the output, each with its original.
         style: Width and color.
-        heading: A line before them, such as the row; empty for none.
+        heading: A line to put first, such as the row; empty for none.
 
     Privacy:
-        The lines contain the original text. Control characters in it are written as visible characters.
+        The lines contain the original text. Control characters in it become visible characters.
     """
     from rich.console import Console  # lazy: importing it takes longer than sanitizing a sentence
     from rich.table import Table, box
@@ -99,7 +104,7 @@ def format_text_diff(pieces: Sequence[MarkedPiece], style: TerminalStyle, headin
 
 
 def _iterate_side(pieces: Iterable[MarkedPiece], side: str) -> Iterable[tuple[str, bool]]:
-    """Yield the parts of one side, each with whether it is marked."""
+    """Yield the parts of the original or of the output, each with whether it is marked as changed."""
     for piece in pieces:
         is_marked = piece.treatment != KEPT_TEXT
         text = piece.original if is_marked and side == "original" else piece.output

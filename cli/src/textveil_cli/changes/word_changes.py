@@ -1,8 +1,8 @@
-"""Comparison of two texts word by word, in time that grows with their length alone.
+"""Comparison of two texts word by word, in time proportional to their length.
 
-A rewriting changes single words and keeps their order. So the comparison follows both texts at once, and after a
-difference it takes the nearest place where they agree again. The common diff algorithms search the best of all
-alignments instead, and take minutes for long texts whose words repeat.
+Rewriting changes single words and keeps their order. The comparison therefore follows both texts at the same time;
+after a difference, it continues at the nearest position at which both agree again. Common diff algorithms search for
+the best of all alignments instead, which takes minutes for long texts with repeated words.
 """
 
 import re
@@ -12,7 +12,7 @@ _WORD = re.compile(r"\w+|[^\w\s]|\s+")
 
 
 def iterate_word_changes(original: str, rewritten: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield the parts of two texts in order, each with whether it is the same in both.
+    """Yield the parts of two texts in order, each with whether it is equal in both texts.
 
     Equal and changed parts alternate.
 
@@ -22,6 +22,9 @@ def iterate_word_changes(original: str, rewritten: str) -> Iterator[tuple[str, s
     Args:
         original: The first text.
         rewritten: The second text.
+
+    Yields:
+        A part of the first text, the corresponding part of the second text, and whether both are equal.
     """
     words, others = _WORD.findall(original), _WORD.findall(rewritten)
     begun, place, other = 0, 0, 0
@@ -39,9 +42,16 @@ def iterate_word_changes(original: str, rewritten: str) -> Iterator[tuple[str, s
 
 
 def _find_agreement(words: Sequence[str], others: Sequence[str], place: int, other: int) -> tuple[int, int]:
-    """Return the nearest positions after a difference at which two parts agree in both texts; their ends if none do.
+    """Return the nearest positions after a difference at which the next two words agree in both texts.
 
-    One part in agreement is not enough: it may be the blank inside a name.
+    The result is the ends of both texts if there are no such positions. One equal word is not enough, since it may be
+    the blank inside a name.
+
+    Args:
+        words: Words and gaps of the first text.
+        others: Words and gaps of the second text.
+        place: Position of the difference in the first text.
+        other: Position of the difference in the second text.
     """
     seen: dict[tuple[str, ...], int] = {}
     other_seen: dict[tuple[str, ...], int] = {}

@@ -1,1 +1,1 @@
-"""The commands of ``textveil``, one file each."""
+"""The commands of ``textveil``, one module each."""

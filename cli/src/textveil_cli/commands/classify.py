@@ -1,4 +1,4 @@
-"""``textveil classify``: classify or count the releases of devices, on a server."""
+"""``textveil classify``: classify or count, on a server, the labels and vectors that devices released."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def classify(
         bool,
         typer.Option(
             "--counts",
-            help="Estimate the number of texts that the model assigned to each class, and that have each label.",
+            help="Estimate how many texts the model assigned to each class, and how many have each label.",
         ),
     ] = False,
     as_json: Annotated[
@@ -41,12 +41,13 @@ def classify(
 ) -> None:
     """Classify released labels or vectors, or estimate counts.
 
-    A class label gives the most probable label, with its probability for texts like those that the bundle was built
-    with. A vector gives a label and its score; scores rank labels and are not probabilities. Use the bundle of the
-    devices.
+    For a class label, print the most probable label of the text, with its probability among texts like those from which
+    the bundle was built. For a vector, print a label and its score; scores rank labels and are not probabilities. Use
+    the same bundle as the devices.
 
-    Counts are corrected for the noise (classified as) and, with the bundle's held-out texts, for errors of the model
-    (estimated texts); intervals are plus and minus two standard errors.
+    With --counts, print for each class how many texts the model classified as it, corrected for the noise. If the
+    bundle has held-out texts, also estimate how many texts have each label, corrected for errors of the model.
+    Intervals are plus and minus two standard errors.
     """
     folder, expected_bundle = bundle.bundle, bundle.expected.expected_bundle
     if folder is None:  # the code pins the content hash of the default bundle

@@ -1,4 +1,4 @@
-"""``textveil compare``: one text in every mode of the given bundles."""
+"""``textveil compare``: sanitize one text in every mode that the given bundles support."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -37,13 +37,13 @@ def compare(
             "--bundle",
             "-b",
             rich_help_panel=ExpectedBundleOptions.heading,
-            help="Folder of a text bundle (default: the built-in English bundle), or one that releases a class"
-            " label, shown last; at most one of each.",
+            help="Folder of a text bundle (default: the built-in English bundle), or of a bundle that releases a class"
+            " label; at most one of each type.",
         ),
     ] = None,
     facts: Annotated[
         Literal["none", "plain", "useful", "public"] | None,
-        typer.Option(help="names: facts to keep besides common words, as for textveil sanitize."),
+        typer.Option(help="Mode names: facts to keep besides common words, as for textveil sanitize."),
     ] = None,
     pattern: PatternOption = None,
     known: KnownOption = None,
@@ -52,8 +52,8 @@ def compare(
 ) -> None:
     """Sanitize one text in every mode, with the privacy statement of each.
 
-    All input lines are one text; tables are refused. Use it to choose a mode, with a text similar to those that you
-    will release, not with one of them. Nothing is recorded in a ledger or written to a file.
+    All input lines are one text; tables are refused. Use this command to choose a mode. Use a text that is similar to
+    those that you will release, not one of them. The command records nothing in a ledger and writes no file.
     """
     paths = inputs.paths
     text = "\n".join(_read_prose(paths)) if inputs.text is None else inputs.text
@@ -75,7 +75,8 @@ def _read_prose(paths: Sequence[str]) -> Iterator[str]:
     """Yield the lines of plain text.
 
     Raises:
-        LooksStructured: An input is a table or looks like one; its keys and identifiers would count as prose.
+        LooksStructured: An input is a table or looks like one. The statistics would count its keys and identifiers as
+            prose.
     """
     for path, name in name_inputs(paths):
         refuse_tables_by_name(path, name, _REMEDY)
@@ -87,10 +88,15 @@ def _read_prose(paths: Sequence[str]) -> Iterator[str]:
 
 
 def _open_bundles(folders: list[Path], expected_bundle: ExpectedBundle) -> tuple[Sanitizer, TextLabelEncoder | None]:
-    """Open the bundles and return the sanitizer and the label encoder, if any.
+    """Open the bundles, and return the sanitizer and the label encoder.
 
-    Without a text bundle among ``folders``, the sanitizer has the built-in one. If ``expected_bundle`` has a content
-    hash, at least one of the bundles must match it. If it has a signer, that signer must have signed each bundle.
+    Args:
+        folders: Folders of the bundles. Without a text bundle among them, the sanitizer has the built-in one.
+        expected_bundle: Requirements on the bundles. At least one bundle must have the expected content hash; the
+            expected signer must have signed every bundle.
+
+    Returns:
+        The sanitizer, and the label encoder (``None`` without a bundle that releases a class label).
 
     Raises:
         ContentHashMismatch: No bundle has the expected content hash.
@@ -116,12 +122,12 @@ def _open_bundles(folders: list[Path], expected_bundle: ExpectedBundle) -> tuple
 def _make_releases(
     text: str, sanitizer: Sanitizer, encoder: TextLabelEncoder | None, names_options: dict[str, Any]
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield the name of each mode, its privacy statement, and a release.
+    """Yield for each mode its name, its privacy statement, and a release of the text.
 
     Args:
         text: The text.
         sanitizer: The sanitizer of the text bundle.
-        encoder: The encoder of the bundle that releases a class label, if any.
+        encoder: The encoder of the bundle that releases a class label; ``None`` without such a bundle.
         names_options: Further options of the mode ``names``.
     """
     text_bundle = sanitizer.bundle

@@ -1,4 +1,4 @@
-"""``textveil doctor``: checks of this installation, and what to do about each problem."""
+"""``textveil doctor``: check this installation, and print advice for each problem."""
 
 import json
 import platform
@@ -28,13 +28,14 @@ _TRIAL_TEXT, _TRIAL_OUTPUT = (
 
 @dataclass(frozen=True, kw_only=True)
 class CheckResult:
-    """Result of one check.
+    """Result of one check of the installation.
 
     Attributes:
-        name: What was checked.
-        state: ``missing`` is an optional package that is not installed or too old, ``failed`` a problem.
-        found: What was found.
-        advice: What to do, or an empty string.
+        name: Subject of the check.
+        state: ``ok``, ``failed`` for a problem, or ``missing`` for an optional package that is not installed or too
+            old.
+        found: What the check found.
+        advice: What the user can do; an empty string if nothing is wrong.
     """
 
     name: str
@@ -47,8 +48,8 @@ def doctor(bundle: BundleOptions, as_json: JsonOption = False) -> None:
     """Check this installation, and state what to do about each problem.
 
     The checks cover Python, required packages, the source of randomness, the bundle with the hashes of its files, a
-    trial text, and the packages of each extra. They open no connection and read no file of yours. A missing extra is no
-    problem: its line has the command that installs it. The exit code is 1 if a check failed.
+    trial text, and the packages of each extra. They open no connection and read none of your files. A missing extra is
+    no problem; its line has the command that installs it. The exit code is 1 if a check failed.
     """
     results = [
         *_check_python(),
@@ -95,7 +96,7 @@ def _check_python() -> Iterator[CheckResult]:
 
 
 def _check_required_packages() -> Iterator[CheckResult]:
-    """Check the packages that the library and the command always need, also that each can be imported."""
+    """Check that all packages that the library and the command need are installed and can be imported."""
     for requirement in [*_list_requirements("textveil", ""), *_list_requirements("textveil-cli", "")]:
         if requirement.name == "textveil":
             continue
@@ -114,7 +115,7 @@ def _check_required_packages() -> Iterator[CheckResult]:
 
 
 def _check_entropy() -> CheckResult:
-    """Check that the generator of the operating system returns bytes, and not the same ones twice."""
+    """Check that the operating system's random generator returns bytes, and not the same bytes twice."""
     try:
         from textveil.mechanisms import random_uint64
 
@@ -133,7 +134,7 @@ def _check_entropy() -> CheckResult:
 
 
 def _check_bundle(bundle: BundleOptions) -> Iterator[CheckResult]:
-    """Check the hashes of the files of the bundle, and rewrite a trial text with it."""
+    """Check the hashes of the files of the bundle, and sanitize a trial text with it."""
     try:
         sanitizer = bundle.load_sanitizer()
     except (BundleTooLarge, ContentHashMismatch, WrongSigner):
@@ -181,11 +182,11 @@ def _check_extras() -> Iterator[CheckResult]:
 
 @dataclass(frozen=True)
 class PackageRequirement:
-    """A package that another one needs.
+    """A required package with bounds on its version.
 
     Attributes:
-        name: Its name.
-        bounds: Bounds of its version, such as ``>=1.0``.
+        name: Name of the package.
+        bounds: Bounds on its version, such as ``>=1.0``.
     """
 
     name: str
@@ -199,7 +200,7 @@ class PackageRequirement:
             return None
 
     def find_problem(self) -> str:
-        """Return why the package does not meet the requirement; an empty string if it does."""
+        """Return why the installed package does not meet the requirement; an empty string if it does."""
         version = self.get_version()
         if version is None:
             return "not installed"
@@ -209,7 +210,7 @@ class PackageRequirement:
 
 
 def _meets_bound(version: str, sign: str, bound: str) -> bool:
-    """Return whether a version meets a bound, by the numbers before the first other part."""
+    """Return whether ``version`` meets a bound such as ``>=`` ``1.0``, by its leading numbers alone."""
     numbers, limits = _parse_version(version), _parse_version(bound)
     if sign == "==":
         return version == bound
@@ -235,7 +236,7 @@ def _list_extras(package: str) -> list[str]:
 
 
 def _list_requirements(package: str, extra: str) -> Iterator[PackageRequirement]:
-    """Yield the requirements of an extra of a package, or its own ones for an empty extra.
+    """Yield the packages that an extra of a package requires; for an empty ``extra``, the package itself.
 
     If a requirement is an extra of another package of this project, the requirements of that extra replace it.
     """

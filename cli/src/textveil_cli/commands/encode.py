@@ -1,4 +1,4 @@
-"""``textveil encode``: one noisy vector or one randomized class label for each line of text."""
+"""``textveil encode``: convert each line of text to a noisy vector or a randomized class label."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
@@ -23,7 +23,7 @@ from textveil_cli.options import (
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseOptions:
-    """Options of a release: epsilon, word dropout, randomizer and sentence output."""
+    """Options for the releases of an encoder: epsilon, word dropout, randomizer, and sentences as output."""
 
     heading: ClassVar[str] = "Release"
     epsilon: Annotated[
@@ -54,7 +54,10 @@ class ReleaseOptions:
     def open_encoder(
         self, bundle: EncoderOptions
     ) -> tuple[Encoder | TextLabelEncoder, dict[str, Any], ReleaseStatement]:
-        """Open a bundle and return its encoder, the options of a release, and the privacy statement.
+        """Open a bundle, and prepare its encoder.
+
+        Returns:
+            The encoder, the keyword arguments of ``encode``, and the privacy statement.
 
         Raises:
             OptionError: An option belongs to bundles of the other type.
@@ -88,13 +91,13 @@ def encode(
 ) -> None:
     """Encode each text as a randomized class label or a noisy vector.
 
-    Each line of text and each row of a table is a document and gives one output line: a class label with the first
-    digits of the bundle's content hash, epsilon and randomizer, or the tab-separated numbers of a vector. The privacy
-    statement goes to standard error, with the number of truncated texts, which is private. Each run samples anew:
-    encoding a text twice is two releases, whose epsilons add up.
+    Each line of text, or each row of a table, is a document and becomes one output line. For a class label, the line
+    has the label, the first digits of the bundle's content hash, epsilon and randomizer. For a vector, it has the
+    numbers separated by tabs. The privacy statement goes to standard error, with the number of truncated texts, which
+    is private. Each run samples anew: encoding a text twice makes two releases, whose epsilons add up.
 
-    With --as-text a line is a public sentence of the bundle instead of the class label, as the first output line
-    states; it is not a paraphrase of the text.
+    With --as-text, each line is a public sentence of the bundle instead of the class label, and the first output line
+    says so. The sentence is not a paraphrase of the text.
     """
     paths = inputs.paths
     table = table.resolve_format(paths)

@@ -1,4 +1,4 @@
-"""``textveil gateway``: a proxy to a language model that replaces and restores names."""
+"""``textveil gateway``: run a proxy to a language model that replaces and restores names."""
 
 import hmac
 import secrets
@@ -58,7 +58,7 @@ _MAX_CONNECTIONS = 450
 
 @dataclass(frozen=True, kw_only=True)
 class UpstreamOptions:
-    """Options of the upstream: address, certificates, and fields that pass unchanged."""
+    """Options for the upstream: address, certificates, and request fields that are sent unchanged."""
 
     heading: ClassVar[str] = "Upstream"
     upstream: Annotated[
@@ -94,7 +94,7 @@ class UpstreamOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class GatewayProtectionOptions(ProtectionOptions):
-    """Options of the kept parts of a text, with the defaults of a conversation."""
+    """Options that decide which parts of a text are kept, with the defaults of the gateway."""
 
     protect: Annotated[
         Literal["names", "words", "all"] | None,
@@ -106,8 +106,8 @@ class GatewayProtectionOptions(ProtectionOptions):
     style: Annotated[
         Literal["surrogate", "tag"] | None,
         typer.Option(
-            help="names: replace by a tag such as [city 1] (the gateway's default: models copy tags exactly), or by a"
-            " surrogate of the same type."
+            help="Mode names: replace by a tag such as [city 1] (the gateway's default: models copy tags exactly), "
+            "or by a surrogate of the same type."
         ),
     ] = None
     facts: Annotated[
@@ -118,14 +118,15 @@ class GatewayProtectionOptions(ProtectionOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class GatewayTextOptions(TextOptions):
-    """All options of text rewriting."""
+    """All options for text rewriting in the gateway."""
 
     protection: GatewayProtectionOptions
 
     def make_options(self) -> "Options":
-        """Return the options of ``Sanitizer.sanitize``, with the gateway's defaults and without missing values.
+        """Return the options of ``Sanitizer.sanitize``, with the gateway's defaults.
 
-        In this mode they have the defaults of ``Conversation``: a stored conversation does not continue under others.
+        In the mode ``names``, missing options get the defaults of ``Conversation`` explicitly, since a stored
+        conversation can only continue with the same options.
 
         Raises:
             InputError: A word list cannot be read.
@@ -137,7 +138,7 @@ class GatewayTextOptions(TextOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class LimitOptions:
-    """Limits of size and time for requests and replies."""
+    """Options for the limits on size and time of requests and replies."""
 
     heading: ClassVar[str] = "Limits"
     max_body_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 26, help="Maximum bytes of a request body.")] = (
@@ -164,7 +165,11 @@ class LimitOptions:
     ] = 600
 
     def make_request_limits(self, *, waits_for_disk: bool) -> RequestLimits:
-        """Return the limits of requests; ``waits_for_disk`` is true if handling a request waits for a disk."""
+        """Return the limits of requests.
+
+        Args:
+            waits_for_disk: Whether a request waits for a disk, so that more threads help.
+        """
         # Rewriting holds the interpreter lock: with two rewriting threads everything else waits for both. A wait for a
         # disk does not hold it.
         threads = RequestLimits.threads if waits_for_disk else 1
@@ -175,7 +180,7 @@ class LimitOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class MappingOptions:
-    """Options of the stored conversations: how long, how many and where."""
+    """Options for stored conversations: how long, how many and in which folder."""
 
     heading: ClassVar[str] = "Stored conversations"
     expire_hours: Annotated[
@@ -197,8 +202,8 @@ class MappingOptions:
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Store conversations named by a request header in a database in this folder, encrypted; "
-            "several gateways may share it. Without it they are in memory.",
+            help="Store the conversations that a request header names in an encrypted database in this folder; "
+            "several gateways may share it. Default: all conversations are in memory only.",
         ),
     ] = None
     mappings_key: Annotated[
@@ -207,7 +212,7 @@ class MappingOptions:
     ] = None
 
     def make_retention_settings(self) -> RetentionSettings:
-        """Return the limits of time and number for stored conversations."""
+        """Return how long, and how many, conversations are stored."""
         return RetentionSettings(
             seconds=self.expire_hours * _HOUR_SECONDS,
             max_conversations=self.max_conversations,
@@ -217,19 +222,19 @@ class MappingOptions:
     def open_database(
         self, load: Callable[[Path, Path], Conversation], report: Callable[[str], None]
     ) -> tuple[MappingDatabase | None, bytes]:
-        """Open the database of the mappings, which is created if it is missing, and report a wrong key.
+        """Open the database of the mappings; create it if it does not exist.
 
         Args:
-            load: Function that loads a conversation from a file of an earlier version, with the key file.
-            report: Function that receives each notice.
+            load: Function that loads a conversation from a file of an earlier version, given the file and the key file.
+            report: Function that prints a notice, such as about mappings that the key does not decrypt.
 
         Returns:
-            The database, or ``None`` without a folder; and its key, random for this run without one.
+            The database (``None`` without ``--mappings``) and its key (random for this run without ``--mappings-key``).
 
         Raises:
             CryptoUnavailable: The package ``cryptography`` is not installed.
-            KeyFileError: The key file is no key, is in the folder, or is readable by others.
-            OptionError: Only one of folder and key is present, or the folder does not exist.
+            KeyFileError: The key file is no key, is in the folder of the mappings, or other users can read it.
+            OptionError: Only one of ``--mappings`` and ``--mappings-key`` is given, or the folder does not exist.
             OutputError: The database cannot be opened or written.
         """
         if (self.mappings is None) != (self.mappings_key is None):
@@ -258,27 +263,29 @@ class MappingOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ObservationOptions:
-    """Options of the review page on this device, and of counters of requests."""
+    """Options for the review page on this device, and for counters of requests."""
 
     heading: ClassVar[str] = "Observation"
     review_page: Annotated[
         bool,
         typer.Option(
             "--review-page",
-            help="Show the last requests as sent, received and restored, on a page for a browser on this device. It "
-            "contains your original text, and is in memory alone.",
+            help="Show the last requests and replies on a page for a browser on this device: as sent, received and "
+            "restored. The page contains your original text, and is in memory only.",
         ),
     ] = False
     telemetry: Annotated[
         bool,
         typer.Option(
             "--telemetry",
-            help="Count requests and surrogates with OpenTelemetry, which you configure; never a text or a name.",
+            help="Count requests and surrogates with OpenTelemetry, which you configure; no counter has a text.",
         ),
     ] = False
 
     def make_keywords(self) -> dict[str, Any]:
-        """Return the argument of ``Gateway`` that counts requests, or none without the option.
+        """Return the keyword argument of ``Gateway`` that counts requests.
+
+        The result is an empty dictionary if the user did not give ``--telemetry``.
 
         Raises:
             ExtraMissing: The OpenTelemetry API is not installed.
@@ -288,11 +295,13 @@ class ObservationOptions:
     def make_review_page(
         self, address: "ServiceAddress", sanitizer: "Sanitizer", options: "Options"
     ) -> tuple[ReviewPage | None, dict[str, Any]]:
-        """Return the page, or ``None`` without the option, and the argument of ``Gateway`` that fills it.
+        """Return the review page, and the keyword argument of ``Gateway`` that records requests for it.
+
+        Without ``--review-page``, return ``None`` and an empty dictionary.
 
         Raises:
             OptionError: Other devices can reach the address.
-            ServeError: The address is no IP address.
+            ServeError: The address is not an IP address.
         """
         if not self.review_page:
             return None, {}
@@ -308,7 +317,7 @@ def _make_conversation_options(
     """Return the options of ``Conversation``.
 
     Raises:
-        OptionError: There is a ledger in the mode ``names``, which has no epsilon to spend.
+        OptionError: The user gave ``--ledger`` in the mode ``names``, which has no epsilon to spend.
     """
     if options["protect"] != "names":
         return restore_options
@@ -334,11 +343,11 @@ def gateway(
 ) -> None:
     """Run a proxy that replaces and restores names for a language model.
 
-    Names in requests are replaced by surrogates, and restored in replies. Clients of OpenAI and Anthropic change only
-    their base URL. Requests to /v1/chat/completions, /v1/responses, /v1/messages and /v1/embeddings are rewritten;
-    replies and streams are restored on this device, in running text only. GET /v1/models is forwarded. The header
-    X-Textveil-Conversation names a conversation; without it the earlier messages identify it. Content of requests and
-    replies is never logged.
+    The gateway replaces names in requests by tags or surrogates, and restores them in replies. Clients of OpenAI and
+    Anthropic change only their base URL. The gateway rewrites requests to /v1/chat/completions, /v1/responses,
+    /v1/messages and /v1/embeddings. It restores replies and streams on this device, in running text only. It forwards
+    GET /v1/models. The header X-Textveil-Conversation names a conversation; without it, the earlier messages identify
+    the conversation. The gateway never logs content of requests and replies.
     """
     upstream.check()
     address.refuse_overwriting(ledger, bundle.bundle)
@@ -387,7 +396,7 @@ def _open_store(
     store_options: dict[str, Any],
     limits: LimitOptions,
 ) -> tuple[ConversationStore, bytes]:
-    """Return the store of the conversations, and the key of its hashes; open its database first."""
+    """Open the database of the mappings, and return the store of conversations and the key of its hashes."""
     database, secret = storage.open_database(
         lambda path, key_file: Conversation.load(path, key_file, sanitizer, **restore_options), _print_notice
     )
@@ -407,14 +416,17 @@ def _open_store(
 def _make_reporting_app(
     service: Gateway, review_page: ReviewPage | None, description: str, access: "AccessRule"
 ) -> Any:
-    """Print the mode of the gateway, tune the interpreter, and return the application for a checked address."""
+    """Print the mode of the gateway, configure the interpreter, and return the ASGI application.
+
+    The server calls this function after it has checked the address.
+    """
     _print_notice(description)
     tune_interpreter()
     return make_app(service, access, review_page)
 
 
 def _describe_mode(sanitizer: "Sanitizer", options: "Options") -> str:
-    """Return the line that states the mode of the gateway, its options, and the words that it keeps."""
+    """Return a line with the mode of the gateway, its options, and the kinds of words that it keeps."""
     terms = sanitizer.terms(**options)
     if terms.mechanism != "names":
         kept_parts = ", ".join(terms.revealed_parts)
@@ -424,19 +436,19 @@ def _describe_mode(sanitizer: "Sanitizer", options: "Options") -> str:
 
 
 def _count_replaced(sanitizer: "Sanitizer", options: "Options", text: str) -> int:
-    """Return how many parts of a text are replaced or randomized."""
+    """Return how many tokens of a text are replaced or randomized."""
     return sum(state not in ("kept", "gap") for _, state in sanitizer.preview(text, **options))
 
 
 def _make_rewriter(
     sanitizer: "Sanitizer", options: dict[str, Any], run_ledger: Any, uses_replay_cache: bool
 ) -> Callable[[str], str]:
-    """Return a function that rewrites each text as a document of its own.
+    """Return a function that rewrites a text as a separate document, for the modes ``words`` and ``all``.
 
-    With a ledger, the function spends the epsilon of each text.
+    With a ledger, the returned function spends the epsilon of each text.
 
     Raises:
-        OptionError: A replay cache is on: with it the upstream would see which texts are equal.
+        OptionError: The user gave ``--replay-cache``, with which the upstream would see which texts are equal.
     """
     if uses_replay_cache:
         raise OptionError("a gateway cannot use --replay-cache: the upstream would see which texts are equal")

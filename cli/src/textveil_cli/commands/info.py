@@ -1,4 +1,4 @@
-"""``textveil info``: description of a bundle, its guarantees and their limits."""
+"""``textveil info``: describe a bundle, its guarantees and their limits."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""``textveil inspect``: the possible replacements of a word."""
+"""``textveil inspect``: list the possible replacements of a word."""
 
 from typing import Annotated
 
@@ -18,7 +18,7 @@ def inspect(
 ) -> None:
     """List the possible replacements of a word with exact probabilities.
 
-    FBDD has no exact probabilities: with --mechanism fbdd the shares of 1,000 samples are listed.
+    With --mechanism fbdd, which has no exact probabilities, list the share of each replacement among 1,000 samples.
     """
     options = combine_options(mechanism, protection)
     if mechanism.mechanism == "fbdd":

@@ -34,7 +34,8 @@ def show(
 ) -> None:
     """Show the spending of every privacy unit.
 
-    Names of privacy units are not stored, so they are printed as tags. --privacy-unit shows one unit by its name.
+    The ledger does not store the names of privacy units, so each unit is printed as a tag. --privacy-unit NAME shows
+    one unit by its name.
     """
     opened_ledger = _open_ledger(file, ledger_key)
     accounts = opened_ledger.list_accounts()
@@ -67,8 +68,8 @@ def export(file: LedgerArgument, output: PrivateOutput = None, ledger_key: Ledge
 def rotate(file: LedgerArgument, yes: YesOption = False, ledger_key: LedgerKey = None) -> None:
     """Start an empty ledger under a new key.
 
-    All spending, budgets and stored outputs are deleted. The old key is not needed, and the ledger may be missing if
-    its key exists.
+    This deletes all spending, budgets and stored outputs. The old key is not needed. A missing ledger file is no error
+    if its key file exists.
     """
     _require_file(file, ledger_key)
     if not yes:
@@ -107,9 +108,9 @@ def _open_ledger(file: Path, ledger_key: Path | None) -> Ledger:
 
 
 def _require_file(file: Path, ledger_key: Path | None) -> None:
-    """Raise ``LedgerError`` if neither the ledger nor its key exists.
+    """Raise ``LedgerError`` if neither the ledger nor its key file exists.
 
-    A key without a ledger passes: opening the ledger reports that case.
+    If only the key file exists, opening the ledger reports the missing ledger.
     """
     if not file.is_file() and not get_key_path(file, ledger_key).exists():
         raise LedgerError(

@@ -1,4 +1,4 @@
-"""``textveil levels``: the guarantee and the effect of each epsilon."""
+"""``textveil levels``: list the guarantee and the effect of each epsilon."""
 
 import json
 
@@ -9,7 +9,7 @@ from textveil_cli.reports import format_levels_table
 def levels(bundle: BundleOptions, fbdd: FbddOptions, as_json: JsonOption = False) -> None:
     """List the epsilons of a bundle: their guarantees and effects on words.
 
-    FBDD has no levels: with --mechanism fbdd its effect on words is estimated from samples, at any epsilon.
+    With --mechanism fbdd, which supports any epsilon, estimate its effect on words from samples.
     """
     opened = bundle.load_sanitizer().bundle
     if not fbdd.is_requested:

@@ -1,4 +1,4 @@
-"""``textveil preview``: the kept parts of a text, before any word is randomized."""
+"""``textveil preview``: show which parts of a text are kept, without randomizing any word."""
 
 import json
 import sys
@@ -41,8 +41,9 @@ def preview(
     """Show which words of a text are kept, without randomizing any.
 
     Requires the mode names or the staircase mechanism. Function words reveal an author's style, negation, tense and
-    gender. For tables select one column or key. With --json each text is a line with its pieces: start, end, state,
-    and the reason, such as a list. The preview is as private as the text.
+    gender. For tables, select one column or key. With --json, each output line describes one text as a list of its
+    parts: start, end, state, and the reason for the state, such as the name of a list. The preview is as private as the
+    text.
     """
     sanitizer = bundle.load_sanitizer()
     is_names_mode = (protection.protect or sanitizer.bundle.default_mode) == "names"

@@ -1,4 +1,4 @@
-"""``textveil restore``: put the original words back into a reply, on this device."""
+"""``textveil restore``: replace surrogates in a reply by the original words, on this device."""
 
 import json
 import re
@@ -49,11 +49,12 @@ def restore(
     --consistent). Each file is one reply.
 
     Originals are restored in running text only. Surrogates in links, markup, code, math and JSON stay, since a program
-    that displays or runs the reply could send originals to its author.
+    that displays or runs the reply could send the originals to whoever wrote the link or the code.
 
-    A summary on standard error counts restored surrogates, and by reason those not restored, with the option that
-    restores them, and numbers that the text did not contain, which the model may have computed from replaced ones. With
-    --json each reply is one line with its text and these lists. The result is as private as the text.
+    A summary on standard error counts the restored surrogates. For each reason, it also counts the surrogates that were
+    not restored, and names the option that restores them. Finally it counts numbers that the text did not contain: the
+    model may have computed them from replaced numbers. With --json, each output line describes one reply: its text, and
+    lists of these surrogates and numbers. The result is as private as the text.
     """
     paths, policy = inputs.paths, places.parse_policy()
     if mapping is None:
@@ -94,9 +95,10 @@ def _join_lines(block: LineBatch) -> str:
 
 
 def _check_ahead(check_text: Callable[[str], None], texts: Iterator[str]) -> Iterator[str]:
-    """Yield the parts of a reply after checking all of them.
+    """Check all parts of a reply, then yield them.
 
-    Of a reply longer than 2**26 characters, check that many and yield the rest unchecked, to limit memory.
+    If a reply is longer than 2**26 characters, only that many are checked in advance and the rest is yielded unchecked,
+    to limit memory.
     """
     checked, length = [], 0
     for text in texts:

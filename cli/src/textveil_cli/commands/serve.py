@@ -1,4 +1,4 @@
-"""``textveil serve``: the sanitizer and an encoder for programs of this device, over HTTP."""
+"""``textveil serve``: offer the sanitizer and an encoder to programs on this device, over HTTP."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ServedEncoderOptions:
-    """Options of the encoder that the server offers beside the sanitizer."""
+    """Options for the encoder that the service offers in addition to the sanitizer."""
 
     heading: ClassVar[str] = "Encoder"
     encoder: Annotated[
@@ -38,14 +38,14 @@ class ServedEncoderOptions:
 
     @property
     def release_options(self) -> dict[str, Any]:
-        """Return the options of every release of the encoder."""
+        """Return the keyword arguments with which every text is encoded."""
         return {"epsilon": self.encoder_epsilon} | ({"as_text": True} if self.encoder_as_text else {})
 
     def open_encoder(self) -> Encoder | TextLabelEncoder | None:
-        """Open the encoder; return ``None`` if the command line names none.
+        """Open the encoder of ``--encoder``; return ``None`` if the user did not give this option.
 
         Raises:
-            OptionError: An encoder option is present without an encoder, or does not fit its type.
+            OptionError: An encoder option is given without ``--encoder``, or does not fit the type of the bundle.
             BundleError: The bundle cannot be used.
         """
         if self.encoder is None:
@@ -113,7 +113,7 @@ def _make_releases(
     run_ledger: "RunLedger | None",
     allows_request_units: bool,
 ) -> ServedReleases:
-    """Return the release functions of the server.
+    """Return the functions that sanitize and encode the texts of a request.
 
     With a ledger, each function spends the epsilon of a release before it returns the release.
     """

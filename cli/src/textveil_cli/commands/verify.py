@@ -1,4 +1,4 @@
-"""``textveil verify``: recheck a bundle and its bounds, or a receipt."""
+"""``textveil verify``: check a bundle and its bounds again, or check a receipt."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,6 +1,6 @@
 """Shared parts of the command lines.
 
-Lazy commands, option groups, errors, plain text, messages and progress bars.
+Commands that are imported on first use, option groups, errors, text streams, messages and progress bars.
 """
 
 from typing import TYPE_CHECKING

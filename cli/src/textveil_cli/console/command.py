@@ -1,6 +1,6 @@
-"""Command lines with lazily imported commands and options in groups.
+"""Command lines whose commands are imported on first use, with options in groups.
 
-A group is a dataclass whose fields are options, and a command takes it as one argument.
+An option group is a dataclass whose fields are options. A command takes the whole group as one argument::
 
     @dataclass(frozen=True, kw_only=True)
     class Output:
@@ -9,8 +9,8 @@ A group is a dataclass whose fields are options, and a command takes it as one a
 
     def sanitize(*, output: Output) -> None: ...
 
-A group may have groups as fields. The help lists their options under its heading, or under their own heading if it has
-none.
+A group may contain other groups as fields. The help prints all options of a group under its ``heading``. If the group
+has no heading, the help prints the options of the contained groups under their own headings.
 """
 
 import functools
@@ -43,9 +43,9 @@ _SMALL_INTEGER = re.compile(r"0|[1-9][0-9]{0,14}")
 
 
 class RepeatedOption(Exception):
-    """Error for an option with one value that the user gave twice.
+    """Usage error for an option that takes one value and that the user gave twice.
 
-    The intended value is ambiguous.
+    The parser cannot decide which of the two values the user meant.
     """
 
     exit_code = 2
@@ -56,10 +56,10 @@ class RepeatedOption(Exception):
 
 
 def _make_value_converter(option: Any) -> Any:
-    """Return a conversion to the option's type that calls typer only if ``_convert_plain_value`` cannot convert.
+    """Return a function that converts a typed value to the type of an option, mostly without pydantic.
 
-    typer from 0.29 on calls pydantic for every option, present or not; importing pydantic takes longer than sanitizing
-    a sentence.
+    From version 0.29 on, typer calls pydantic for every option, and importing pydantic takes longer than sanitizing a
+    sentence. The function calls typer only for values that ``_convert_plain_value`` cannot convert.
     """
     convert_with_typer, is_list = option.process_value, option.multiple or option.nargs == -1
 
@@ -79,11 +79,14 @@ def _make_value_converter(option: Any) -> Any:
 
 
 def _convert_plain_value(value: Any, descriptor: Any) -> Any:
-    """Convert a value as typer does, if that needs no pydantic; return ``None`` for all other values.
+    """Convert a value of the command line in the same way as typer, for types that need no pydantic.
 
     Args:
         value: A value of the command line, not ``None``.
         descriptor: typer's description of the option's type.
+
+    Returns:
+        The converted value; ``None`` if typer itself must convert or reject the value.
     """
     annotation, settings = descriptor.annotation, descriptor.parameter_info
     if type(value) is annotation:
@@ -108,17 +111,18 @@ def _convert_plain_value(value: Any, descriptor: Any) -> Any:
 
 
 class _StrictCommandMixin:
-    """Mixin that rejects repeated options with one value and reports on Ctrl-C.
+    """Mixin for commands that rejects repeated options, and prints a message after Ctrl-C.
 
-    click would silently use the last of two values. Options with a list of values, and flags that only switch something
-    on, may be repeated. After Ctrl-C the mixin reports which output remains.
+    If an option that takes one value is given twice, click would silently use the last value; this mixin raises
+    ``RepeatedOption``. Options that take a list of values, and flags without an off switch, may be repeated. The
+    message after Ctrl-C describes the output that remains.
     """
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; on Ctrl-C print which output remains.
+        """Run the command; after Ctrl-C print which output remains, and raise the interrupt again.
 
-        The message has the notes that the command attached to the interrupt, else it is derived from the options. The
-        interrupt is raised again.
+        The message consists of the notes that the command attached to the ``KeyboardInterrupt``. Without notes, the
+        options determine the message.
         """
         try:
             return cast(Any, super()).invoke(ctx)
@@ -153,9 +157,9 @@ class _StrictCommandMixin:
 
 
 def _has_one_value(option: Any) -> bool:
-    """Return whether an option has exactly one value.
+    """Return whether an option takes exactly one value.
 
-    Lists, counts, and flags without an off switch do not.
+    The result is false for lists, counts, and flags without an off switch.
     """
     return not option.multiple and not option.count and (not option.is_flag or bool(option.secondary_opts))
 
@@ -164,7 +168,7 @@ class GroupedCommand(_StrictCommandMixin, TyperCommand):
     """A command whose help lists its options under the headings of their groups."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write arguments, then options without a group, then each group."""
+        """Write the help of arguments, then of options without a group, then of each option group."""
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
@@ -180,7 +184,7 @@ class GroupedCommand(_StrictCommandMixin, TyperCommand):
 
 
 def _describe_remaining_output(options: dict[str, Any]) -> str:
-    """Describe the output that an interrupted command leaves, derived from its options."""
+    """Return which output an interrupted command leaves, according to its options."""
     output = options.get("output")
     remarks = ["the epsilon of every sampled output is spent"] if options.get("ledger") else []
     if output is not None and "resume" in options and Path(output).is_dir():
@@ -193,7 +197,7 @@ def _describe_remaining_output(options: dict[str, Any]) -> str:
 
 
 class _LazyCommands(Mapping[str, Any]):
-    """Mapping from names to commands; the first access to a name imports its command."""
+    """Read-only mapping from command names to commands; the first access to a name imports its command."""
 
     def __init__(self, package: str, names: Mapping[str, str]) -> None:
         self._package, self._names = package, names
@@ -221,7 +225,7 @@ class _LazyCommands(Mapping[str, Any]):
 
 
 class _LazyCommandGroup(_StrictCommandMixin, TyperGroup):
-    """A group of commands that are imported on their first call."""
+    """Group of commands that imports a command when it is first called."""
 
     package: str
     table: Mapping[str, str]
@@ -231,7 +235,7 @@ class _LazyCommandGroup(_StrictCommandMixin, TyperGroup):
         self.commands = cast(Any, _LazyCommands(self.package, self.table))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the purpose of each command without importing any."""
+        """Write the name and purpose of each command without importing it."""
         with formatter.section("Commands"):
             formatter.write_dl(list(self.table.items()))
 
@@ -243,14 +247,14 @@ class _LazyCommandGroup(_StrictCommandMixin, TyperGroup):
 def make_command_line(
     package: str, commands: Mapping[str, str], *, help: str, version: str | None = None, **settings: Any
 ) -> typer.Typer:
-    """Return an application, or a group of commands in one.
+    """Return a typer application that imports its commands on first use.
 
     Args:
-        package: Package of the commands: ``sanitize-corpus`` is the function ``sanitize_corpus`` of the module of that
-            name, or an application there.
-        commands: Purpose of each command by its name: the first sentence of its docstring.
+        package: Name of the package that contains the commands. The command ``sanitize-corpus`` is the function
+            ``sanitize_corpus``, or a typer application of that name, in the module ``sanitize_corpus`` of this package.
+        commands: Purpose of each command, by command name: the first sentence of its docstring.
         help: Purpose of the application.
-        version: Output of ``--version``; ``None`` for a group of commands.
+        version: Output of ``--version``; ``None`` for an application without this option.
         settings: Further arguments of ``typer.Typer``.
     """
     group = type("Group", (_LazyCommandGroup,), {"package": package, "table": commands})
@@ -277,7 +281,7 @@ def make_command_line(
 
 @dataclass(frozen=True)
 class OptionsFor:
-    """Marker that reuses an option group about a bundle for something else.
+    """Annotation that renames the options of a group about a bundle, to use them for another subject.
 
     ``Annotated[ExpectedBundleOptions, OptionsFor("encoder")]`` renames the options of ``ExpectedBundleOptions`` to, for
     example, ``--encoder-signer`` and ``--max-encoder-bytes``.
@@ -287,7 +291,7 @@ class OptionsFor:
 
 
 def expand_option_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that takes the options of its groups in place of the groups."""
+    """Return a function that takes single options, builds the option groups, and calls ``command``."""
     signature = inspect.signature(command, eval_str=True)
     parameters: list[inspect.Parameter] = []
     builders: list[tuple[str, Callable[[OptionValues], Any]]] = []
@@ -308,9 +312,17 @@ def expand_option_groups(command: Callable[..., None]) -> Callable[..., None]:
 def _expand_parameter(
     name: str, annotation: Any, default: Any, heading: str | None, options_for: OptionsFor | None
 ) -> tuple[list[inspect.Parameter], Callable[[OptionValues], Any]]:
-    """Return the parameters that replace a parameter with an option group, and a function that builds the group.
+    """Return the single options that replace a parameter, and a function that builds its value from them.
 
-    The function takes the values of these parameters.
+    Args:
+        name: Name of the parameter.
+        annotation: Its type: an option group, or a type annotated with an option.
+        default: Its default value.
+        heading: Heading of the enclosing group in the help; ``None`` if there is none.
+        options_for: Annotation that renames the options; ``None`` to keep their names.
+
+    Returns:
+        The parameters of the single options, and a function from their values by name to the value of the parameter.
     """
     base_type, *metadata = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
     options_for = next((mark for mark in metadata if isinstance(mark, OptionsFor)), options_for)

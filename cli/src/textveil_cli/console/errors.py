@@ -1,6 +1,6 @@
-"""Errors and exit codes of every command: one line per error, no traceback, no user text.
+"""Error messages and exit codes of every command: one line per error, no traceback, no user text.
 
-Exit codes: 0 success, 1 a named error, 2 wrong usage, 130 interrupted.
+Exit codes: 0 for success, 1 for a ``TextveilError``, 2 for wrong usage, 130 for Ctrl-C.
 """
 
 import os
@@ -38,15 +38,17 @@ _OPTION_SHAPE = re.compile(r"(?=.{2,40}$)(--[a-z]+(-[a-z]+)*|-[a-z])")
 
 
 def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
-    """Run a command line and return its exit code.
-
-    Usage errors name an option, never an argument: a user who forgets ``--text`` types private text in place of a
-    command. Unexpected errors are reported by type and source line, since their message could hold user text.
+    """Run a command line, print one line for an error, and return the exit code.
 
     Args:
         app: The application.
         name: Its name, for messages.
-        arguments: The command line; ``sys.argv`` if left out.
+        arguments: The arguments of the command line; ``None`` for those of ``sys.argv``.
+
+    Privacy:
+        A message about wrong usage names an option, never an argument, since a user who forgets ``--text`` types
+        private text in place of a command. An unexpected error is reported by its type and source line alone, since its
+        message could contain private text.
     """
     _install_termination_handlers()
     command = typer.main.get_command(app)
@@ -95,9 +97,10 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
 
 
 def _get_help_command(command: Any, name: str, arguments: list[str] | None) -> str:
-    """Return the help command for the longest known command path in the arguments.
+    """Return the help command to recommend, such as ``textveil ledger --help``.
 
-    An unknown word may be private text and is left out.
+    It contains the longest sequence of command names at the start of the arguments. An unknown word may be private
+    text, so the result never contains it.
     """
     for word in sys.argv[1:] if arguments is None else arguments:
         command = getattr(command, "commands", {}).get(word)
@@ -108,9 +111,9 @@ def _get_help_command(command: Any, name: str, arguments: list[str] | None) -> s
 
 
 def _describe_usage_error(error: Any, name: str) -> str:
-    """Describe a usage error.
+    """Return the message for an error of the command line parser.
 
-    Typer has its own copy of click since 0.26, so the function compares exception types by name.
+    From version 0.26 on, typer contains its own copy of click, so the function compares the names of error types.
     """
     class_names = [kind.__name__ for kind in type(error).__mro__]
     description = next((_USAGE_ERRORS[kind] for kind in class_names if kind in _USAGE_ERRORS), None)
@@ -151,9 +154,9 @@ def _describe_usage_error(error: Any, name: str) -> str:
 
 
 def _describe_accepted_values(option: Any) -> str:
-    """Describe the values that an option accepts.
+    """Return a description of the values that an option accepts.
 
-    Typer has its own type description since 0.29, and click's type before.
+    The description comes from typer from version 0.29 on, and from click before.
     """
     option_type = getattr(option, "type_descriptor", None) or option.type
     choices = getattr(option_type, "choices", None)
@@ -167,7 +170,7 @@ def _describe_accepted_values(option: Any) -> str:
 
 
 def _find_similar_commands(error: Any) -> list[str]:
-    """Return the commands of this program with a name close to the typed one."""
+    """Return the commands of this program whose names are similar to the unknown command of ``error``."""
     commands = getattr(getattr(getattr(error, "ctx", None), "command", None), "commands", None) or {}
     _, _, guessed = (getattr(error, "message", None) or "").rpartition("Did you mean ")
     return sorted(name for name in commands if f"'{name}'" in guessed)
@@ -179,7 +182,7 @@ def _print_error(message: str, code: int) -> int:
 
 
 def _install_termination_handlers() -> None:
-    """Turn SIGTERM and SIGHUP into ``SystemExit``, so that no temporary file remains."""
+    """Raise ``SystemExit`` on SIGTERM and SIGHUP, so that clean-up code deletes temporary files."""
 
     def leave(number: int, frame: object) -> None:
         raise SystemExit(128 + number)

@@ -1,4 +1,4 @@
-"""Arguments of the user's own entity types: patterns, and the file of listed persons."""
+"""Options for the user's own entity types: regular expressions, and a file of known persons."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -11,10 +11,10 @@ MAX_KNOWN_BYTES = 1 << 24
 
 
 def parse_patterns(arguments: Iterable[str], option: str = "--pattern") -> dict[str, str]:
-    """Return the pattern of each type, from arguments ``NAME=REGEX``.
+    """Return the regular expression of each entity type, from arguments of the form ``NAME=REGEX``.
 
     Raises:
-        OptionError: An argument has another form, or two have one name.
+        OptionError: An argument has another form, or two arguments have the same name.
 
     >>> parse_patterns(["employee=EMP[0-9]{5}"])
     {'employee': 'EMP[0-9]{5}'}
@@ -31,13 +31,13 @@ def parse_patterns(arguments: Iterable[str], option: str = "--pattern") -> dict[
 
 
 def read_known_persons(path: Path, option: str = "--known") -> list[str]:
-    """Return the lines of a file of listed persons, blank lines and comments included.
+    """Return all lines of a file of known persons.
 
-    So an error can give the number of a line.
+    Blank lines and comments are included, so that a later error can give the correct line number.
 
     Raises:
-        InputError: The file cannot be read, is too large, or names no person. The message has no content of the file,
-            and no cause, since that may hold content.
+        InputError: The file cannot be read, is too large, or names no person. The error has no content of the file, and
+            no cause, since a cause could contain content.
     """
     content = None
     with suppress(OSError, UnicodeDecodeError):

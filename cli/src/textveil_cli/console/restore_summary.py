@@ -1,4 +1,4 @@
-"""One-line summary of a restored reply: numbers of restored surrogates, and reasons."""
+"""Summary of a restored reply in one line: how many surrogates were restored, and why others were not."""
 
 from textveil.formatting import format_count
 from textveil.text import RestoreReport, SkipReason
@@ -18,7 +18,7 @@ _REASONS = {
 
 
 def describe_restore_report(report: RestoreReport) -> str:
-    """Describe how many surrogates were restored or not, why, and the options that help."""
+    """Return how many surrogates were restored, why others were not, and which options help."""
     description = f"{format_count(len(report.restored), 'surrogate')} restored"
     reasons = report.count_reasons()
     if reasons:

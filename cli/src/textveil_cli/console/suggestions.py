@@ -1,4 +1,8 @@
-"""Suggestions for an unknown option: names from other tools first, then similar spellings."""
+"""Suggestions for an unknown option.
+
+If the option belongs to another tool, the suggestion is the corresponding option of this program; otherwise it is an
+option with a similar name.
+"""
 
 from collections.abc import Iterable
 from difflib import SequenceMatcher
@@ -62,10 +66,10 @@ _EPSILON_HINT = " Use an epsilon that textveil levels lists"
 
 
 def suggest_option(typed: str, options: Iterable[str]) -> str:
-    """Return the suggestion for an unknown option: a question, a sentence or "".
+    """Return a suggestion for an unknown option, as a question or a sentence; "" if there is none.
 
     Args:
-        typed: The option; the answer contains nothing of it.
+        typed: The unknown option. The suggestion contains no part of it, since it may be private text.
         options: The options of the command.
     """
     name, existing = typed.lstrip("-").lower(), {*options}
@@ -83,9 +87,9 @@ def suggest_option(typed: str, options: Iterable[str]) -> str:
 
 
 def _find_similar_options(name: str, options: list[str]) -> list[str]:
-    """Return the options that share a prefix with ``name``, else those of similar spelling.
+    """Return the options that share a prefix with ``name``; without any, the options of similar spelling.
 
-    click's own suggestions also compare the dashes.
+    The suggestions of click itself are not used, since click also compares the leading dashes.
     """
     with_same_start = [
         each for each in options if (len(name) > 2 and each[2:].startswith(name)) or name.startswith(f"{each[2:]}-")

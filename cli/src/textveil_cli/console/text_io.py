@@ -1,6 +1,6 @@
 """Plain text input and output of commands: files, standard streams, messages and progress bars.
 
-Errors name a file or stream without its content.
+Error messages name a file or stream, and never contain its content.
 """
 
 import codecs
@@ -29,9 +29,9 @@ _DATA_FILE_NAME = re.compile(r"[\w.+-]{1,60}\.(?:txt|md|log|csv|tsv|jsonl?|ndjso
 
 
 def print_message(message: str) -> None:
-    """Print a line on standard error, and ignore a closed or broken stream.
+    """Print a line on standard error; do nothing if standard error is closed.
 
-    Data never goes there.
+    Use it for messages alone: results belong on standard output.
     """
     if sys.stderr is not None:
         with suppress(OSError):
@@ -39,7 +39,7 @@ def print_message(message: str) -> None:
 
 
 def print_unless_quiet(message: str, quiet: bool) -> None:
-    """Print a message of ``textveil`` on standard error, unless ``quiet``."""
+    """Print a message on standard error, after the name of the program, unless ``quiet`` is true."""
     if not quiet:
         print_message(f"textveil: {message}")
 
@@ -62,10 +62,10 @@ def open_standard_output() -> Iterator[TextWriter]:
 
 
 def open_output(path: Path | None, *, private: bool = False) -> AbstractContextManager[TextWriter]:
-    """Open an output: standard output, or a file that appears complete or not at all.
+    """Open an output for writing: standard output, or a file that is written completely or not at all.
 
     Args:
-        path: The file; ``None`` is standard output.
+        path: Path of the file; ``None`` for standard output.
         private: Whether only the owner may read the file.
 
     Raises:
@@ -84,18 +84,18 @@ def make_printable(name: str) -> str:
 
 
 def get_safe_file_name(path: str | Path) -> str:
-    """Return the last component of a path for messages, or "" if it may be private text.
+    """Return the last component of a path for messages; "" if the path may be private text.
 
-    The name is returned if the path exists or ends like a data file.
+    A path counts as safe if it exists, or if it ends like the name of a data file.
     """
     file = os.path.basename(os.path.normpath(path))
     return make_printable(file) if os.path.exists(path) or _DATA_FILE_NAME.fullmatch(file) else ""
 
 
 def name_inputs(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each input path with its name for messages.
+    """Yield each input path with a name for messages.
 
-    The name of a path that may be private text is its position alone ("input 1 of 2").
+    If a path may be private text, its name is its position alone, such as ``input 1 of 2``.
     """
     for number, path in enumerate(paths, 1):
         safe_name = get_safe_file_name(path)
@@ -140,23 +140,28 @@ def open_input(path: str, name: str) -> Iterator[tuple[int, int]]:
 
 
 def read_inputs(paths: Sequence[str]) -> Iterator[Iterator[LineBatch]]:
-    """Yield an iterator of lines for each input; see ``read_lines``."""
+    """Yield for each input an iterator over its lines, as ``read_lines`` returns it."""
     for path, name in name_inputs(paths):
         with open_input(path, name) as (descriptor, _):
             yield read_lines(descriptor, name)
 
 
 def iterate_lines(paths: Sequence[str]) -> Iterator[str]:
-    """Return an iterator over the lines of all inputs, as they arrive."""
+    """Yield the lines of all inputs, one after the other, as soon as they arrive."""
     return (line for found in read_inputs(paths) for lines, _, _ in found for line in lines)
 
 
 def read_word_list(path: Path | None, option: str) -> list[str]:
-    """Read a word list, one word a line, without a byte order mark; empty for ``None``.
+    """Return the words of a file that has one word per line; an empty list if ``path`` is ``None``.
+
+    A byte order mark is dropped.
+
+    Args:
+        path: The file.
+        option: The option that names the file, for errors.
 
     Raises:
-        InputError: The file of ``option`` cannot be read. The error has no cause, as the cause may hold content of the
-            file.
+        InputError: The file cannot be read. The error has no cause, since a cause could contain content of the file.
     """
     if path is None:
         return []
@@ -166,21 +171,23 @@ def read_word_list(path: Path | None, option: str) -> list[str]:
 
 
 def read_lines(descriptor: int, name: str, remedy: str = "save it as UTF-8") -> Iterator[LineBatch]:
-    """Yield lines as they arrive.
+    """Yield the lines of an input in batches, as soon as they arrive.
 
-    Lines end with a line feed; a carriage return before it is white space and stays in the line. A byte order mark at
-    the start is dropped.
+    A line ends with a line feed. A carriage return before the line feed stays in the line, as white space. A byte order
+    mark at the start of the input is dropped.
 
     Args:
-        descriptor: An open file descriptor, read to its end and left open.
-        name: Name of the input in errors ("input 1").
+        descriptor: An open file descriptor, which is read to its end and left open.
+        name: Name of the input in errors, such as ``input 1``.
         remedy: Advice for an input that is not UTF-8.
 
     Yields:
-        The lines that have arrived, whether the last of them ended with a line feed, and the bytes consumed.
+        For each batch its lines, whether the last line ends with a line feed, and the number of bytes read from the
+        input so far.
 
     Raises:
-        InputError: Bytes that are not UTF-8, with their offset, after all lines before them.
+        InputError: The input cannot be read or is not UTF-8. All lines before the invalid bytes are yielded first; the
+            message gives the offset of the invalid bytes.
     """
     offset = 0  # of the first byte of `pending`
     pending: list[bytes] = []
@@ -213,16 +220,25 @@ def read_lines(descriptor: int, name: str, remedy: str = "save it as UTF-8") -> 
 
 
 def merge_line_batches(batches: Iterable[LineBatch]) -> Iterator[LineBatch]:
-    """Yield all lines of an input as one item after the last of them; nothing if empty."""
+    """Yield all lines of an input as one batch, after the last line has arrived.
+
+    Nothing is yielded for an empty input.
+    """
     collected = list(batches)
     if collected:
         yield [line for lines, _, _ in collected for line in lines], *collected[-1][1:]
 
 
 def _decode_lines(block: bytes, *, first: bool) -> tuple[list[str], bool, int | None]:
-    """Decode a block and return its lines, whether the last one ended, and an error offset.
+    """Decode a block of bytes to lines.
 
-    The offset is that of the first bad byte after the lines, or ``None``.
+    Args:
+        block: The bytes.
+        first: Whether the block is the start of the input and may have a byte order mark.
+
+    Returns:
+        The lines before the first invalid byte, whether the last of them ends with a line feed, and the offset of the
+        first invalid byte after these lines (``None`` if all bytes are valid UTF-8).
     """
     if first and _suggest_encoding(
         block
@@ -242,22 +258,22 @@ def _decode_lines(block: bytes, *, first: bool) -> tuple[list[str], bool, int | 
 
 
 def _suggest_encoding(block: bytes) -> str:
-    """Return advice if the first bytes of an input are not UTF-8, else ""."""
+    """Return advice for an input whose first bytes belong to another encoding or format; else ""."""
     wide = b"\0" in block[:2] or block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return ": the file is UTF-16 or not text; save it as UTF-8" if wide else ""
 
 
 @contextmanager
 def show_progress_bars(*, enabled: bool = True, in_bytes: bool = False) -> Iterator[StageProgressReporter]:
-    """Show a bar for each stage of long work, with elapsed and remaining time.
+    """Show a progress bar for each stage of long work, with elapsed and remaining time.
 
     Args:
         enabled: Whether to show bars at all.
-        in_bytes: Whether steps are bytes.
+        in_bytes: Whether the steps of a stage are bytes.
 
     Yields:
-        A callback that takes a stage, its finished steps and the total. The name of a stage may have a suffix after a
-        tab, such as a rate.
+        A callback that takes the name of a stage, the number of finished steps, and the total number of steps. After a
+        tab, the name may have a suffix such as a rate.
     """
     if not enabled or sys.stderr is None or not sys.stderr.isatty():
         yield lambda stage, done, total: None
@@ -292,18 +308,18 @@ def show_progress_bars(*, enabled: bool = True, in_bytes: bool = False) -> Itera
 def show_byte_progress(
     label: str, size: int, min_bytes: int, *, quiet: bool, to_file: bool
 ) -> Iterator[Callable[..., None]]:
-    """Show a bar over the bytes of large files, unless data goes to the same terminal.
+    """Show a progress bar over the bytes of a large file, unless results go to the same terminal.
 
     Args:
         label: Text before the bar.
-        size: Total bytes, 0 if unknown.
-        min_bytes: Minimum size for a bar; smaller inputs finish before anyone could read it.
+        size: Total bytes; 0 if unknown.
+        min_bytes: Smallest ``size`` for which a bar is shown.
         quiet: Whether to show no bar.
-        to_file: Whether the data goes to a file instead of standard output.
+        to_file: Whether the results are written to a file instead of standard output.
 
     Yields:
-        A callback that takes the finished bytes and, if rows are counted, the finished rows; the bar then has their
-        rate.
+        A callback that takes the number of finished bytes and, optionally, the number of finished rows. With rows, the
+        bar also shows the rows per second.
     """
     enabled = not quiet and size >= min_bytes and (to_file or not sys.stdout.isatty())
     start_time = time.monotonic()

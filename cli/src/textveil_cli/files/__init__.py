@@ -1,9 +1,13 @@
-"""Streaming rewrite of CSV, TSV, JSON lines and Parquet files, packed or not.
+"""Streaming rewrite of CSV, TSV, JSON lines and Parquet files, compressed or not.
 
-Inputs are files or folders. Cells outside the selection keep their bytes. Each output appears complete or not at all.
+Inputs are files or folders. Cells outside the selected columns keep their bytes. Each output file is written completely
+or not at all.
 
-``ColumnSelection`` has the columns and formats of a run, ``find_source_files`` lists the files and their outputs, a
-``BlockSanitizer`` rewrites texts, ``sanitize_files`` runs over all files, and ``RunManifest`` lists the finished ones.
+- ``ColumnSelection`` has the format and the columns to rewrite.
+- ``find_source_files`` lists the input files and their output paths.
+- ``BlockSanitizer`` rewrites texts.
+- ``sanitize_files`` runs over all files.
+- ``RunManifest`` records the finished files.
 """
 
 from typing import TYPE_CHECKING

@@ -1,6 +1,6 @@
-"""Rows of tables, blocks of rows that are rewritten together, and counts of both.
+"""Rows of tables, and blocks of rows that are rewritten together; their counts.
 
-A row has bytes that stay unchanged, and cells to rewrite. A block has complete rows and complete documents.
+A row consists of bytes to copy and cells to rewrite. A block consists of complete rows and complete documents.
 """
 
 import codecs
@@ -22,9 +22,11 @@ LONG_TEXT = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class WithheldDocument:
-    """Placeholder of a document that is not released: the reason, and the class of the error.
+    """Placeholder for a document that must not be released, in place of its rewritten text.
 
-    The error is raised if the run has no file for rejected rows.
+    Attributes:
+        reason: Why the document is withheld.
+        error: Class of the error to raise if the run has no file for rejected rows.
     """
 
     reason: str
@@ -37,16 +39,15 @@ NO_PRIVACY_UNIT = WithheldDocument("the --privacy-unit-column is empty")
 
 @dataclass(frozen=True, slots=True)
 class RewrittenDocuments:
-    """Result of rewriting some documents.
+    """Rewritten texts of several documents, with counts for each document.
 
     Attributes:
-        texts: New texts of all documents, one document after the other; ``WithheldDocument`` for documents that are not
-            released.
-        tokens: Number of tokens whose epsilon each document spends; ``WithheldDocument`` for documents that are not
-            released.
-        randomized_words: In the mode names, the number of randomized words in each document; else empty.
-        replaced_words: In the mode names, the number of words in each document that are on no list and are replaced;
-            else empty.
+        texts: New texts of all documents, one document after the other. Each text of a withheld document is replaced by
+            a ``WithheldDocument``.
+        tokens: For each document the number of tokens whose epsilon it spends, or a ``WithheldDocument``.
+        randomized_words: In the mode ``names``, the number of randomized words in each document; otherwise empty.
+        replaced_words: In the mode ``names``, the number of words in each document that are on no list and are
+            therefore replaced; otherwise empty.
     """
 
     texts: Sequence[str | WithheldDocument]
@@ -57,7 +58,7 @@ class RewrittenDocuments:
 
     @property
     def is_complete(self) -> bool:
-        """Return whether all documents are released."""
+        """Return whether all documents may be released, so that none is withheld."""
         return not any(isinstance(tokens, WithheldDocument) for tokens in self.tokens)
 
 
@@ -66,12 +67,14 @@ NO_TEXTS = RewrittenDocuments([], [])
 
 
 class DocumentGroup(NamedTuple):
-    """Documents of one row, or of rows with the same document key; all are released, or none.
+    """Documents that are all released or all withheld.
+
+    They are the documents of one row, or of all rows with the same document key.
 
     Attributes:
-        privacy_units: Privacy units in which each document spends epsilon: "" for a row without one, ``None`` for the
-            unit of the run.
-        documents: Number of documents.
+        privacy_units: Names of the privacy units in which each document spends epsilon. The name "" stands for a row
+            whose unit is empty, and ``None`` for the privacy unit of the run.
+        documents: Number of documents in the group.
     """
 
     privacy_units: tuple[str | None, ...]
@@ -79,7 +82,7 @@ class DocumentGroup(NamedTuple):
 
 
 class DocumentBlock(Protocol):
-    """A block of documents that are rewritten together and released in groups."""
+    """Protocol of a block of documents that are rewritten together and released in groups."""
 
     @property
     def texts(self) -> list[str]:
@@ -93,26 +96,28 @@ class DocumentBlock(Protocol):
 
     @property
     def groups(self) -> list[DocumentGroup]:
-        """Return the groups of documents that are released together, with their privacy units."""
+        """Return the groups of documents that are all released or all withheld, with their privacy units."""
         ...
 
 
 @dataclass(slots=True, kw_only=True)
 class TableRow:
-    """A row, split into parts.
+    """A row of a table, split into parts; some parts are cells to rewrite.
 
-    Headings and blank lines are rows without texts and have the number 0.
+    Headings and blank lines are rows without texts, with the number 0.
 
     Attributes:
         number: Number of the row in its file, from 1, not counting the heading.
-        line: Number of its first line in the file, from 1.
-        parts: All bytes except the line end; the row is these parts, joined by the ``separator`` of its format.
-        text_positions: Indices of the parts that are cells to rewrite; empty cells and nulls are not.
-        texts: Text of each of these cells.
-        columns: Column or key of each of these cells; empty for plain text.
-        end: The line end.
-        key: Value of the document key; ``None`` without one.
-        privacy_unit: Value of the column of privacy units, "" where it is empty; ``None`` without such a column.
+        line: Number of the first line of the row in its file, from 1.
+        parts: All bytes of the row except the line end. Joined by the ``separator`` of the ``RowLayout``, they are the
+            row.
+        text_positions: Indices in ``parts`` of the cells to rewrite, without empty cells and nulls.
+        texts: Decoded text of each cell to rewrite.
+        columns: Column or key of each cell to rewrite; empty for plain text.
+        end: Bytes of the line end.
+        key: Value of the document key; ``None`` if the run has no document key.
+        privacy_unit: Value of the column that names the privacy unit, "" for an empty cell; ``None`` if the run has no
+            such column.
     """
 
     number: int
@@ -128,7 +133,7 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RejectedRow:
-    """A rejected row: its position, the reason, its bytes, and the class of its error.
+    """A row that the run cannot rewrite: its position, the reason, its bytes, and the class of the error.
 
     It contains text of the file, so it is as private as the file.
     """
@@ -141,34 +146,36 @@ class RejectedRow:
 
 
 class RowLayout(Protocol):
-    """Splits the lines of one file into rows."""
+    """Protocol of objects that split the lines of one file into rows."""
 
     separator: bytes
 
     def split_rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[TableRow | RejectedRow]:
-        """Yield the rows of some lines, line ends included.
+        """Yield the rows that end in the given lines.
 
-        If the last row is not complete, it is yielded by the next call, together with the next lines. With ``last``
-        no further lines follow.
+        Args:
+            lines: The next lines of the file, with their line ends.
+            last: Whether these are the last lines of the file. Otherwise an incomplete row at their end is kept, and
+                the next call yields it.
         """
         ...
 
     def encode_cell(self, text: str) -> bytes:
-        """Return the bytes of a rewritten cell."""
+        """Return the bytes of a rewritten cell, with the quotes and escapes of the format."""
         ...
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Continue the counts after this many earlier rows and lines."""
+        """Begin to count at the given numbers of earlier rows and lines, for a shard in the middle of a file."""
         ...
 
 
 def encode_long_text(text: str, encode: Callable[[str], bytes], enclosing: bytes) -> bytes:
-    """Encode a long text in parts: encoding it at once would need memory for two more copies.
+    """Encode a long text part by part, since encoding all of it at once needs memory for two more copies.
 
     Args:
         text: The text.
-        encode: Encoder of a part; it must treat each character independently.
-        enclosing: Bytes before and after the whole text.
+        encode: Encoder of a part; it must encode each character independently of the others.
+        enclosing: Bytes to write before and after the whole text, such as a quote.
     """
     encoded = bytearray(enclosing)
     for start in range(0, len(text), LONG_TEXT):
@@ -182,7 +189,7 @@ class TextBlock:
     """Rows of complete documents that are rewritten together.
 
     Attributes:
-        rows: The rows.
+        rows: The rows, including headings and blank lines.
         rejected: Rejected rows.
         document_sizes: Number of texts in each document, in the order of ``texts``.
     """
@@ -196,22 +203,22 @@ class TextBlock:
 
     @property
     def row_count(self) -> int:
-        """Return the number of rows without headings and blank lines."""
+        """Return the number of rows, not counting headings and blank lines."""
         return sum(1 for row in self.rows if row.number)
 
     @property
     def texts(self) -> list[str]:
-        """Return the texts of all rows."""
+        """Return the texts to rewrite of all rows."""
         return [text for row in self.rows for text in row.texts]
 
     def iterate_cells(self) -> Iterator[tuple[int, str]]:
-        """Yield the number of the row and the column of each text, in the order of ``texts``."""
+        """Yield for each text the number of its row and its column (or key), in the order of ``texts``."""
         for row in self.rows:
             yield from ((row.number, column) for column in row.columns or [""] * len(row.texts))
 
     @property
     def groups(self) -> list[DocumentGroup]:
-        """Return the groups of documents that are released together, in order."""
+        """Return the groups of documents that are all released or all withheld, in order."""
         if self._document == "key":
             documents = (of_key for _, of_key in groupby(_select_rows_with_texts(self.rows), lambda row: row.key))
             return [DocumentGroup(tuple(dict.fromkeys(row.privacy_unit for row in of_key)), 1) for of_key in documents]
@@ -224,11 +231,11 @@ class TextBlock:
     def insert_texts(self, rewritten: RewrittenDocuments) -> list[bytes]:
         """Return the bytes of the rows with their rewritten texts.
 
-        Rows with a withheld text become rejected rows.
+        Rows with a withheld text are moved to ``rejected``.
 
         Returns:
-            One byte string. If a text has at least ``LONG_TEXT`` characters, one byte string for each cell, since
-            joining them would need memory for two more copies of the text.
+            One byte string with all rows. If a text has at least ``LONG_TEXT`` characters, a separate byte string for
+            each cell and separator, since joining them would need memory for two more copies of the text.
         """
         texts = cast(
             list[str], rewritten.texts if rewritten.is_complete else self._reject_withheld_rows(rewritten.texts)
@@ -248,7 +255,7 @@ class TextBlock:
         return output if has_long_text else [b"".join(output)]
 
     def _reject_withheld_rows(self, texts: Sequence[str | WithheldDocument]) -> list[str]:
-        """Reject the rows that have a withheld text, and return the texts of the others."""
+        """Move the rows with a withheld text to ``rejected``, and return the texts of the other rows."""
         remaining, released, released_rows = iter(texts), list[str](), list[TableRow]()
         for row in self.rows:
             row_texts = [*islice(remaining, len(row.text_positions))]
@@ -267,17 +274,17 @@ class TextBlock:
 
 @dataclass(frozen=True, kw_only=True)
 class RunCounts:
-    """Counts of one file, or of all files.
+    """Counts of the output of one file, or of all files of a run.
 
     Attributes:
-        rows: Rows in the output.
-        documents: Documents: cells, lines, or groups of these.
-        tokens: Tokens whose epsilon is spent; for the staircase mechanism, randomized words.
-        max_tokens: Tokens of the longest document.
-        rejected_rows: Rejected rows.
-        randomized_words: In the mode names, randomized words.
-        replaced_words: In the mode names, words on no list that are replaced.
-        mostly_replaced_documents: Documents of 12 or more words of which under half are kept.
+        rows: Number of rows in the output.
+        documents: Number of documents (a document is a cell or line, or several of them; see ``ColumnSelection``).
+        tokens: Number of tokens whose epsilon is spent; for the staircase mechanism, of randomized words.
+        max_tokens: Number of such tokens in the longest document.
+        rejected_rows: Number of rejected rows.
+        randomized_words: In the mode ``names``, the number of randomized words.
+        replaced_words: In the mode ``names``, the number of words that are on no list and are therefore replaced.
+        mostly_replaced_documents: Number of documents with at least 12 words of which less than half are kept.
     """
 
     rows: int = 0
@@ -303,17 +310,19 @@ class RunCounts:
 
 
 def sanitize_block(sanitizer: Sanitizer, texts: list[str], sizes: list[int], options: Options) -> RewrittenDocuments:
-    """Sanitize documents.
+    """Sanitize several documents, each of one or more texts.
+
+    If a document is too long for consistent replacement, it is withheld. The results of all other documents are then
+    discarded unreleased, and each document is sanitized again on its own.
 
     Args:
         sanitizer: The sanitizer.
         texts: Texts of all documents, one document after the other.
         sizes: Number of texts in each document.
-        options: As in ``Sanitizer.sanitize``.
+        options: Options of ``Sanitizer.sanitize``.
 
     Privacy:
-        A release of every document. If one is too long for consistent replacement, the results of the others are
-        discarded unreleased, and each document is sanitized again alone.
+        Releases every document once, with the guarantee of ``Sanitizer.sanitize``.
     """
     if not options.get("consistent") and len(texts) == len(sizes):
         results = sanitizer.sanitize_batch(texts, **options)
@@ -336,7 +345,7 @@ def sanitize_block(sanitizer: Sanitizer, texts: list[str], sizes: list[int], opt
 
 
 def _collect_results(texts: Iterable[Sequence[str]], results: Sequence[Any]) -> RewrittenDocuments:
-    """Return texts with the counts of their results or documents."""
+    """Return rewritten texts together with the counts of their results, one result per document."""
     randomized, replaced = [one.randomized_words for one in results], [one.replaced_words for one in results]
     return RewrittenDocuments(
         [text for of_one in texts for text in of_one],
@@ -347,15 +356,17 @@ def _collect_results(texts: Iterable[Sequence[str]], results: Sequence[Any]) -> 
 
 
 def split_lines(chunks: Iterable[bytes], max_bytes: int, name: str) -> Iterator[tuple[list[bytes], bool]]:
-    """Yield lists of complete lines with their line ends, and for each whether it is the last.
+    """Yield batches of complete lines, and for each batch whether it is the last one.
+
+    The lines keep their line ends.
 
     Args:
         chunks: Bytes as they arrive.
-        max_bytes: Maximum bytes of a line; reading stops there.
+        max_bytes: Maximum bytes of a line. Reading stops as soon as a line is longer.
         name: Name of the file in errors.
 
     Raises:
-        FieldTooLong: A line is longer.
+        FieldTooLong: A line is longer than ``max_bytes``.
     """
     pending: list[bytes] = []
     size = 0
@@ -377,7 +388,7 @@ def split_lines(chunks: Iterable[bytes], max_bytes: int, name: str) -> Iterator[
 def read_blocks(
     layout: RowLayout, chunks: Iterable[bytes], selection: ColumnSelection, name: str
 ) -> Iterator[TextBlock]:
-    """Yield the rows of a file in blocks, as they arrive.
+    """Yield the rows of a file in blocks, as soon as they arrive.
 
     Args:
         layout: Splits the lines of the file into rows.
@@ -386,7 +397,8 @@ def read_blocks(
         name: Name of the file in errors.
 
     Raises:
-        TextveilError: The rest of the file cannot be read; a single rejected row is no error here.
+        TextveilError: The rest of the file cannot be read. A row that cannot be rewritten raises no error here; it is
+            in ``rejected`` of its block.
     """
     open_document: list[TableRow] = []  # rows of a document that the next lines may continue
     earlier_keys: set[int] = set()
@@ -415,10 +427,13 @@ def read_blocks(
 
 
 def remove_byte_order_mark(lines: list[bytes], name: str) -> list[TableRow]:
-    """Remove a byte order mark from the first line, and return it as a row if present.
+    """Remove a byte order mark from the first line of a file.
+
+    Returns:
+        A list with one ``TableRow`` that contains the mark, so that the output has it too; empty if there is no mark.
 
     Raises:
-        InputError: The lines are UTF-16.
+        InputError: The file is UTF-16.
     """
     first = lines[0]
     if b"\0" in first[:2] or first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -432,12 +447,20 @@ def remove_byte_order_mark(lines: list[bytes], name: str) -> list[TableRow]:
 def _split_last_document(
     rows: list[TableRow], rejected: list[RejectedRow], earlier_keys: set[int], separator: bytes, *, last: bool
 ) -> tuple[list[TableRow], list[TableRow]]:
-    """Split off the rows of the last document, which the next lines may continue.
+    """Split off the rows of the last document, since the next lines of the file may continue it.
 
-    Rows of a document are rejected if earlier rows of it are separated from them by another document.
+    All rows of a document must be adjacent. A row whose document key already occurred before the rows of another
+    document is rejected.
+
+    Args:
+        rows: Rows of the file, in order.
+        rejected: List to which rejected rows are added.
+        earlier_keys: Hashes of the document keys of completed documents; this function adds to it.
+        separator: Bytes between the parts of a row.
+        last: Whether these are the last rows of the file, so that the last document is complete.
 
     Returns:
-        The rows before the last document, and the rows of the last one.
+        The rows before the last document, and the rows of the last document.
     """
     accepted: list[TableRow] = []
     key, is_repeated = None, False
@@ -463,7 +486,7 @@ def _split_last_document(
 
 
 def _count_texts(rows: list[TableRow], document: str) -> list[int]:
-    """Return the number of texts in each document."""
+    """Return the number of texts in each document; ``document`` is as in ``ColumnSelection``."""
     if document == "cell":
         return [1 for row in rows for _ in row.texts]
     if document == "key":
@@ -473,5 +496,5 @@ def _count_texts(rows: list[TableRow], document: str) -> list[int]:
 
 
 def _select_rows_with_texts(rows: list[TableRow]) -> list[TableRow]:
-    """Return the rows with texts; blank lines do not split a document."""
+    """Return the rows that have texts, so that a blank line between rows does not divide a document."""
     return [row for row in rows if row.texts]

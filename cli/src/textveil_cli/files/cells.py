@@ -1,4 +1,4 @@
-"""Reader of one column of a table, for commands that write one line per row."""
+"""Reader of the texts of one column, for commands that write one output line per row."""
 
 from collections.abc import Iterator
 
@@ -14,13 +14,13 @@ from textveil_cli.files.sources import InputStream
 
 
 def read_cells(file: InputStream, selection: ColumnSelection, name: str) -> Iterator[LineBatch]:
-    """Yield the texts of a column as they arrive, in the form of ``read_lines``.
+    """Yield the texts of a column in batches, as soon as they arrive, in the same form as ``read_lines``.
 
-    An empty cell is an empty text.
+    An empty cell is yielded as an empty text.
 
     Args:
-        file: The file.
-        selection: Its format, and the one column or key.
+        file: The open file.
+        selection: Format of the file, and the one column or key to read.
         name: Name of the file in errors.
 
     Raises:

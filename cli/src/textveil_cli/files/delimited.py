@@ -1,4 +1,4 @@
-"""CSV and TSV (RFC 4180): rewrite selected cells, and keep all other bytes."""
+"""CSV and TSV files (RFC 4180): split lines into rows, encode rewritten cells, and copy other bytes."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -17,9 +17,9 @@ _LINE_ENDS = (b"", b"\n", b"\r\n")
 
 
 class DelimitedLayout:
-    """Splits the lines of a CSV or TSV file into rows.
+    """``RowLayout`` that splits the lines of a CSV or TSV file into rows.
 
-    A cell in quotes may contain delimiters and line ends, and a quote in it is doubled. In a cell that does not
+    A cell in quotes may contain delimiters and line ends; a quote inside it is written twice. In a cell that does not
     begin with a quote, quotes are ordinary characters. Blank lines are copied.
 
     Args:
@@ -47,7 +47,7 @@ class DelimitedLayout:
         self._quoted_row = _QuotedRow()
 
     def split_rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[TableRow | RejectedRow]:
-        """Yield the rows of some lines; see ``RowLayout``.
+        """Yield the rows that end in the given lines; see ``RowLayout.split_rows``.
 
         Raises:
             ColumnError: A selected column is missing or appears twice, or a file with a header is empty.
@@ -86,13 +86,13 @@ class DelimitedLayout:
             raise ColumnError(f"{self._name}: the file is empty: the header is missing")
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Continue the counts of rows and lines from these numbers; see ``RowLayout``."""
+        """Begin to count at the given numbers of earlier rows and lines; see ``RowLayout.set_position``."""
         self._row, self._line = rows, lines
 
     def encode_cell(self, text: str) -> bytes:
-        """Return the bytes of a cell, in quotes only if its new text needs them.
+        """Return the bytes of a rewritten cell, in quotes only if the text contains special characters.
 
-        Characters that the file's encoding does not have become ``?``.
+        Characters that the file's encoding lacks become ``?``.
         """
         needs_quotes = not text or self._quoting_pattern.search(text) is not None
         if len(text) >= LONG_TEXT:
@@ -100,11 +100,11 @@ class DelimitedLayout:
         return b'"%b"' % self._escape_quotes(text) if needs_quotes else text.encode(self._codec, "replace")
 
     def _escape_quotes(self, text: str) -> bytes:
-        """Return the bytes of a text as they are written between the quotes of a cell."""
+        """Return the bytes of a text for a cell in quotes: each quote inside the text is written twice."""
         return text.replace('"', '""').encode(self._codec, "replace")  # a word that an old encoding lacks becomes "?"
 
     def _split_line(self, content: bytes) -> list[bytes] | None:
-        """Split a line that is one well-formed row; return ``None`` for other lines."""
+        """Return the cells of a line that is one well-formed row; ``None`` for every other line."""
         if content.count(self.separator) >= MAX_CELLS:  # unless quotes hold them, too many cells to split at once
             return None
         if b'"' not in content:
@@ -116,10 +116,14 @@ class DelimitedLayout:
         return cells if is_complete else None
 
     def _split_quoted_row(self, raw: bytes, quoted_row: "_QuotedRow") -> str | None:
-        """Split a row with quotes into cells, continuing at the position reached before.
+        """Split more of a row with quotes into cells, from the position that the previous call reached.
+
+        Args:
+            raw: Bytes of the row that have arrived.
+            quoted_row: The state of the row, which this method updates.
 
         Returns:
-            A description of the error in the row, or ``None``.
+            A description of the error in the row; ``None`` if there is no error so far.
         """
         quoted_row.is_open = False
         position = quoted_row.position
@@ -142,7 +146,7 @@ class DelimitedLayout:
                 )
 
     def _find_cell_end(self, raw: bytes, position: int) -> int:
-        """Return the end of the cell at a position; -1 if its closing quote has not arrived."""
+        """Return the end of the cell that starts at ``position``; -1 if its closing quote has not arrived."""
         if not raw.startswith(b'"', position):
             match = self._unquoted_pattern.match(raw, position)
             assert match is not None  # the pattern also matches an empty cell
@@ -156,7 +160,7 @@ class DelimitedLayout:
     def _make_row(
         self, cells: list[bytes], end: bytes, raw: bytes, line: int, error: str | None
     ) -> TableRow | RejectedRow:
-        """Return the header, a row with its texts, or a rejected row."""
+        """Return the row made of some cells: the header, a row with texts to rewrite, or a rejected row."""
         if not self._cell_count:
             if error is not None and self._selection.header:
                 raise InputError(f"{self._name}, the header: {error}")
@@ -200,7 +204,7 @@ class DelimitedLayout:
         )
 
     def _drop_columns(self, row: TableRow) -> TableRow:
-        """Return a row without the cells that the output leaves out."""
+        """Remove the cells of omitted columns from a row, and return it."""
         if self._output_columns is not None:
             row.text_positions = [self._output_columns.index(place) for place in row.text_positions]
             row.parts = [row.parts[place] for place in self._output_columns]
@@ -209,7 +213,7 @@ class DelimitedLayout:
         return row
 
     def _find_columns(self, cells: list[bytes]) -> None:
-        """Look up the selected columns in the first row."""
+        """Find the positions of all selected columns from the cells of the first row."""
         names = [cell.decode(self._codec, "replace") for cell in cells]
         names = [name[1:-1].replace('""', '"') if name.startswith('"') else name for name in names]
         if not self._selection.header:
@@ -265,7 +269,7 @@ class DelimitedLayout:
 
 
 def _suggest_delimiter(row: str, delimiter: str | None) -> str:
-    """Suggest the delimiter of a first row that has only one cell."""
+    """Return advice about the delimiter for a file whose first row has only one cell."""
     delimiter_found = max(",;|\t", key=row.count)
     if delimiter_found not in row:
         return ": check --delimiter, --csv and --tsv"
@@ -277,16 +281,18 @@ _BARE_RETURN_ERROR = "a carriage return outside quotes"
 
 
 class _QuotedRow:
-    """A row with quotes that may extend over many lines; each byte is scanned once.
+    """State of a row with quotes, which may extend over many lines.
+
+    The state makes it possible to scan each byte only once.
 
     Attributes:
-        lines: Lines so far; empty between two rows.
-        first_line: Number of the first line.
-        size: Bytes of the lines.
-        cells: Cells before the open one.
-        position: Start of the open cell; after the last cell, its end.
-        is_open: Whether the last cell has no closing quote yet.
-        quotes: Number of quotes from ``position`` on; an odd number means that the cell is still open.
+        lines: Lines of the row that have arrived; empty between two rows.
+        first_line: Number of the first line of the row.
+        size: Total bytes of the lines.
+        cells: Complete cells.
+        position: Start of the first incomplete cell; the end of the last cell if all cells are complete.
+        is_open: Whether the closing quote of the last cell has not arrived.
+        quotes: Number of quotes from ``position`` on. If it is odd, the cell is still open.
     """
 
     def __init__(self) -> None:
@@ -296,18 +302,18 @@ class _QuotedRow:
         self.is_open = False
 
     def start(self, line: bytes, number: int) -> None:
-        """Begin a row with its first line."""
+        """Begin a row with its first line; ``number`` is the number of that line in the file."""
         self.lines, self.cells, self.first_line, self.size = [line], [], number, len(line)
         self.position = self.quotes = 0
 
     def add_line(self, line: bytes) -> None:
-        """Add a line to a row whose last cell is open."""
+        """Add the next line to a row whose last cell is open."""
         self.lines.append(line)
         self.size += len(line)
         self.quotes += line.count(b'"')
 
     def join_lines(self) -> bytes:
-        """Return the bytes of the row so far."""
+        """Return the bytes of all lines of the row that have arrived."""
         if len(self.lines) > 1:
             self.lines = [b"".join(self.lines)]
         return self.lines[0]

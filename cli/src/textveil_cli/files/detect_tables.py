@@ -1,4 +1,7 @@
-"""Detection of tables among plain text, so that headings and keys are not rewritten."""
+"""Detection of tables in inputs that the user declared as plain text.
+
+Sanitizing a table as plain text would rewrite its headings and keys.
+"""
 
 import csv
 import json
@@ -21,12 +24,12 @@ _FORMAT_OPTIONS = {
 
 
 def refuse_tables_by_name(path: str, name: str, remedy: str = "") -> None:
-    """Raise ``LooksStructured`` for a path with the ending of a table.
+    """Raise ``LooksStructured`` if a path ends like the name of a table, such as ``.csv``.
 
     Args:
         path: The path.
         name: Name of the file in errors.
-        remedy: Advice, for a command without options for tables.
+        remedy: Advice in the error, for a command without options for tables.
     """
     plain = path.lower().removesuffix(get_packed_ending(path))
     for format_name, endings in FORMATS.items():
@@ -35,14 +38,14 @@ def refuse_tables_by_name(path: str, name: str, remedy: str = "") -> None:
 
 
 def make_table_refusal(name: str, remedy: str = "") -> Callable[[Sequence[str]], None]:
-    """Return a function that checks successive lines and raises if they look like a table.
+    """Return a function that checks successive lines, and raises ``LooksStructured`` for a table.
 
-    It examines the first ``MAX_EXAMINED_LINES`` lines and skips those above ``MAX_EXAMINED_CHARACTERS`` characters,
-    which are no evidence either way. The error is ``LooksStructured``.
+    The function examines the first ``MAX_EXAMINED_LINES`` lines. It skips lines of more than
+    ``MAX_EXAMINED_CHARACTERS`` characters.
 
     Args:
         name: Name of the text in errors.
-        remedy: Advice, for a command without options for tables.
+        remedy: Advice in the error, for a command without options for tables.
     """
     examined: list[str] = []
 
@@ -55,16 +58,17 @@ def make_table_refusal(name: str, remedy: str = "") -> Callable[[Sequence[str]],
 
 
 def refuse_tables(lines: Sequence[str], name: str, remedy: str = "") -> None:
-    """Raise ``LooksStructured`` if the first lines look like JSON, Parquet or a delimited table.
+    """Raise ``LooksStructured`` if the first lines of a text look like JSON, Parquet or a delimited table.
 
-    JSON: the first line is an object, or opens an object or a list of objects. A table: every line has as many cells as
-    the first, at least two, and the cells of the first look like names: short, distinct, and beginning with a letter,
-    not with a blank as in prose after a comma.
+    The lines look like JSON if the first line is an object, or opens an object or a list of objects. They look like a
+    table if every line has the same number of cells, at least two, and the cells of the first line look like column
+    names: they are short and distinct, and begin with a letter. A blank at the beginning of a cell rules a table out,
+    since prose has one after a comma.
 
     Args:
-        lines: The first lines that have arrived.
+        lines: The first lines of the text.
         name: Name of the text in errors.
-        remedy: Advice, for a command without options for tables.
+        remedy: Advice in the error, for a command without options for tables.
     """
     first = next((line.strip() for line in lines if line.strip()), "")
     if first.startswith("PAR1"):

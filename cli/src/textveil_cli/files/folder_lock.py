@@ -1,4 +1,4 @@
-"""Lock of a folder against other processes; the system frees it when this one ends."""
+"""Lock of a folder against other processes; the operating system releases it when this process ends."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Keys of JSON lines: byte ranges of the selected strings in a line, and values of a row."""
+"""Keys of JSON lines: find the byte ranges of the strings at selected keys, and read values of a row."""
 
 import json
 import re
@@ -22,9 +22,10 @@ _decode_value = json.JSONDecoder(parse_int=float).raw_decode
 
 
 def parse_key(key: str) -> tuple[str | None, ...]:
-    """Return the steps of a key: ``messages[].content`` is ``("messages", EACH, "content")``.
+    """Split a key into steps: ``messages[].content`` becomes ``("messages", EACH, "content")``.
 
-    A name with dots or brackets must be in quotes: ``"a.b"[]``.
+    The step ``EACH`` stands for every element of a list. A name that contains dots or brackets must be in quotes:
+    ``"a.b"[]``.
 
     Raises:
         OptionError: The key is malformed.
@@ -46,10 +47,12 @@ def parse_key(key: str) -> tuple[str | None, ...]:
 
 
 def build_key_tree(paths: list[tuple[str | None, ...]]) -> KeyTree:
-    """Return the tree of some keys, from their steps.
+    """Merge keys, each given by its steps, into a tree of nested dictionaries.
+
+    A leaf of the tree is an empty dictionary.
 
     Raises:
-        OptionError: Two keys are equal, or one is a prefix of another.
+        OptionError: Two keys are equal, or one key is a prefix of another.
     """
     tree: KeyTree = {}
     for path in paths:
@@ -62,12 +65,12 @@ def build_key_tree(paths: list[tuple[str | None, ...]]) -> KeyTree:
 
 
 def name_leaves(tree: KeyTree, paths: Sequence[tuple[str | None, ...]], keys: Sequence[str]) -> dict[int, str]:
-    """Return for each leaf of a tree of keys, by Python's ``id()`` of the leaf, the key as the user typed it.
+    """Return the key that the user typed for each leaf of a key tree, by Python's ``id()`` of the leaf.
 
     Args:
-        tree: The tree of the keys.
-        paths: For each key its steps from the root to a leaf.
-        keys: The keys as typed, in the same order.
+        tree: Result of ``build_key_tree``.
+        paths: Steps of each key.
+        keys: The keys as typed, in the same order as ``paths``.
     """
     names = dict[int, str]()
     for path, key in zip(paths, keys, strict=True):
@@ -81,7 +84,7 @@ def name_leaves(tree: KeyTree, paths: Sequence[tuple[str | None, ...]], keys: Se
 def _refuse_many_values(text: str) -> None:
     """Raise ``RowMismatch`` for a line with ``MAX_CELLS`` or more values.
 
-    Each value is an object in memory and takes many times its bytes.
+    Each parsed value takes many times its bytes in memory.
     """
     if text.count(",") < MAX_CELLS:
         return
@@ -97,22 +100,22 @@ def _refuse_many_values(text: str) -> None:
 
 
 class RowMismatch(Exception):
-    """A row does not have the structure of a key; the message has no content of the row."""
+    """Error for a row that does not have the structure of a key; the message has no content of the row."""
 
 
 class KeyParser:
-    """Parser of one line that finds the strings at the leaves of a tree of keys.
+    """Parser of one JSON line that finds the strings at the selected keys.
 
     Args:
         text: The line.
-        without: Keys of the line's object to leave out.
-        only: Whether to leave out all keys except the rewritten ones.
-        allow_missing: Whether keys may be missing.
+        without: Top-level keys that the output omits.
+        only: Whether the output omits all top-level keys except the rewritten ones.
+        allow_missing: Whether the line may lack selected keys.
 
     Attributes:
-        strings: Start and end of each string, quotes included, and its value; ``None`` as the value of left-out
-            members.
-        has_leaf: Whether the line had a leaf, possibly null.
+        strings: For each string to rewrite its start, its end (both with the quotes), and its value; for each omitted
+            member of the object its start, its end, and ``None``.
+        has_leaf: Whether the line has a value, possibly null, at one of the keys.
 
     Raises:
         RowMismatch: The line has too many values.
@@ -130,10 +133,10 @@ class KeyParser:
         self._root: KeyTree | None = None
 
     def parse_line(self, tree: KeyTree) -> None:
-        """Parse the line, which must be one value and nothing else.
+        """Parse the line, and collect the strings at the keys in ``strings``.
 
         Raises:
-            RowMismatch: The line does not have the structure of the keys.
+            RowMismatch: The line does not have the structure of the keys, or has text after its value.
             ValueError: The line is not JSON.
         """
         self._root = tree
@@ -148,9 +151,9 @@ class KeyParser:
         self.strings.sort(key=lambda found: found[0])
 
     def _mark_left_out(self, tree: KeyTree, position: int) -> None:
-        """Record the left-out members, each with the comma after it.
+        """Add the omitted members of the object to ``strings``, each with the comma after it.
 
-        The last member takes the comma before it.
+        If the last member is omitted, the comma before it is omitted.
         """
         names, kept_end = set[str](), position
         while self._text[position] != "}":
@@ -176,7 +179,10 @@ class KeyParser:
             )
 
     def _parse_value(self, node: KeyTree, position: int) -> int:
-        """Parse the value at a position and return its end."""
+        """Parse the value that starts at ``position``, and return its end.
+
+        ``node`` is the node of the key tree that belongs to the value.
+        """
         text = self._text
         if text.startswith("null", position):
             self.has_leaf = True
@@ -235,7 +241,7 @@ class KeyParser:
         return position + 1
 
     def _skip_separator(self, position: int, close: str) -> int:
-        """Return the position of the next member or of the closing bracket."""
+        """Return the position of the next member, or of the closing bracket ``close``."""
         match = _SEPARATOR.match(self._text, position)
         if match is None:
             raise ValueError
@@ -252,16 +258,20 @@ class KeyParser:
 
 
 def _describe_missing(missing: Iterable[str | None], names: Sequence[str]) -> str:
-    """Describe the first missing key, the keys of the object, and the closest one."""
+    """Return the end of an error message about missing keys.
+
+    It names the first missing key, the keys of the object, and the one closest to the missing key.
+    """
     first = min((step for step in missing if step is not None), default="")
     listed, quoted = list_columns(names), list_columns([first])
     return f" ({quoted or 'it'} is not among {listed}{suggest_column(first, names)})" if listed else ""
 
 
 def reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build an object from its keys and values, and refuse duplicate keys, among which JSON parsers choose differently.
+    """Build an object from pairs of key and value, as ``object_pairs_hook`` of ``json.loads``.
 
-    The document key and the privacy unit of a row are read from the object.
+    JSON parsers differ in which of two equal keys they use. A row with duplicate keys could therefore spend epsilon in
+    another privacy unit than the one that its reader sees.
 
     Raises:
         RowMismatch: A key appears twice.
@@ -281,7 +291,7 @@ def _iterate_leaves(node: KeyTree) -> Iterator[KeyTree]:
 
 
 def _get_value(row: Any, path: tuple[str | None, ...]) -> Any:
-    """Return the value at a key.
+    """Return the value of a row at a key, given by its steps.
 
     Raises:
         KeyError: The row has no such value.
@@ -294,7 +304,7 @@ def _get_value(row: Any, path: tuple[str | None, ...]) -> Any:
 
 
 def get_document_key(row: Any, path: tuple[str | None, ...]) -> str:
-    """Return the value of a document key as JSON, so that a number never equals a text.
+    """Return the value of the document key as JSON, so that the number 1 differs from the text "1".
 
     Raises:
         RowMismatch: The row lacks the key.
@@ -306,7 +316,7 @@ def get_document_key(row: Any, path: tuple[str | None, ...]) -> str:
 
 
 def get_privacy_unit(row: Any, path: tuple[str | None, ...]) -> str:
-    """Return the name of a privacy unit: a text, or a number as JSON; else ""."""
+    """Return the privacy unit of a row: the text or number (as JSON) at the key ``path``, otherwise ""."""
     try:
         value = _get_value(row, path)
     except KeyError:

@@ -1,4 +1,4 @@
-"""JSON lines: rewrite the strings at selected keys, and keep all other bytes."""
+"""JSON lines files: split into rows, and encode the rewritten strings; other bytes are copied."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -25,14 +25,14 @@ _NOT_JSON_REASON = "not a complete JSON object"
 
 
 class JsonLinesLayout:
-    """Splits a JSON lines file (one JSON object per line) into rows.
+    """``RowLayout`` that splits a JSON lines file (one JSON object per line) into rows.
 
     Args:
-        selection: Keys, and whether a row may lack one.
+        selection: Selected keys, and whether a row may lack some of them.
         name: Name of the file in errors.
 
     Raises:
-        OptionError: A key does not fit its option.
+        OptionError: A key is malformed, or two options contradict each other about a key.
     """
 
     separator = b""
@@ -65,7 +65,7 @@ class JsonLinesLayout:
         self._has_leaf = False
 
     def split_rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[TableRow | RejectedRow]:
-        """Yield the rows of some lines; see ``RowLayout``.
+        """Yield the rows that end in the given lines; see ``RowLayout.split_rows``.
 
         Raises:
             ColumnError: No row of the file has any of the keys.
@@ -79,14 +79,14 @@ class JsonLinesLayout:
             self._row += 1
             yield self._parse_line(line)
         if last and self._row and not self._has_leaf and self._selection.allow_missing:
-            raise ColumnError(f"{self._name}: no row has any of the keys")
+            raise ColumnError(f"{self._name}: no row has any of the keys: check --key")
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Continue the counts of rows and lines from these numbers; see ``RowLayout``."""
+        """Begin to count at the given numbers of earlier rows and lines; see ``RowLayout.set_position``."""
         self._row, self._line = rows, lines
 
     def encode_cell(self, text: str) -> bytes:
-        """Return the bytes of a JSON string."""
+        """Return a text as the bytes of a JSON string, with quotes."""
         try:
             if len(text) >= LONG_TEXT:
                 return encode_long_text(text, lambda piece: json.dumps(piece, ensure_ascii=False)[1:-1].encode(), b'"')

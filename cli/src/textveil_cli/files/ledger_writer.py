@@ -1,4 +1,4 @@
-"""Privacy ledger for tables: spend the epsilon of documents before they are written."""
+"""Privacy ledger for tables: every document spends its epsilon before the run writes it."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -27,21 +27,21 @@ from textveil_cli.files.blocks import (
 
 
 class BlockLedger:
-    """Ledger access for blocks: each spends its epsilon in one transaction before it is written.
+    """Ledger access for a file run: all documents of a block spend their epsilon in one transaction.
 
-    Only the process that writes the output spends; worker processes rewrite texts, and their results wait for the
-    ledger.
+    Only the process that writes the output uses the ledger. Worker processes rewrite texts, and the run writes their
+    results after the ledger has recorded the spends.
 
     Args:
-        ledger: The ledger.
+        ledger: The open ledger.
         sanitizer: The sanitizer of the documents.
         options: Options of ``Sanitizer.sanitize``.
-        privacy_unit: The privacy unit of rows without a unit of their own.
-        budget: Budget of every privacy unit of the run: its first budget, or a smaller one.
+        privacy_unit: The privacy unit of rows that name no unit of their own.
+        budget: Budget of every privacy unit of the run. A unit that already has a budget can only get a smaller one.
 
     Attributes:
-        documents: Number of documents that spent epsilon, each counted once whatever the number of its privacy units.
-        released_before: Number of those documents that equal an earlier released one.
+        documents: Number of documents that spent epsilon. A document with several privacy units counts once.
+        released_before: Number of those documents that equal a document of an earlier release.
     """
 
     def __init__(
@@ -60,18 +60,18 @@ class BlockLedger:
         self.documents = self.released_before = 0
 
     def spend(self, block: DocumentBlock, rewritten: RewrittenDocuments, *, all_or_nothing: bool) -> RewrittenDocuments:
-        """Spend the epsilon of a block, and return its texts without the withheld ones.
+        """Spend the epsilon of all documents of a block, and return its texts with withheld documents marked.
 
-        Documents beyond the budget, and documents without a privacy unit, are withheld and spend nothing.
+        Documents that exceed the budget, and documents without a privacy unit, are withheld and spend nothing.
 
         Args:
             block: The block.
             rewritten: The rewritten texts of the block.
-            all_or_nothing: Whether the block spends nothing if one document is withheld; then the caller must release
-                nothing of it.
+            all_or_nothing: Whether the whole block spends nothing if one document is withheld; the caller must then
+                release none of its documents.
 
         Raises:
-            LedgerError: The ledger cannot be written. The caller must release nothing of the block.
+            LedgerError: The ledger cannot be written. The caller must release no document of the block.
         """
         requests, token_counts = self._make_requests(block), iter(rewritten.tokens)
         groups = block.groups
@@ -105,9 +105,10 @@ class BlockLedger:
     def _make_entries(
         self, group: DocumentGroup, requests: Iterator[bytes], token_counts: list[int | WithheldDocument]
     ) -> list[SpendEntry] | WithheldDocument:
-        """Return the ledger entries of a group, one for each document and privacy unit.
+        """Return the ledger entries of a group, one for each pair of document and privacy unit.
 
-        If the group must be withheld, the result is the reason instead.
+        If the ledger must not be asked, since a document is already withheld or has no privacy unit, return the reason
+        as a ``WithheldDocument`` instead.
         """
         group_requests = [*islice(requests, group.documents)]
         if "" in group.privacy_units:
@@ -130,7 +131,7 @@ class BlockLedger:
 def _get_withheld_reason(
     entries: list[SpendEntry] | WithheldDocument, posted: list[SpendOutcome] | BudgetError
 ) -> WithheldDocument | None:
-    """Return why a group is withheld; ``None`` if it is released."""
+    """Return why a group of documents is withheld; ``None`` if the group may be released."""
     if isinstance(entries, WithheldDocument):
         return entries
     return WithheldDocument(str(posted), posted.with_message) if isinstance(posted, BudgetError) else None
@@ -142,7 +143,7 @@ def _withhold_groups(
     groups: Sequence[DocumentGroup],
     withheld: Sequence[WithheldDocument | None],
 ) -> RewrittenDocuments:
-    """Return the rewritten texts, with the reason in place of the texts of withheld groups."""
+    """Return the rewritten texts, in which a ``WithheldDocument`` replaces each text of a withheld group."""
     randomized_words = rewritten.randomized_words or [0] * len(document_sizes)
     remaining_texts, documents = (
         iter(rewritten.texts),

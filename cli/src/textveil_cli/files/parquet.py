@@ -1,4 +1,4 @@
-"""Parquet, by way of pyarrow: rewrite text columns batch by batch, and copy the others."""
+"""Parquet files: rewrite text columns batch by batch with pyarrow, and copy other columns."""
 
 import json
 from collections.abc import Iterator
@@ -18,9 +18,9 @@ _BATCH_ROWS = 65_536
 
 @dataclass(kw_only=True)
 class ParquetBlock:
-    """Rows of one record batch that are rewritten together, as ``blocks.TextBlock``.
+    """``DocumentBlock`` of the rows of one record batch.
 
-    A row of which one text could not be released is removed from the batch.
+    If a text of a row is withheld, the whole row is removed from the batch.
     """
 
     batch: Any
@@ -44,14 +44,14 @@ class ParquetBlock:
         return [text for row in zip(*self.cells, strict=True) for text in row if text]
 
     def iterate_cells(self) -> Iterator[tuple[int, str]]:
-        """Yield the number of the row and the column of each text, in the order of ``texts``."""
+        """Yield for each text the number of its row and its column, in the order of ``texts``."""
         names = [self.batch.schema.field(place).name for place in self.columns]
         for number, row in enumerate(zip(*self.cells, strict=True), self.first_row):
             yield from ((number, name) for name, text in zip(names, row, strict=True) if text)
 
     @property
     def groups(self) -> list[DocumentGroup]:
-        """Return the groups of documents that are released together, in order."""
+        """Return the groups of documents that are all released or all withheld, in order."""
         text_counts = [sum(1 for text in row if text) for row in zip(*self.cells, strict=True)]
         return [
             DocumentGroup((scope,), 1 if self.is_row_document else texts)
@@ -60,7 +60,10 @@ class ParquetBlock:
         ]
 
     def insert_texts(self, rewritten: RewrittenDocuments) -> Any:
-        """Return the batch with its rewritten texts."""
+        """Return the record batch with its rewritten texts.
+
+        Rows with a withheld text are moved to ``rejected``.
+        """
         import pyarrow
 
         remaining = iter(rewritten.texts)
@@ -77,7 +80,7 @@ class ParquetBlock:
         return batch if self.output_columns is None else batch.select(self.output_columns).replace_schema_metadata()
 
     def _reject_withheld_rows(self, rows: list[list[Any]]) -> list[list[Any]]:
-        """Reject the rows that have a withheld text, and return the others."""
+        """Move the rows with a withheld text to ``rejected``, and return the texts of the other rows."""
         is_released: list[bool] = []
         for number, row in enumerate(rows):
             withheld = next((text for text in row if isinstance(text, WithheldDocument)), None)
@@ -103,10 +106,10 @@ class ParquetTable:
     """One Parquet file, open for reading.
 
     Args:
-        file: The file, open and seekable.
+        file: The file, open for binary reading and seekable.
         name: Name of the file in errors.
-        selection: Columns.
-        row_groups: The row groups to read; all if left out.
+        selection: The columns to rewrite, and those to omit.
+        row_groups: Numbers of the row groups to read; ``None`` for all.
 
     Raises:
         ExtraMissing: pyarrow is not installed.
@@ -150,12 +153,12 @@ class ParquetTable:
 
     @property
     def row_groups(self) -> list[tuple[int, int]]:
-        """Return rows and unpacked bytes of every row group of the file."""
+        """Return the number of rows and of uncompressed bytes of each row group of the file."""
         metadata = [self._file.metadata.row_group(number) for number in range(self._file.metadata.num_row_groups)]
         return [(group.num_rows, group.total_byte_size) for group in metadata]
 
     def read_blocks(self) -> Iterator[ParquetBlock]:
-        """Yield the rows in blocks.
+        """Yield the rows in blocks, one block per record batch.
 
         Raises:
             InputError: The file is damaged.
@@ -196,9 +199,9 @@ class ParquetTable:
 
     @contextmanager
     def open_batch_writer(self, file: BinaryIO) -> Iterator[Any]:
-        """Yield a function that writes batches with the input's columns, types and compression.
+        """Yield a function that writes record batches with the columns, types and compression of the input.
 
-        Metadata is copied too, unless the output omits columns: the metadata may describe them.
+        Metadata is copied too, unless the output omits columns, since metadata may describe the omitted columns.
         """
         pyarrow, parquet = _import_pyarrow()
         schema = self.schema
@@ -250,18 +253,18 @@ class ParquetTable:
         return positions[0]
 
     def _read_privacy_units(self, batch: Any) -> list[str | None]:
-        """Return the privacy unit of each row."""
+        """Return the privacy unit of each row of a batch; ``None`` for rows without one of their own."""
         if self._privacy_unit_column is None:
             return [None] * batch.num_rows
         return ["" if value is None else str(value) for value in batch.column(self._privacy_unit_column).to_pylist()]
 
     def _compute_batch_rows(self) -> int:
-        """Return the number of rows for a batch of about ``_BATCH_BYTES`` bytes."""
+        """Return the number of rows for which a batch has about ``_BATCH_BYTES`` bytes."""
         size = sum(size for _, size in self.row_groups)
         return max(1, min(_BATCH_ROWS, _BATCH_BYTES * self.rows // max(1, size)))
 
     def _refuse_long_pages(self) -> None:
-        """Refuse texts that are too long according to the file's metadata, before reading them."""
+        """Raise ``FieldTooLong`` if the file's metadata declares texts above the limit, before reading them."""
         metadata = self._file.metadata
         names = set(self._selection.columns)
         for number in self._selected_groups:

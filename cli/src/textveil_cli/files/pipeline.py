@@ -1,6 +1,6 @@
-"""Sanitizing of files: read, split into blocks, rewrite in order, write.
+"""Pipeline that sanitizes files: read, split into blocks, rewrite the blocks in order, and write.
 
-Each output is written completely or not at all.
+Each output file is written completely or not at all.
 """
 
 import os
@@ -57,35 +57,42 @@ BlockReview = Callable[[str, ReviewedBlock, RewrittenDocuments], None]
 
 
 class FinishedFileRecorder(Protocol):
-    """Protocol of objects that record finished files, such as the run manifest."""
+    """Protocol of objects that record finished files, such as ``RunManifest``."""
 
     def add_file(self, source: SourceFile, status: os.stat_result, size: int, counts: RunCounts) -> None:
-        """Add a file whose output of ``size`` bytes is about to be renamed into place."""
+        """Record a file just before its output is renamed to its final path.
+
+        Args:
+            source: The input file.
+            status: Result of ``os.stat`` for the input file.
+            size: Bytes of the output.
+            counts: Counts of the output.
+        """
         ...
 
 
 class ReceiptSink(Protocol):
-    """Protocol of objects that collect output bytes and token counts for a receipt."""
+    """Protocol of objects that collect output and token counts for a receipt, such as ``ReceiptFile``."""
 
     def update(self, part: bytes) -> None:
-        """Add bytes of the output."""
+        """Add a part of the output to the hash of the output."""
         ...
 
     def add_token_counts(self, tokens: list[int]) -> None:
-        """Add documents; each number is the count of tokens whose epsilon a document spends."""
+        """Add documents by the number of tokens whose epsilon each document spends."""
         ...
 
 
 @dataclass(kw_only=True)
 class RunStep:
-    """A step of a run: start of a file, a block, end of a file, or an error that ends the run.
+    """One step of a run: the start of a file, a block, the end of a file, or an error that ends the run.
 
     Attributes:
-        file: The input file; set in the first step of a file.
-        table: The Parquet table, if any; set in the first step of a file.
-        block: Rows.
+        file: The input file; set only in the first step of a file.
+        table: The Parquet table; set only in the first step of a Parquet file.
+        block: The block to rewrite; ``None`` in all other steps.
         consumed: Bytes of the file read so far.
-        error: The error that ends the run.
+        error: The error that ends the run; ``None`` in all other steps.
     """
 
     file: InputStream | None = None
@@ -96,13 +103,13 @@ class RunStep:
 
 
 class BlockSanitizer:
-    """Sanitizer of the blocks of a run, in one or several processes.
+    """Sanitizer of blocks of documents, in this process or in several worker processes.
 
     Args:
         sanitizer: The sanitizer of this process.
-        bundle: Folder of its bundle, ``None`` for the built-in one.
+        bundle: Folder from which worker processes load the bundle; ``None`` for the built-in bundle.
         options: Options of ``Sanitizer.sanitize``.
-        workers: Number of processes; 1 uses this process alone.
+        workers: Number of processes; 1 for this process alone.
     """
 
     def __init__(self, sanitizer: Sanitizer, bundle: Path | None, options: Options, workers: int) -> None:
@@ -111,13 +118,16 @@ class BlockSanitizer:
     def sanitize_blocks(
         self, steps: Iterable[tuple[Step, DocumentBlock | None]]
     ) -> Generator[tuple[Step, RewrittenDocuments], None, None]:
-        """Yield every step with the rewritten texts of its block, in order.
+        """Yield every step with the rewritten texts of its block, in the order of ``steps``.
 
-        Workers rewrite up to two blocks per process ahead.
+        Worker processes rewrite blocks in advance, at most two per process.
+
+        Args:
+            steps: Steps of the run, each with its block; ``None`` for a step without a block.
 
         Raises:
-            TextveilError: The first error in a step.
-            WorkerFailed: A worker was ended from outside, or failed with an error that is no ``TextveilError``.
+            TextveilError: The first error of a block, in the order of ``steps``.
+            WorkerFailed: A worker process was killed, or raised an error that is not a ``TextveilError``.
         """
         if self._workers == 1:
             for step, work in steps:
@@ -136,12 +146,12 @@ class BlockSanitizer:
 
 @dataclass(frozen=True)
 class RunResult:
-    """Result of a run.
+    """Counts of a finished run over files.
 
     Attributes:
         counts: Counts over all files.
         files: Counts of each file.
-        finished_before: Number of files that an earlier run had finished.
+        finished_before: Number of files that an earlier, interrupted run had already finished.
     """
 
     counts: RunCounts
@@ -166,29 +176,29 @@ def sanitize_files(
 ) -> RunResult:
     """Sanitize files one after the other.
 
-    Each output appears complete or not at all; finished outputs remain after an error.
+    Each output file is written completely or not at all. After an error, the outputs of finished files remain.
 
     Args:
-        sources: The files and the paths of their outputs.
+        sources: The input files and the paths of their outputs.
         selection: Format, columns and documents.
         block_sanitizer: Rewrites the texts.
-        manifest: The run manifest of the output folder, or ``None``.
-        rejected_rows: File of rejected rows; without it the first rejected row is an error.
-        report: Receives the progress of the run.
-        check_texts: Receives the first texts of each file.
-        check_copied_columns: Receives the names of the copied columns of each file.
-        block_ledger: Spends the epsilon of every block before it is written; without it no ledger is involved.
+        manifest: The run manifest of the output folder; ``None`` without one.
+        rejected_rows: Receives the rejected rows; ``None`` to raise an error for the first rejected row.
+        report: Called with the bytes and rows that are finished, to show progress.
+        check_texts: Called with the name and the first texts of each file.
+        check_copied_columns: Called with the names of the columns that are copied unchanged from each file.
+        block_ledger: Spends the epsilon of every block before it is written; ``None`` without a ledger.
         receipt: Receives the written bytes, for a receipt.
-        layout: Constructor of the ``RowLayout``; by default that of the selection's format.
-        review_block: Receives the texts of each block with their originals, for the owner of the device.
+        layout: Constructor of the ``RowLayout``; ``None`` for that of the selection's format.
+        review_block: Called with each block and its rewritten texts, to show changes to the owner of the device.
 
     Raises:
         TextveilError: A file cannot be read or written, or is malformed.
-        KeyboardInterrupt: Ctrl-C.
+        KeyboardInterrupt: The user pressed Ctrl-C.
 
     Privacy:
-        One release of every document, with the guarantee of ``Sanitizer.sanitize``. Columns outside the selection, and
-        the number and order of rows, are copied unchanged.
+        Releases every document once, with the guarantee of ``Sanitizer.sanitize``. All other columns, and the number
+        and order of rows, are copied unchanged.
     """
     done: dict[str, RunCounts] = {}
     finished_bytes = 0
@@ -233,9 +243,9 @@ def _iterate_steps(
     check_copied_columns: CopiedColumnsCheck = lambda names: None,
     layout: LayoutFactory | None = None,
 ) -> Iterator[RunStep]:
-    """Yield the steps of all files; an error is the last step.
+    """Yield the steps of all files.
 
-    The rows before the error are thus written first.
+    An error becomes the last step instead of being raised, so that the rows before it are still written.
     """
     try:
         for source in sources:
@@ -289,17 +299,20 @@ def write_file(
     receipt: ReceiptSink | None = None,
     review_block: BlockReview | None = None,
 ) -> RunCounts:
-    """Write one file, from its first step to its last.
+    """Write the output of one file, from its first step to its last.
 
     Args:
-        source: The file, and the path of its output.
-        steps: Its steps, each with its rewritten texts.
-        recorder: Receives the output that is about to be renamed into place.
-        rejected_rows: File of rejected rows; without it the first rejected row is an error.
-        report_rows: Called with the bytes read so far and the number of rows added to the output.
-        block_ledger: Spends the epsilon of every block before it is written; without it no ledger is involved.
+        source: The input file, with the path of the output.
+        steps: Steps of the run, each with its rewritten texts; the function consumes those of this file.
+        recorder: Records the finished output, just before it is renamed to its final path.
+        rejected_rows: Receives the rejected rows; ``None`` to raise an error for the first rejected row.
+        report_rows: Called with the bytes read so far and the number of rows just written.
+        block_ledger: Spends the epsilon of every block before it is written; ``None`` without a ledger.
         receipt: Receives the written bytes, for a receipt.
-        review_block: Receives the texts of each block with their originals.
+        review_block: Called with each block and its rewritten texts.
+
+    Returns:
+        The counts of the output.
 
     Raises:
         TextveilError: A step is an error, a row is rejected, or the output cannot be written.
@@ -350,7 +363,7 @@ def _raise_step_error(step: RunStep) -> None:
 
 
 def _raise_first_rejected(source: SourceFile, block: TextBlock | ParquetBlock) -> None:
-    """Raise the error of the first rejected row of a block, if any."""
+    """Raise the error of the first rejected row of a block; do nothing if no row is rejected."""
     for rejected in block.rejected[:1]:
         line = f" (line {rejected.line:,})" if rejected.line else ""
         concerns_all_rows = rejected.reason.endswith("no budget covers it")  # applies to all rows: none would remain
@@ -381,11 +394,11 @@ def _count_block(block: TextBlock | ParquetBlock, rewritten: RewrittenDocuments)
 
 @contextmanager
 def open_output_file(source: SourceFile, receipt: ReceiptSink | None = None) -> Iterator[BinaryIO]:
-    """Open the output of a file: standard output, or a file that appears complete or not at all.
+    """Open the output of a file: standard output, or a file that is written completely or not at all.
 
     Args:
         source: The input file, with the path of its output.
-        receipt: Receiver of the written bytes, for a receipt.
+        receipt: Receives the written bytes, for a receipt.
 
     Raises:
         OutputError: The output cannot be written.
@@ -408,7 +421,7 @@ def _wrap_file(file: BinaryIO, receipt: ReceiptSink | None) -> BinaryIO:
 
 
 class _HashedFile:
-    """A binary file that passes each written block to a receipt first."""
+    """Binary file for writing that passes each block of bytes to a receipt before writing it."""
 
     closed = False
 
@@ -422,7 +435,7 @@ class _HashedFile:
 
 
 class _FlushedStandardOutput:
-    """Standard output, flushed after every write, so that rows leave as they arrive."""
+    """Standard output that is flushed after every write, so that each row leaves as soon as it is written."""
 
     def write(self, block: bytes) -> int:
         sys.stdout.buffer.write(block)
@@ -434,10 +447,10 @@ class _FlushedStandardOutput:
 def open_block_writer(
     file: BinaryIO, source: SourceFile, table: ParquetTable | None
 ) -> Iterator[Callable[[Any], object]]:
-    """Yield a function that writes finished blocks in the format and packing of the output.
+    """Yield a function that writes finished blocks in the format and compression of the output.
 
     Raises:
-        OptionError: Parquet cannot go to standard output.
+        OptionError: The format is Parquet and the output is standard output.
     """
     if table is not None:
         if source.target is None:

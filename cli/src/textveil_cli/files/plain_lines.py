@@ -1,4 +1,4 @@
-"""Plain text: each line is a row with one text, or the whole file is one row."""
+"""Plain text files: each line is a row with one text, or the whole file is one row."""
 
 from collections.abc import Iterable, Iterator
 
@@ -8,7 +8,7 @@ from textveil_cli.files.blocks import RejectedRow, TableRow
 
 
 class LinesLayout:
-    """Splits a plain text file into rows: each line, or the whole file, is a row.
+    """``RowLayout`` of a plain text file: each line is a row, or the whole file is one row.
 
     Args:
         selection: Whether a document is a line or the file.
@@ -23,7 +23,7 @@ class LinesLayout:
         self._file_lines: list[bytes] = []
 
     def split_rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[TableRow | RejectedRow]:
-        """Yield the rows of some lines; see ``RowLayout``.
+        """Yield the rows that end in the given lines; see ``RowLayout.split_rows``.
 
         Raises:
             FieldTooLong: A line, or a file that is one document, is longer than the limit.
@@ -41,11 +41,11 @@ class LinesLayout:
             yield self._make_row(b"".join(self._file_lines), 1)
 
     def set_position(self, rows: int, lines: int) -> None:
-        """Continue the count of lines from this number; see ``RowLayout``."""
+        """Begin to count at the given number of earlier lines; see ``RowLayout.set_position``."""
         self._line = lines
 
     def encode_cell(self, text: str) -> bytes:
-        """Return a text as UTF-8."""
+        """Return a text as UTF-8 bytes."""
         return text.encode()
 
     def _refuse_long(self, size: int) -> None:

@@ -1,7 +1,4 @@
-"""The file of rejected rows, readable by its owner alone.
-
-It is as private as the input files.
-"""
+"""The file of rejected rows. It is as private as the input files, so only its owner may read it."""
 
 import base64
 import json
@@ -20,17 +17,18 @@ _FIRST_BYTES = b'{"file": "'
 
 
 class RejectedRowsFile:
-    """Writer of rejected rows to a file of mode 600, one JSON object a line.
+    """Writer of rejected rows to a file with permissions 600, one JSON object per line.
 
-    Each object has the file, row, line, reason, and the row itself. The rows of an input file are added when that file
-    is finished, so that an interrupted and resumed run has none of them twice.
+    Each object has the input file, the numbers of row and line, the reason, and the row itself. The rows of an input
+    file are written when that file is finished, so that a run that is interrupted and resumed writes each row only
+    once.
 
     Args:
         path: The file.
-        resume: Whether to add to the rows of an earlier run.
+        resume: Whether to append to the rows of an earlier run.
 
     Raises:
-        OutputError: The file cannot be written, exists although the run is a new one, or is no file of rejected rows.
+        OutputError: The file cannot be written, exists although ``resume`` is false, or is no file of rejected rows.
     """
 
     def __init__(self, path: Path, *, resume: bool) -> None:
@@ -56,7 +54,7 @@ class RejectedRowsFile:
         self.saved_rows = self.waiting_rows = 0
 
     def add_row(self, file: str, rejected: RejectedRow) -> None:
-        """Add a rejected row of the current input file."""
+        """Keep a rejected row of the current input file until ``save_waiting_rows`` writes it."""
         position = {"file": file, "row": rejected.number, "line": rejected.line, "reason": rejected.reason}
         try:
             raw = {"raw": rejected.raw.decode()}
@@ -66,10 +64,10 @@ class RejectedRowsFile:
         self.waiting_rows += 1
 
     def save_waiting_rows(self) -> None:
-        """Append the waiting rows to the file, after the end of their input file.
+        """Append the rows of the current input file to the file; call it when that input file is finished.
 
         Raises:
-            OutputError: The rows cannot be written; then the file is unchanged.
+            OutputError: The rows cannot be written. The file is then unchanged.
         """
         if not self.waiting_rows:
             return
@@ -87,7 +85,7 @@ class RejectedRowsFile:
         self.discard_waiting_rows()
 
     def discard_waiting_rows(self) -> None:
-        """Discard the waiting rows of an input file that is not finished."""
+        """Discard the rejected rows of the current input file, if that file could not be finished."""
         self._waiting_file.close()
         self._waiting_file, self.waiting_rows = self._make_temporary_file(), 0
 
@@ -101,15 +99,12 @@ class RejectedRowsFile:
                 self._path.unlink()
 
     def _make_temporary_file(self) -> BinaryIO:
-        """Return an unnamed file in the same folder, readable by its owner alone."""
+        """Return an unnamed temporary file in the same folder, readable by its owner alone."""
         return tempfile.TemporaryFile(dir=self._path.parent)  # type: ignore[return-value]
 
 
 def _is_rejected_rows_file(descriptor: int) -> bool:
-    """Return whether a file is empty or begins like a file of rejected rows.
-
-    The run does not append to any other file.
-    """
+    """Return whether a file is empty or begins like a file of rejected rows, so that rows may be appended."""
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         return False
     begin = os.read(descriptor, len(_FIRST_BYTES))

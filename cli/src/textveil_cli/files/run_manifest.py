@@ -1,8 +1,11 @@
-"""Run manifest of an output folder: the list of finished files, for ``--resume``.
+"""Run manifest of an output folder: the list of finished files, which ``--resume`` reads.
 
-The manifest lies beside the folder, since users send the folder. It has one JSON object a line: the settings, then each
-finished file, then the privacy statement of the run. Only its owner may read it: it has a hash of the settings,
-including the denied words, and the sizes of the input files. It contains no text.
+The manifest is a file beside the output folder, not in it, since users send the folder to others. It has one JSON
+object per line: first the settings, then each finished file, then the privacy statement of the run.
+
+Privacy:
+    Only the owner may read the manifest. It contains no text, but a hash of the settings (including the words of
+    ``--deny``) and the sizes of the input files.
 """
 
 import hashlib
@@ -29,14 +32,14 @@ _FIRST_BYTES = f'{{"version": {MANIFEST_VERSION}, "settings_hash": "'.encode()
 def hash_settings(
     selection: ColumnSelection, terms: PrivacyTerms, options: Options, privacy_unit: str | None = None
 ) -> str:
-    """Return a hash of all settings on which the output of a file depends.
+    """Return a hash of all settings that influence the output of a file.
 
     Args:
         selection: Format, columns and documents.
         terms: Parameters of the privacy statement.
         options: Options of ``Sanitizer.sanitize``.
-        privacy_unit: The privacy unit of the ledger; ``None`` without a ledger. A run with a ledger cannot resume one
-            without.
+        privacy_unit: The privacy unit of the ledger; ``None`` without a ledger. It is a part of the hash so that a run
+            with a ledger cannot resume a run without one.
     """
     word_lists = [sorted(set(options.get(name) or ())) for name in ("deny", "allow", "randomize")]
     if options.get("patterns") or options.get("known"):
@@ -50,16 +53,16 @@ def _to_json_value(value: object) -> object:
 
 
 class RunManifest:
-    """The run manifest of an output folder, created if missing.
+    """The run manifest of an output folder, created if it does not exist.
 
     Args:
-        folder: The folder.
-        settings: Hash of the settings of this run.
+        folder: The output folder.
+        settings: Result of ``hash_settings`` for this run.
         resume: Whether to resume an earlier run.
 
     Raises:
-        ResumeError: The folder is not empty and the run is a new one, the earlier run had other settings, or another
-            run writes there.
+        ResumeError: The folder is not empty although ``resume`` is false, the earlier run had other settings, or
+            another run uses the folder.
         OutputError: The folder cannot be written.
     """
 
@@ -100,11 +103,15 @@ class RunManifest:
             raise
 
     def find_finished_counts(self, source: SourceFile, target: Path) -> RunCounts | None:
-        """Return the counts of a finished file, ``None`` for other files.
+        """Return the counts of a file that is already finished; ``None`` for a file that is still to sanitize.
+
+        Args:
+            source: The input file.
+            target: Path of its output.
 
         Raises:
-            FileChanged: The file has changed after it was finished. Rewriting it again would be a second release of
-                its unchanged parts.
+            FileChanged: The input file was changed after its output was written. The run does not rewrite it, since its
+                unchanged parts would be released a second time.
             ResumeError: The existing output was not written by this run, or was modified.
         """
         if not os.path.lexists(target):
@@ -128,7 +135,7 @@ class RunManifest:
         return RunCounts(**entry["counts"])
 
     def add_file(self, source: SourceFile, status: os.stat_result, size: int, counts: RunCounts) -> None:
-        """Add a file whose output of ``size`` bytes is about to be renamed into place."""
+        """Record a file just before its output is renamed to its final path; see ``FinishedFileRecorder``."""
         entry = {
             "file": source.name,
             "input_version": get_file_version(status),
@@ -138,17 +145,17 @@ class RunManifest:
         self._append(entry)
 
     def add_statement(self, description: dict[str, Any]) -> None:
-        """Add the privacy statement of the run."""
+        """Record the privacy statement of the run."""
         self._append({"run": description})
 
     def close(self) -> None:
-        """Close the manifest, and unlock the folder for other runs."""
+        """Close the manifest, and release the lock of the folder."""
         os.close(self._descriptor)
         if self._lock is not None:
             os.close(self._lock)
 
     def _read_entries(self) -> list[dict[str, Any]]:
-        """Read the complete entries of an existing manifest without changing it.
+        """Return the complete entries of an existing manifest, without changing the file.
 
         Raises:
             ResumeError: The file is not a manifest, or is damaged.
@@ -169,7 +176,9 @@ class RunManifest:
 
     def _resume_run(self, entries: list[dict[str, Any]]) -> None:
         if entries and entries[0].get("settings_hash") != self._settings:
-            raise ResumeError("the run began with other options or another bundle")
+            raise ResumeError(
+                "the run began with other options or another bundle: repeat its options, or choose a new output folder"
+            )
         if self._incomplete_line:  # a line that was cut off while it was written
             os.truncate(self._path, self._path.stat().st_size - len(self._incomplete_line))
 

@@ -1,7 +1,7 @@
-"""Files of a run: find the inputs and name their outputs; open and unpack inputs, and pack outputs.
+"""Files of a run: find inputs, derive output paths, and read and write compressed files.
 
-The name of an output must not end like another format: no command converts formats, so it would mislead a reader.
-Packed files are gzip, and zstd if zstandard is installed.
+No command converts formats. An output name with the ending of another format would therefore mislead its reader, and
+raises an error. Supported compressions are gzip, and zstd if the library zstandard is installed.
 """
 
 import gzip
@@ -30,13 +30,13 @@ _INVALID_WINDOWS_NAME = re.compile(r"(con|prn|aux|nul|(com|lpt)[1-9\u00b9\u00b2\
 
 @dataclass(frozen=True, kw_only=True)
 class SourceFile:
-    """A file to sanitize.
+    """An input file with the path of its output.
 
     Attributes:
-        path: Its path; ``None`` for standard input.
-        name: Its name in errors and the run manifest: the path relative to the input folder, else the file name.
-        target: Path of its output; ``None`` for standard output.
-        size: Its bytes, 0 if unknown.
+        path: Path of the input; ``None`` for standard input.
+        name: Name of the input in errors and the run manifest: its path relative to the input folder, or its file name.
+        target: Path of the output; ``None`` for standard output.
+        size: Bytes of the input; 0 if unknown.
     """
 
     path: Path | None
@@ -47,12 +47,12 @@ class SourceFile:
 
 @dataclass(frozen=True)
 class SourceFiles:
-    """The files of a run.
+    """All input files of a run, with the output folder.
 
     Attributes:
-        files: The files, in order.
+        files: The input files, in order.
         folder: The output folder; ``None`` if the output is one file or standard output.
-        ignored_files: Number of files in folders that do not have the format, or are pipes, sockets or devices.
+        ignored_files: Number of files in input folders that have another format, or are pipes, sockets or devices.
     """
 
     files: tuple[SourceFile, ...]
@@ -61,21 +61,21 @@ class SourceFiles:
 
 
 def find_source_files(inputs: Sequence[str], format_name: str, output: Path | None) -> SourceFiles:
-    """Find the files of a command line.
+    """Find the input files of a command, and the path of each output.
 
-    Arguments are files and folders. A folder contributes all its files of the format, packed or not, except hidden
-    ones. Links are followed. The output of a folder, or of several files, is a folder of the same structure.
+    An input folder contributes all its files of the format, compressed or not, except hidden files. Symbolic links are
+    followed. If an input is a folder, or there are several inputs, the output is a folder with the same structure.
 
     Args:
-        inputs: Paths of the command line; ``-`` is standard input.
+        inputs: Paths of files and folders from the command line; ``-`` is standard input.
         format_name: A key of ``FORMATS``.
-        output: Path of the output.
+        output: Path of the output; ``None`` for standard output.
 
     Raises:
         InputError: A file does not exist, a folder has no file of the format, or links form a cycle.
-        OptionError: Several files have no output folder, standard input has no name in one, or two outputs have the
-            same name.
-        OutputError: The output is in an input folder, or exists as a file where a folder is needed.
+        OptionError: There are several files but no output folder, standard input is to be written into a folder, or two
+            outputs have the same name.
+        OutputError: The output is in an input folder, or is an existing file although a folder is needed.
     """
     paths: list[tuple[Path | None, str]] = []
     ignored_files = 0
@@ -118,13 +118,13 @@ def find_source_files(inputs: Sequence[str], format_name: str, output: Path | No
 
 
 def get_manifest_path(folder: Path) -> Path:
-    """Return the path of the run manifest: beside the output folder, which users send.
+    """Return the path of the run manifest, which is a file beside the output folder.
 
     Args:
         folder: The output folder.
 
     Raises:
-        OptionError: The folder is the root of a file system.
+        OptionError: The folder is the root of a file system, so that no file can be beside it.
     """
     absolute = Path(os.path.abspath(folder))
     if not absolute.name:
@@ -133,12 +133,12 @@ def get_manifest_path(folder: Path) -> Path:
 
 
 def _is_special(path: str) -> bool:
-    """Return whether a path is a pipe, a socket or a device, which might never end."""
+    """Return whether a path is a pipe, a socket or a device, since reading one might never end."""
     return os.path.exists(path) and not os.path.isfile(path)
 
 
 def is_windows_name(name: str) -> bool:
-    """Return whether Windows can create a file of exactly that name."""
+    """Return whether Windows can create a file with exactly this name."""
     return not any(_INVALID_WINDOWS_NAME.fullmatch(part) for part in re.split(r"[/\\]", name))
 
 
@@ -165,9 +165,13 @@ def _check_outputs(
 
 
 def _iterate_files(folder: str, top: str, parents: tuple[tuple[int, int], ...], name: str) -> Iterator[str]:
-    """Yield the files below a folder, sorted, without hidden ones.
+    """Yield the paths of all files below a folder, sorted, without hidden files.
 
-    ``parents`` has device and inode of the folders on the path, to detect cycles of links.
+    Args:
+        folder: The folder.
+        top: The input folder of the command line that contains it.
+        parents: Device and inode of each folder from ``top`` to here, to detect cycles of links.
+        name: Name of the input folder in errors.
 
     Raises:
         InputError: A link leads back into its own folder, or a folder cannot be read.
@@ -189,7 +193,7 @@ def _iterate_files(folder: str, top: str, parents: tuple[tuple[int, int], ...], 
 
 
 def get_format(path: str) -> str:
-    """Return the format of a file name's ending; "lines" for all others."""
+    """Return the format that belongs to the ending of a file name; ``"lines"`` for an unknown ending."""
     return next((name for name in FORMATS if _has_ending(path, name)), "lines")
 
 
@@ -235,20 +239,20 @@ def check_output_ending(
     can_pack: bool = False,
     into_folder: bool = False,
 ) -> None:
-    """Check that the ending of an output's name fits its content.
+    """Raise an error if the ending of an output's name belongs to another format than the output.
 
-    A name without a known ending fits. So does a name with the same ending as the inputs.
+    A name without a known ending is allowed. So is a name with the same ending as the inputs.
 
     Args:
-        output: The file; ``None`` is standard output.
-        formats: Formats of the output's content, the best name first.
-        inputs: Paths of the inputs; an option may have set their format against their names.
-        can_pack: Whether the output is compressed if its name has the ending of a compressed file.
-        into_folder: Whether the output is a folder of files, created if missing.
+        output: Path of the output; ``None`` for standard output.
+        formats: Formats that the name may have; errors recommend the first one.
+        inputs: Paths of the inputs. The user may have set their format with an option, whatever their endings.
+        can_pack: Whether the output is compressed if its name ends like that of a compressed file.
+        into_folder: Whether the output is a folder of files.
 
     Raises:
-        OptionError: The ending is that of another format, that of a compressed file although ``can_pack`` is false,
-            or, for a new folder, that of any file.
+        OptionError: The name has the ending of another format, or that of a compressed file although ``can_pack`` is
+            false, or, for a new folder, the ending of any file.
     """
     if output is None:
         return
@@ -274,7 +278,11 @@ def check_output_ending(
 
 
 def _read_ending(path: str) -> tuple[str | None, str]:
-    """Return the format of a name's ending or ``None``, and the ending of a packed file."""
+    """Split the ending of a path into format and compression.
+
+    Returns:
+        The format (``None`` if unknown), and the ending of a compressed file such as ``.gz`` (otherwise "").
+    """
     packed = get_packed_ending(path)
     plain = path.lower().removesuffix(packed)
     return next((name for name, endings in _ENDINGS_BY_FORMAT.items() if plain.endswith(endings)), None), packed
@@ -288,12 +296,12 @@ _ZSTD_BYTES = 2048
 
 
 class InputStream:
-    """One open input file.
+    """One open input file, decompressed while it is read.
 
     Args:
-        descriptor: Its descriptor.
+        descriptor: Its file descriptor.
         name: Name of the file in errors.
-        packed: The ending of a compressed file, such as ``.gz``, or "".
+        packed: Ending of a compressed file, such as ``.gz``; "" for an uncompressed file.
     """
 
     def __init__(self, descriptor: int, name: str, packed: str) -> None:
@@ -318,7 +326,7 @@ class InputStream:
                 yield chunk
 
     def read_window(self, head: int, start: int, stop: int) -> Iterator[bytes]:
-        """Yield the first ``head`` bytes of an unpacked file, then the bytes ``start`` to ``stop``.
+        """Yield the first ``head`` bytes of an uncompressed file, then the bytes from ``start`` to ``stop``.
 
         Raises:
             InputError: The file cannot be read.
@@ -375,7 +383,7 @@ class InputStream:
 
 
 def _join_chunks(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Join small parts to about 1 MiB: rewriting large blocks is faster."""
+    """Join small byte strings to strings of about 1 MiB, since large blocks are rewritten faster."""
     gathered: list[bytes] = []
     size = 0
     for chunk in chunks:
@@ -389,7 +397,7 @@ def _join_chunks(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 class _RawReader:
-    """Minimal file object for ``GzipFile``."""
+    """Minimal file object that ``GzipFile`` can read from."""
 
     def __init__(self, read: Callable[[int], bytes]) -> None:
         self.read = read
@@ -399,18 +407,22 @@ class _RawReader:
 
 
 def get_file_version(status: os.stat_result) -> list[int]:
-    """Return the size and modification time of a file, to detect changes."""
+    """Return the size and the modification time of a file; if they differ later, the file was changed."""
     return [status.st_size, status.st_mtime_ns]
 
 
 def get_packed_ending(path: str) -> str:
-    """Return the ending of a compressed file (``.gz``, ``.zst``), "" for others."""
+    """Return the ending of a path that names a compressed file (``.gz`` or ``.zst``); "" for other paths."""
     return next((ending for ending in PACKED_ENDINGS if path.lower().endswith(ending)), "")
 
 
 @contextmanager
 def open_stream(path: Path | None, name: str) -> Iterator[InputStream]:
-    """Open an input file and close it on exit; ``None`` is standard input.
+    """Open an input file, and close it on exit.
+
+    Args:
+        path: Path of the file; ``None`` for standard input.
+        name: Name of the file in errors.
 
     Raises:
         InputError: The file cannot be opened, or is a folder.
@@ -425,9 +437,13 @@ def open_stream(path: Path | None, name: str) -> Iterator[InputStream]:
 
 @contextmanager
 def open_packer(file: BinaryIO, packed: str) -> Iterator[BinaryIO]:
-    """Yield a file that compresses all written bytes into ``file``.
+    """Yield a file object that compresses all written bytes into ``file``.
 
     The compressed file contains neither its own name nor the time.
+
+    Args:
+        file: The file to write to.
+        packed: Ending of the compression, such as ``.gz``; "" for none.
 
     Raises:
         ExtraMissing: zstandard is not installed.

@@ -1,8 +1,8 @@
 """Sanitizing of blocks in several processes, with results in order.
 
-Each worker process starts fresh and receives no random state: all randomness comes from the operating system, so there
-is no seed to share. A worker returns a ``TextveilError`` or ``MemoryError`` without a cause, since the cause could hold
-text.
+Privacy:
+    Each worker process starts fresh and receives no random state. All randomness comes from the operating system, so
+    processes share no seed. A worker returns an error without its cause, since the cause could contain text.
 """
 
 import gc
@@ -32,13 +32,18 @@ SanitizingJob = tuple[Path | None, ExpectedBundle, Options]
 def sanitize_in_processes(
     steps: Iterable[tuple[Step, DocumentBlock | None]], job: SanitizingJob, workers: int
 ) -> Iterator[tuple[Step, RewrittenDocuments]]:
-    """Yield every step with the rewritten texts of its block, in order: ``BlockSanitizer`` with several processes.
+    """Sanitize blocks in several processes, and yield every step with its rewritten texts, in order.
 
-    Workers rewrite up to two blocks per process ahead.
+    Worker processes rewrite blocks in advance, at most two per process.
+
+    Args:
+        steps: Steps of the run, each with its block; ``None`` for a step without a block.
+        job: What every worker process needs to sanitize: bundle and options.
+        workers: Number of worker processes.
 
     Raises:
-        TextveilError: The first error in a step.
-        WorkerFailed: A worker was ended from outside, or failed with an error that is no ``TextveilError``.
+        TextveilError: The first error of a block, in the order of ``steps``.
+        WorkerFailed: A worker process was killed, or raised an error that is not a ``TextveilError``.
     """
     with _open_pool(job, workers) as pool:
         window: deque[tuple[Step, Future[RewrittenDocuments | TextveilError | MemoryError] | None]] = deque()
@@ -100,7 +105,7 @@ def _start_worker(bundle: Path | None, expected_bundle: ExpectedBundle, options:
 
 
 def _sanitize_in_worker(texts: list[str], sizes: list[int]) -> RewrittenDocuments | TextveilError | MemoryError:
-    """Return the rewritten documents, or the error."""
+    """Sanitize documents in a worker process, and return the result or the error."""
     return run_guarded(_sanitize_with_bundle, texts, sizes)
 
 

@@ -1,8 +1,8 @@
 """Gateway between apps and a language model.
 
-It replaces names in requests and restores them in replies. It requires the extra ``gateway`` (Starlette, uvicorn and
-httpcore2), and no other module imports it. It listens like ``serve``, and connects only to its upstream
-(docs/gateway.md).
+The gateway replaces names in requests and restores them in replies; docs/gateway.md describes its use. It needs the
+extra ``gateway`` (Starlette, uvicorn and httpcore2). It listens for clients in the same way as ``serve``, and opens
+connections only to its upstream, the language model.
 """
 
 from textveil_cli.errors import ExtraMissing

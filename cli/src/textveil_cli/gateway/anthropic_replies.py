@@ -1,4 +1,4 @@
-"""Restoring of replies of Anthropic's Messages API."""
+"""Restore originals in replies of Anthropic's Messages API."""
 
 import json
 from collections.abc import Collection, Iterator
@@ -11,7 +11,7 @@ from textveil_cli.gateway.sse import ServerSentEvent
 
 
 class AnthropicReplyRestorer(ApiReplyRestorer):
-    """Restores originals in replies of Anthropic's Messages API."""
+    """Restorer of originals in a reply of Anthropic's Messages API."""
 
     def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
         super().__init__(exchange, tools)
@@ -20,7 +20,7 @@ class AnthropicReplyRestorer(ApiReplyRestorer):
         self._index_by_key: dict[Any, Any] = {}
 
     def restore_whole(self, reply: dict[str, Any]) -> dict[str, Any]:
-        """Return a message with its content restored."""
+        """Return a complete message with its content restored."""
         if isinstance(reply.get("content"), list):
             reply["content"] = self._restore_value(
                 reply["content"], record=True, other_parts=drop_fields(reply, "content")
@@ -30,15 +30,15 @@ class AnthropicReplyRestorer(ApiReplyRestorer):
         return reply
 
     def _restore_stop_sequence(self, reply: dict[str, Any]) -> None:
-        """Restore the stop sequence in a reply: it repeats a text of the request."""
+        """Restore the ``stop_sequence`` of a reply, which repeats a text of the request."""
         if isinstance(reply.get("stop_sequence"), str):
             reply["stop_sequence"] = self._restore_value(reply["stop_sequence"], False)
 
     def restore_event(self, event: ServerSentEvent) -> Iterator[ServerSentEvent]:
         """Yield an event with its text restored.
 
-        Text of a block that was held back, since it could continue as a surrogate, is yielded before the end of the
-        block.
+        The end of a delta is held back if it could continue as a surrogate in the next delta. Held-back text is yielded
+        at the latest before the end of its content block.
         """
         data = event.data
         event_type, index = data.get("type"), make_index_key(data.get("index", 0))
@@ -73,9 +73,10 @@ class AnthropicReplyRestorer(ApiReplyRestorer):
         yield event
 
     def _track_rest(self, index: Any, data: dict[str, Any]) -> None:
-        """Track the values of an event that are not changed and that a client may display.
+        """Track the unchanged values of an event that a client may display.
 
-        No surrogate is restored where such a value may have begun a link.
+        Such a value may begin a link. The surrogates that would then be inside the link are not restored, since its
+        host would receive the originals.
         """
         rest = dict(data)
         for name in ("content_block", "delta"):
@@ -88,7 +89,7 @@ class AnthropicReplyRestorer(ApiReplyRestorer):
         self._track_unchanged(rest)
 
     def end_stream(self) -> Iterator[ServerSentEvent]:
-        """Yield the text still held back of blocks whose end did not arrive."""
+        """Yield the held-back text of all content blocks whose end did not arrive."""
         for index in list(self._calls):
             yield from self._end_block(index)
         self.restored_messages = [[{"role": "assistant", "content": self._restored_blocks}]]

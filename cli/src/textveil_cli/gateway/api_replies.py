@@ -1,6 +1,6 @@
-"""Restoring of replies of an API, whole or as an event stream: what the restorers of all APIs have in common.
+"""Base class for restoring originals in replies of an API, complete or as an event stream.
 
-The texts of a reply are restored. All other values pass unchanged.
+Restorers change only the texts of a reply. All other values pass unchanged.
 """
 
 import json
@@ -20,20 +20,20 @@ _COUNT_NAMES = ("restored", "not_restored_words", "ambiguous", "tools", "skipped
 
 
 class ApiReplyRestorer:
-    """Restorer of one reply with the surrogates of its request.
+    """Base class of objects that restore originals in one reply.
 
-    Values of unknown types are not changed.
+    They replace the surrogates that the request of the reply contained. Values of unknown types are not changed.
 
     Args:
         exchange: The conversation state of the request.
-        tools: Tools whose arguments are restored. In a stream such arguments are sent in one part.
+        tools: Names of tools whose arguments are restored. In a stream, such arguments are sent in one event.
 
     Attributes:
         restored_messages: The restored reply, as messages that the client may send again; one list for each choice.
         counts: Numbers of restored surrogates and of surrogates not restored; ``unshared_results`` is the number of
             tool results that were sent with unlinked surrogates.
-        reason_counts: Number of surrogates not restored, by the reason.
-        reply_ids: Ids of the reply that later requests may refer to.
+        reason_counts: Number of surrogates not restored, by reason.
+        reply_ids: Ids that the provider gave to the reply, and that later requests may contain.
     """
 
     def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
@@ -55,7 +55,8 @@ class ApiReplyRestorer:
     def claim_reply(self, reply: dict[str, Any]) -> dict[str, Any]:
         """Return a reply or an event in which every message has the role of the model.
 
-        Results of tools that the upstream wrote into the reply get unlinked surrogates later.
+        If the upstream wrote results of tools into the reply, later requests send these results with unlinked
+        surrogates.
 
         Raises:
             Refusal: The reply has an item of an unknown type, or is nested too deeply.
@@ -66,20 +67,20 @@ class ApiReplyRestorer:
             raise make_upstream_refusal("sent an item of an unknown type, or one nested too deeply") from None
 
     def note_unclear(self, count: int) -> None:
-        """Store the number of calls with ambiguous arguments for the log line."""
+        """Store the number of tool calls with ambiguous arguments, for the log line."""
         if count:
             self.counts["unclear_calls"] = count
 
     def restore_whole(self, reply: dict[str, Any]) -> dict[str, Any]:
-        """Restore a whole (not streamed) reply."""
+        """Return a complete (not streamed) reply with its texts restored."""
         return reply
 
     def restore_event(self, event: ServerSentEvent) -> Iterator[ServerSentEvent]:
-        """Yield the restored event, after any text that was held back before it."""
+        """Yield an event with its text restored; text held back from earlier events comes first."""
         yield event
 
     def end_stream(self) -> Iterator[ServerSentEvent]:
-        """Yield held-back text at the end of a stream, also if the upstream sends no end event."""
+        """Yield the held-back text at the end of a stream, even if the upstream sent no end event."""
         yield from ()
 
     def _restore_value(
@@ -94,7 +95,7 @@ class ApiReplyRestorer:
         return result.reply
 
     def _restores_arguments(self, call: Mapping[str, Any]) -> bool:
-        """Return whether the arguments of a call are restored."""
+        """Return whether a tool call belongs to a tool whose arguments are restored."""
         name = call.get("name")
         return isinstance(name, str) and name in self._tools
 
@@ -103,14 +104,14 @@ class ApiReplyRestorer:
         self.reason_counts.update(reason.value for _, reason in result.skipped)
 
     def _get_group(self, place: Any) -> Any:
-        """Return the key of the group of texts that a client may display as one text.
+        """Return a key of the texts that a client may display as one text together with that at ``place``.
 
-        By default all texts of the reply are one group.
+        In this base class all texts of a reply have the same key.
         """
         return None
 
     def _get_view(self, group: Any = None) -> ReplyView:
-        """Return the tracker of the displayed text of a group."""
+        """Return the object that tracks the displayed text of a group of texts."""
         if group not in self._views:
             self._views[group] = view = self._exchange.make_reply_view()
             if self._common_view.has_effect:  # a construct began in a value outside all texts
@@ -118,16 +119,16 @@ class ApiReplyRestorer:
         return self._views[group]
 
     def _track_unchanged(self, value: Any) -> None:
-        """Track a value that is not changed and that a client may display beside any of the texts."""
+        """Track an unchanged value that a client may display next to any text of the reply."""
         for text in find_displayed_texts(value):
             for view in (self._common_view, *self._views.values()):
                 view.pass_text(text)
 
     def _refuse_late_text(self, place: Any) -> None:
-        """Raise ``Refusal`` if a text continues after the next text of its group has begun.
+        """Raise ``Refusal`` if a text continues although the next text of its group has begun.
 
-        The surrogates of the next text are already restored. The continuation could begin a link in front of them,
-        which would send the originals to the host of the link.
+        The surrogates of the next text are already restored. The late part could begin a link in front of them, which
+        would send the originals to the host of the link.
         """
         if place in self._begun_texts and self._newest_by_group[self._get_group(place)] != place:
             raise make_upstream_refusal("continued a text after the next text had begun")
@@ -142,7 +143,11 @@ class ApiReplyRestorer:
         return self._streams[place].feed(delta) if delta else ""
 
     def _close_text(self, place: Any) -> tuple[str, str, str]:
-        """End a text; return the part held back, the whole restored text, and the model's own text."""
+        """End the text at ``place``.
+
+        Returns:
+            The part that was held back, the whole restored text, and the text as the model wrote it.
+        """
         stream = self._streams.pop(place, None)
         if stream is None:
             return "", "", ""
@@ -154,33 +159,33 @@ class ApiReplyRestorer:
 
 
 def list_objects(value: Any) -> list[dict[str, Any]]:
-    """Return the objects of a list; none of any other value."""
+    """Return the objects in a list; an empty list if the value is not a list."""
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
 def list_other_values(value: Any) -> list[Any]:
-    """Return the entries of a list that are not objects; a value that is no list is one entry."""
+    """Return the entries of a list that are not objects; a value that is not a list is the only entry."""
     return [entry for entry in value if not isinstance(entry, dict)] if isinstance(value, list) else [value]
 
 
 def drop_fields(value: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """Return an object without some fields."""
+    """Return a copy of an object without the named fields."""
     return {name: entry for name, entry in value.items() if name not in names}
 
 
 def get_index(value: Mapping[str, Any], name: str = "index") -> int:
-    """Return an index, or 0 if it is no number."""
+    """Return the index in a field of an object; 0 if the field is not a number."""
     found = value.get(name)
     return found if isinstance(found, int) else 0
 
 
 def get_string(value: Any) -> str:
-    """Return a text, or an empty one for any other value."""
+    """Return the value if it is a string, otherwise an empty string."""
     return value if isinstance(value, str) else ""
 
 
 def parse_object(text: str) -> Any:
-    """Return the object that a JSON text encodes; ``None`` for any other text."""
+    """Return the object that a JSON text encodes; ``None`` if the text is not a JSON object."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -189,5 +194,5 @@ def parse_object(text: str) -> Any:
 
 
 def make_index_key(number: Any) -> Any:
-    """Return a hashable key for an index: the number itself, or the text of any other value."""
+    """Return a hashable key for an index: a number unchanged, and any other value as a string."""
     return number if type(number) is int else repr(number)

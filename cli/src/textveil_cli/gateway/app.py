@@ -1,4 +1,4 @@
-"""ASGI application with the paths of OpenAI and Anthropic, and two paths of its own."""
+"""ASGI application of the gateway, with the paths of OpenAI and Anthropic and two paths of its own."""
 
 import asyncio
 import secrets
@@ -41,12 +41,12 @@ _BASE_ADDRESS_HINT = ": the base address ends in /v1 for clients of OpenAI, and 
 
 
 def make_app(gateway: Gateway, access: AccessRule, review_page: ReviewPage | None = None) -> Starlette:
-    """Return the ASGI application.
+    """Return the ASGI application of the gateway.
 
     Args:
         gateway: State and options of the gateway.
-        access: Access rule. The token has its own header, since ``Authorization`` is for the upstream.
-        review_page: Page of the last exchanges, which has an access rule of its own; ``None`` for none.
+        access: Access rule. The token of the gateway has its own header, since ``Authorization`` is for the upstream.
+        review_page: Page that shows the last requests and replies, with its own access rule; ``None`` for none.
     """
     workers = WorkerPool(gateway.limits.seconds, gateway.limits.threads)
     handler = GatewayRequestHandler(gateway, workers)

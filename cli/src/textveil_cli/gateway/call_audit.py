@@ -1,9 +1,9 @@
 """Audit of tool calls that a client may run although the record of the reply lacks them.
 
-The audit counts their arguments and names. Clients differ in how they read a reply that violates its API: a call whose
-events do not end, a field that the API does not have, or two events that differ on one call. Each value in a field for
-arguments therefore counts as written by the model. If the arguments of a call are ambiguous, no later tool result
-shares the mapping.
+Clients differ in how they parse a reply that violates its API, such as a call whose events do not end, a field that the
+API does not define, or two events that contradict each other about one call. The audit therefore counts every value in
+a field for arguments, and every tool name, as written by the model. If the arguments of a call are ambiguous, no later
+tool result shares the mapping.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ _EMPTY_VALUES: tuple[Any, ...] = (None, "", {}, [])
 
 
 class CallAudit:
-    """Audit of the calls of one reply, as the upstream sent it.
+    """Audit of the tool calls of one reply, in the form that the upstream sent.
 
     Args:
         exchange: The conversation state of the request.
@@ -52,7 +52,7 @@ class CallAudit:
         self._provider_places: set[Any] = set()
 
     def observe(self, data: Any) -> None:
-        """Record a whole reply or the next event, before any of it is restored."""
+        """Record a complete reply, or the next event of a stream; call this before any of it is restored."""
         if not isinstance(data, Mapping):
             return
         event_type = data.get("type")
@@ -73,9 +73,9 @@ class CallAudit:
             self.has_ended_part = True
 
     def count_unrecorded(self, *, is_end: bool = False) -> None:
-        """Count the tool arguments that are not in the conversation's record of the reply.
+        """Count the arguments and names of tool calls that the conversation's record of the reply lacks.
 
-        Call this method after the reply was recorded.
+        Call this method after the conversation has recorded the reply.
 
         Args:
             is_end: Whether the reply has ended, even without an event that ends it.
@@ -110,10 +110,10 @@ class CallAudit:
         self._exchange.exclude_tool_results()
 
     def _add_arguments(self, call: str, value: Any) -> None:
-        """Record the arguments of a call; arguments that are equal as JSON are one value.
+        """Record the arguments of a call; arguments that are equal as JSON count as one value.
 
-        At most two values per call are recorded: after two different ones, all later tool results of the
-        conversation get unlinked surrogates.
+        At most two different values per call are recorded, since two are enough to exclude all later tool results of
+        the conversation from its mapping.
         """
         known = self._arguments_by_call.setdefault(call, [])
         if len(known) > 1:
@@ -126,12 +126,12 @@ class CallAudit:
             known.append(value)
 
     def _add_name(self, call: str | None, name: str) -> None:
-        """Record the tool name of a call; results of a call without an id get unlinked surrogates."""
+        """Record the tool name of a call; if the call has no id, exclude its results from the mapping."""
         if call is not None:
             self._names_by_call.setdefault(call, {})[name] = None
 
     def _observe_choice(self, choice: Any) -> Any:
-        """Record the partial calls in a choice of a chat completion; return the rest of the choice."""
+        """Record the partial tool calls in a choice of a chat completion, and return the choice without them."""
         if not isinstance(choice, Mapping):
             return choice
         delta, number = choice.get("delta"), choice.get("index", 0)
@@ -148,7 +148,7 @@ class CallAudit:
         return rest
 
     def _observe_call(self, number: Any, entry: Any) -> Any:
-        """Record a partial call; return its other values."""
+        """Record a partial tool call, and return its other values."""
         if not isinstance(entry, Mapping):
             return entry
         index, call = entry.get("index", 0), entry.get("id")
@@ -170,7 +170,7 @@ class CallAudit:
         return {**entry, name: {**entry[name], field: None}}
 
     def _observe_block(self, event_type: str, data: Mapping[str, Any]) -> None:
-        """Record an event of a block of Anthropic's messages."""
+        """Record an event about a content block of Anthropic's Messages API."""
         place, block, delta = ("block", str(data.get("index"))), data.get("content_block"), data.get("delta")
         is_place, rest = type(data.get("index")) is int, {**data, "content_block": block, "delta": delta}
         if isinstance(block, Mapping) and isinstance(block.get("id"), str):
@@ -194,14 +194,14 @@ class CallAudit:
             self._ended_places.add(place)
 
     def _observe_item(self, data: Mapping[str, Any]) -> None:
-        """Record the id of a call of the responses API."""
+        """Record the id of a tool call of the Responses API."""
         item, number = data.get("item"), data.get("output_index")
         call = item.get("call_id") if isinstance(item, Mapping) else None
         if isinstance(call, str) and self._call_ids.setdefault(("item", str(number)), call) != call:
             self._exclude_tool_results()
 
     def _observe_partial(self, event_type: str, data: Mapping[str, Any]) -> None:
-        """Record partial arguments of the responses API, and the complete ones at their end."""
+        """Record partial arguments of the Responses API, or the complete arguments in their last event."""
         place = ("item", str(data.get("output_index")))
         piece = data.get("delta")
         if event_type.endswith(".delta") and piece not in _EMPTY_VALUES:
@@ -219,7 +219,7 @@ class CallAudit:
                 self._exclude_tool_results()
 
     def _observe_complete(self, value: Any) -> None:
-        """Record the names and all arguments in a value, except for partial calls."""
+        """Record all tool names and complete arguments in a value."""
         for parent, entry, is_call in _iterate_objects(value):
             call, tool = _find_id(entry, parent), entry.get("name")
             if is_call and isinstance(tool, str) and tool:
@@ -234,15 +234,17 @@ class CallAudit:
 
 
 def _find_id(entry: Mapping[str, Any], parent: Mapping[str, Any]) -> str | None:
-    """Return the id of the call that an object belongs to."""
+    """Return the id of the tool call to which an object belongs; ``None`` if it has no id."""
     candidates = [owner.get(key) for owner in (entry, parent) for key in ("call_id", "id")]
     return next((candidate for candidate in candidates if isinstance(candidate, str) and candidate), None)
 
 
 def _iterate_objects(value: Any) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any], bool]]:
-    """Yield each object outside arguments, its parent, and whether it belongs to a call.
+    """Yield the objects in a value, except those inside arguments.
 
-    The parent is empty unless the object is a part of a call.
+    Yields:
+        The containing object (empty unless the object is a part of a tool call), the object, and whether the object
+        belongs to a tool call.
     """
     waiting: list[tuple[Mapping[str, Any], Any, str]] = [({}, value, "")]
     while waiting:

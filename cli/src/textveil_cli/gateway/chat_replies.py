@@ -1,4 +1,4 @@
-"""Restoring of replies of OpenAI's Chat Completions API."""
+"""Restore originals in replies of OpenAI's Chat Completions API."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -24,7 +24,7 @@ _DETAILS_FIELD = "reasoning_details"
 
 
 class ChatReplyRestorer(ApiReplyRestorer):
-    """Restores originals in replies of OpenAI's Chat Completions API."""
+    """Restorer of originals in a reply of OpenAI's Chat Completions API."""
 
     _last_chunk: Mapping[str, Any] = {}
 
@@ -34,14 +34,14 @@ class ChatReplyRestorer(ApiReplyRestorer):
         self._ended_texts: dict[Any, tuple[str, str]] = {}
 
     def _get_group(self, place: Any) -> Any:
-        """Return the index of the choice for an answer, and a separate group for each thought.
+        """Return the index of the choice for its answer, and a separate key for its reasoning text.
 
-        Clients display a thought before the answer or apart from it.
+        Clients display reasoning text before the answer or apart from it.
         """
         return place if place[1] in _THOUGHT_FIELDS else place[0]
 
     def restore_whole(self, reply: dict[str, Any]) -> dict[str, Any]:
-        """Return a reply with the messages of its choices restored."""
+        """Return a complete reply with the messages of its choices restored."""
         outer_values = [*list_other_values(reply.get("choices")), drop_fields(reply, "choices")]
         for choice in list_objects(reply.get("choices")):
             message = choice.get("message")
@@ -53,9 +53,9 @@ class ChatReplyRestorer(ApiReplyRestorer):
         return reply
 
     def restore_event(self, event: ServerSentEvent) -> Iterator[ServerSentEvent]:
-        """Yield a chunk with the texts of its choices restored.
+        """Yield a chunk of a stream with the texts of its choices restored.
 
-        The last chunk of a choice also has the text that was held back.
+        The last chunk of a choice also contains the text held back from earlier chunks.
         """
         self._last_chunk = event.data
         self._track_unchanged([*list_other_values(event.data.get("choices")), drop_fields(event.data, "choices")])
@@ -71,7 +71,7 @@ class ChatReplyRestorer(ApiReplyRestorer):
         yield event
 
     def end_stream(self) -> Iterator[ServerSentEvent]:
-        """Yield chunks with the text still held back of choices whose end did not arrive."""
+        """Yield chunks with the held-back text of all choices whose end did not arrive."""
         for index in {place[0]: None for place in (*self._streams, *self._calls)}:
             delta: dict[str, Any] = {}
             self._finish_choice(index, delta)
@@ -80,7 +80,7 @@ class ChatReplyRestorer(ApiReplyRestorer):
                 yield ServerSentEvent("", {**self._last_chunk, "choices": choices})
 
     def _track_in_choice(self, index: Any, value: Any) -> None:
-        """Track a value that a client may display with the texts of a choice."""
+        """Track an unchanged value that a client may display next to the texts of a choice."""
         for text in find_displayed_texts(value):
             for group in (index, *((index, name) for name in _THOUGHT_FIELDS)):
                 self._get_view(group).pass_text(text)
@@ -106,7 +106,10 @@ class ChatReplyRestorer(ApiReplyRestorer):
                     part["arguments"] = ""
 
     def _start_text(self, index: Any, name: str, text: str, restored: dict[str, str]) -> None:
-        """End the texts before a new text, and add the text that they held back to ``restored``."""
+        """Prepare for a part of the text in the field ``name`` of a choice.
+
+        If other texts of the choice end here, add the parts that were held back from them to ``restored``.
+        """
         place = (index, name)
         if name in _ANSWER_FIELDS:
             for other in (*_THOUGHT_FIELDS, *_ANSWER_FIELDS):
@@ -119,7 +122,7 @@ class ChatReplyRestorer(ApiReplyRestorer):
             self._get_view(index).pass_text(text)
 
     def _end_text(self, place: Any) -> str:
-        """End a text that may continue later; return the part of it that was held back."""
+        """End a text, which may continue later, and return the part that was held back."""
         rest, restored, written = self._close_text(place)
         earlier = self._ended_texts.get(place, ("", ""))
         self._ended_texts[place] = earlier[0] + restored, earlier[1] + written
@@ -151,8 +154,8 @@ class ChatReplyRestorer(ApiReplyRestorer):
 
 
 def _parse_choice_index(value: Any) -> int | None:
-    """Return the index of a choice as a number.
+    """Return the index of a choice as a number; 0 if the index is missing.
 
-    A missing index is 0. The result is ``None`` for a value that clients may read differently.
+    The result is ``None`` for a value that clients may interpret differently.
     """
     return 0 if value is None else value if type(value) is int else None

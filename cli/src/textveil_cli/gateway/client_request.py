@@ -1,4 +1,4 @@
-"""One request of a client, with its single response and the counts for its log line."""
+"""State of one request of a client: its response, and the counts for its log line."""
 
 import secrets
 from collections.abc import Mapping
@@ -17,19 +17,19 @@ from textveil_cli.gateway.upstream import UpstreamReply
 
 @dataclass(eq=False, kw_only=True)
 class ClientRequest:
-    """One request of a client: ensures a single response, and has the counts for the log line.
+    """State of one request of a client.
 
     Attributes:
         request: The request.
         send: Function of the server that sends a message to the client.
-        request_id: Identifier in the log.
-        status: Status of the response; 0 before it begins.
-        exchange: State of the conversation for this request; ``None`` before it was rewritten.
-        work_size: Estimated characters of the request and of its conversation.
-        restorer: Restorer of the reply; ``None`` before the reply.
-        restored_bytes: Bytes of a streamed reply so far.
+        request_id: Identifier of the request in the log.
+        status: Status of the response; 0 before the response begins.
+        exchange: State of the conversation for this request; ``None`` before the request is rewritten.
+        work_size: Estimated number of characters of the request and of its conversation.
+        restorer: Restorer of the reply; ``None`` before the reply arrives.
+        restored_bytes: Number of bytes of a streamed reply that have arrived.
         is_complete: Whether the whole response was sent.
-        kept_words: Number of kept and of replaced words.
+        kept_words: Numbers of kept and of replaced words in the request.
     """
 
     request: Request
@@ -45,54 +45,55 @@ class ClientRequest:
 
     @property
     def path(self) -> str:
-        """Path of the route, which contains no text of the client."""
+        """Return the path of the route for the log; it contains no text of the client."""
         path = self.request.scope["path"]
         return path if path in FIELDS_BY_PATH else "/v1/models"
 
     async def begin_response(self, reply: UpstreamReply, **own: str) -> None:
-        """Send the status and the headers of a reply, with headers of the gateway."""
+        """Send the status and the headers of an upstream reply to the client, with added headers ``own``."""
         headers = select_reply_headers(reply.headers, x_textveil_request=self.request_id, **own)
         self.status = reply.status
         await self.send({"type": "http.response.start", "status": reply.status, "headers": headers})
 
     async def send_part(self, body: bytes, more: bool = True) -> None:
-        """Send a part of the response; an empty part only if it is the last."""
+        """Send a part of the response body; an empty part is sent only if it is the last."""
         if body or not more:
             self.is_complete = not more
             await self.send({"type": "http.response.body", "body": body, "more_body": more})
 
     def free_memory(self) -> None:
-        """Free the objects that may have millions of parts, in steps."""
+        """Free large objects of the request step by step, so that other threads can run in between."""
         exchange, self.exchange, self.restorer = self.exchange, None, None
         if exchange is not None:
             exchange.free_memory()
 
     @property
     def formatted_reasons(self) -> str:
-        """Number of surrogates not restored, for each reason, in the format of the log line."""
+        """Return the number of surrogates not restored, by reason, in the format of the log line."""
         counts = {} if self.restorer is None else self.restorer.reason_counts
         return "".join(f" {reason}={count}" for reason, count in sorted(counts.items()))
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """Counts of the restored reply."""
+        """Return the counts of the restored reply."""
         return {} if self.restorer is None else self.restorer.counts
 
     @property
     def formatted_counts(self) -> str:
-        """Counts of the restored reply, in the format of the log line."""
+        """Return the counts of the restored reply in the format of the log line."""
         return " ".join(f"{name}={count}" for name, count in self.counts.items())
 
     def format_log_line(self) -> str:
-        """Return the log line of a request that was answered."""
+        """Return the log line of a request that was answered without an error."""
         counted = f"{self.formatted_counts}{self.formatted_reasons}"
         return f"request {self.request_id}: {self.path} {self.status} {counted}".rstrip() + self.language_hint
 
     @property
     def language_hint(self) -> str:
-        """Addition to the log line if the share of kept words is low.
+        """Return a hint for the log line that the text may be in another language; "" if there is no reason.
 
-        The share is part of the template, which the output reveals anyway, so it may be logged.
+        The hint depends only on the share of kept words. This share is part of the template, which the output reveals,
+        so it may be logged.
         """
         share = self.kept_words.share
         return f" kept_share={share} (it may not be English)" if self.kept_words.may_be_foreign else ""

@@ -1,4 +1,4 @@
-"""Decompression of bodies in parts of bounded size."""
+"""Decompress bodies of replies in parts of bounded size."""
 
 import zlib
 from collections.abc import Iterator
@@ -11,22 +11,22 @@ _MAX_MEMBERS = 4_096
 
 
 def join_encodings(values: list[bytes]) -> bytes:
-    """Return the encoding that all ``Content-Encoding`` headers of a reply name together."""
+    """Return the values of all ``Content-Encoding`` headers of a reply, joined into one encoding."""
     return b",".join(value.strip().lower() for value in values)
 
 
 def is_known_encoding(encoding: bytes) -> bool:
-    """Return whether a body with this encoding can be read."""
+    """Return whether ``Decompressor`` supports an encoding."""
     return encoding in _WINDOW_BITS or encoding in (b"", b"identity")
 
 
 class Decompressor:
-    """Decompressor of one body.
+    """Incremental decompressor of one body.
 
-    A body in gzip may have several members, with zero bytes after each.
+    A body in gzip may consist of several members, each followed by zero bytes.
 
     Args:
-        encoding: Encoding of the body, one for which ``is_known_encoding`` holds.
+        encoding: Encoding of the body; ``is_known_encoding`` must be true for it.
     """
 
     def __init__(self, encoding: bytes) -> None:
@@ -62,10 +62,10 @@ class Decompressor:
                 data, self._member = self._member.unused_data, None
 
     def close(self) -> None:
-        """Check that the body is complete.
+        """Check that the compressed body has ended.
 
         Raises:
-            zlib.error: The body ends within a member.
+            zlib.error: The body ends within a gzip member.
         """
         if self._member is not None:
             raise zlib.error("ends too early")

@@ -1,4 +1,4 @@
-"""Keyed hashes that identify the conversation of later requests of the same client."""
+"""Keyed hashes by which the gateway finds the conversation that a request continues."""
 
 import hmac
 import json
@@ -18,11 +18,12 @@ _SIGNED_TYPES = ("thinking", "redacted_thinking", "reasoning")
 
 
 class ConversationHasher:
-    """Makes the keyed hashes that identify clients and conversations.
+    """Function object that computes the keyed hashes of clients and conversations.
 
     Args:
         key: Key of all hashes.
-        options: Options of rewriting. The same name under other options is another conversation.
+        options: Options of text rewriting. They are a part of each hash, so that a conversation cannot continue with
+            other options.
     """
 
     def __init__(self, key: bytes, options: Mapping[str, Any]) -> None:
@@ -30,13 +31,13 @@ class ConversationHasher:
         self._options = json.dumps(options, sort_keys=True, default=sorted).encode()
 
     def hash_client(self, credentials: Iterable[bytes]) -> bytes:
-        """Return the keyed hash of the credentials for the upstream, which represents a client."""
+        """Return a keyed hash of the client's credentials for the upstream; it identifies the client."""
         return self._hash(b"client", *credentials)
 
     def hash_messages(self, previous: bytes, messages: Sequence[Any]) -> list[bytes]:
-        """Return for each message the hash of all messages up to it.
+        """Return for each message the hash of all messages up to this one.
 
-        Such a hash identifies the conversation of a later request.
+        Such a hash identifies the conversation of a later request that begins with the same messages.
 
         Args:
             previous: Hash of the earlier messages; for the first messages the hash of the client.
@@ -52,24 +53,24 @@ class ConversationHasher:
         return hashes
 
     def hash_replies(self, previous: bytes, replies: Iterable[Sequence[Any]]) -> list[bytes]:
-        """Return the hash of a conversation up to each of the given replies.
+        """Return the hashes of a conversation that ends with each of the given replies.
 
         Args:
             previous: Hash of the earlier messages, or the hash of the client.
-            replies: Replies, each as messages that the client may send again. An empty reply has no hash.
+            replies: Alternative replies, each as messages that the client may send again. An empty reply gets no hash.
         """
         return [self.hash_messages(previous, reply)[-1] for reply in replies if reply]
 
     def hash_name(self, client: bytes, name: str) -> bytes:
-        """Return the hash of the conversation with a name that a client gives in a header."""
+        """Return the hash of a conversation that a client named in a header."""
         return self._hash(b"named", client, name.encode("utf-8", "surrogatepass"), self._options)
 
     def hash_reply_id(self, client: bytes, reply_id: str) -> bytes:
-        """Return the hash of a conversation for the provider's id of one of its replies."""
+        """Return the hash of a conversation that a client identifies by the provider's id of an earlier reply."""
         return self._hash(b"reply", client, reply_id.encode("utf-8", "surrogatepass"))
 
     def hash_reply_id_of_any_client(self, reply_id: str) -> bytes:
-        """Return a hash of a reply id that is the same for all clients."""
+        """Return a hash of a reply id that does not depend on the client."""
         return self._hash(b"any", reply_id.encode("utf-8", "surrogatepass"))
 
     def _hash(self, *parts: bytes) -> bytes:
@@ -82,7 +83,7 @@ class ConversationHasher:
 def normalize_message(value: Any) -> Any:
     """Return a message without the parts that clients change when they send it again.
 
-    The result is ``None`` for a message that only some clients send again.
+    The result is ``None`` for a message that some clients do not send again.
     """
     if isinstance(value, str):
         return join_words(value)

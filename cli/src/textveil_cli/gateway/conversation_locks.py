@@ -1,6 +1,6 @@
-"""Locks by which several gateways use one database: a conversation belongs to one process at a time.
+"""Locks between gateways that share a database: only one process at a time handles a conversation.
 
-The system frees the locks of a process that ends, also of a killed one.
+The operating system releases the locks of a process that ends, even if it is killed.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ _RETRY_SECONDS = 0.02
 
 
 class _SharedLock:
-    """A lock that all requests of one conversation in this process share."""
+    """Lock that all requests of one conversation in this process share."""
 
     def __init__(self) -> None:
         self.users, self.is_held, self.waiting = 0, False, asyncio.Lock()
@@ -30,11 +30,11 @@ class _SharedLock:
 class ConversationLocks:
     """Locks of conversations against other processes.
 
-    Each lock is one byte of a file, at an offset that follows from the hash of the name. If two names have the same
-    offset, one of them only waits for the other.
+    Each lock is one byte of a lock file. Its offset is computed from the hash of the conversation's name. If two names
+    get the same offset, their requests merely wait for each other.
 
     Args:
-        folder: An existing folder.
+        folder: An existing folder for the lock file.
         seconds: Maximum time to wait for a lock.
     """
 
@@ -45,11 +45,11 @@ class ConversationLocks:
 
     @contextlib.asynccontextmanager
     async def hold_lock(self, name_hash: bytes) -> AsyncIterator[None]:
-        """Hold the lock of a conversation within the context.
+        """Hold the lock of a conversation inside the ``async with`` block.
 
         Raises:
-            Refusal: Another process holds it for too long.
-            OutputError: The lock file cannot be opened, or its file system has no locks.
+            Refusal: Another process did not release the lock in time.
+            OutputError: The lock file cannot be opened, or its file system does not support locks.
         """
         lock = self._locks.setdefault(name_hash, _SharedLock())
         lock.users += 1
@@ -74,7 +74,7 @@ class ConversationLocks:
                 await asyncio.sleep(_RETRY_SECONDS)
 
     def _set_lock(self, name_hash: bytes, *, is_locked: bool) -> bool:
-        """Lock or unlock the byte of a conversation; return whether it succeeded."""
+        """Lock or unlock the byte of a conversation; return whether this succeeded."""
         try:
             if self._descriptor is None:
                 self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
@@ -86,7 +86,7 @@ class ConversationLocks:
 
 
 def _set_byte_lock(descriptor: int, offset: int, is_locked: bool) -> bool:
-    """Lock or unlock one byte of a file, which need not exist; return whether it succeeded."""
+    """Lock or unlock one byte of a file, which may be beyond its end; return whether this succeeded."""
     if sys.platform == "win32":
         import msvcrt
 

@@ -1,8 +1,8 @@
-"""Conversation store: assigns requests to conversations, and expires their mappings.
+"""Store of conversations: find the conversation of each request, and delete expired mappings.
 
-Mappings are in memory, and those of named conversations in a database if the operator gives a folder. A header names a
-conversation; otherwise the messages of a request identify it, if they continue an earlier request with its reply. Both
-identify a conversation only of the same client.
+Mappings are in memory. If the operator gives a folder, those of named conversations are also in a database. A client
+can name a conversation in a header. Otherwise the messages of a request identify the conversation, if they continue an
+earlier request and its reply. Neither way finds a conversation of another client.
 """
 
 import asyncio
@@ -39,12 +39,13 @@ MAX_LOOKED_UP = 4_096
 
 @dataclass(frozen=True, kw_only=True)
 class RetentionSettings:
-    """Retention of mappings.
+    """How long, and how many, mappings are stored.
 
     Attributes:
-        seconds: Time after the last request of a conversation.
-        max_conversations: Maximum number of conversations; above it the longest unused ones are removed first.
-        max_bytes: Maximum estimated size of all conversations; as for ``max_conversations``.
+        seconds: Time after the last request of a conversation at which its mapping is deleted.
+        max_conversations: Maximum number of conversations. Above it, the least recently used ones are deleted first.
+        max_bytes: Maximum estimated memory of all conversations. Above it, the least recently used ones are deleted
+            first.
     """
 
     seconds: float = 8 * 3600
@@ -56,22 +57,22 @@ class RetentionSettings:
 class StoredConversation:
     """A conversation with its state in the store.
 
-    To *pack* an idle conversation is to serialize and compress it in memory.
+    To *pack* an idle conversation means to serialize and compress it in memory, which needs about a tenth of the space.
 
     Attributes:
         conversation: The conversation; ``None`` before its first request is handled, and while it is packed.
         name_hash: Hash of its name in the database; ``None`` for a conversation in memory only.
         version: Version of the mapping in the database that this process has read or written last.
-        lock: Lock that a request holds while it is rewritten, even after its client has disconnected. Other requests
-            of the conversation wait for the lock.
-        packed: The packed conversation, which needs a tenth of the memory.
+        lock: Lock that a request holds while it is rewritten, even after its client has disconnected. Other requests of
+            the conversation wait for the lock.
+        packed: The packed conversation.
         active_requests: Number of active requests. A conversation with an active request is not packed.
         latest_bytes: Bytes of the last request.
         estimated_bytes: Estimated memory of the conversation: its hashes and, if packed, its state.
         unpacked_bytes: Estimated memory of an idle conversation that could not be packed; a part of
             ``estimated_bytes``.
         last_used: Time of the last request.
-        hashes: Hashes that identify the conversation in ``ConversationStore``.
+        hashes: Hashes by which ``ConversationStore`` finds the conversation.
         reply_id_hashes: Hashes of the ids that the provider gave to its replies.
     """
 
@@ -90,20 +91,20 @@ class StoredConversation:
 
 
 class ConversationStore:
-    """Store of all conversations.
+    """Store of all conversations of a gateway.
 
     Args:
         make: Function that creates a conversation.
         unpack: Function that restores a packed conversation.
-        retention: Retention of mappings.
+        retention: How long, and how many, mappings are stored.
         database: Database of the mappings of named conversations; ``None`` for memory only.
-        locks: Locks against other gateways that use the database.
+        locks: Locks against other gateways that use the database; ``None`` without a database.
         key: Key of the hashes.
-        options: Options of rewriting. The same name under other options is another conversation.
+        options: Options of text rewriting. A named conversation cannot continue with other options.
         clock: Monotonic clock in seconds.
 
     Attributes:
-        hasher: Makes the hashes that identify conversations.
+        hasher: Computes the hashes that identify conversations.
     """
 
     def __init__(
@@ -149,15 +150,15 @@ class ConversationStore:
 
         Args:
             client: Hash of the client.
-            name: Name of the conversation from a header, or ``None``.
+            name: Name of the conversation from a header; ``None`` without the header.
             message_hashes: Hashes of the messages of the request.
-            reply_ids: Provider's ids of earlier replies to which the request refers. An id that the provider gave in
-                several conversations is ignored, as are ids of different conversations in one request.
+            reply_ids: The provider's ids of earlier replies that the request contains. An id that the provider gave in
+                several conversations is ignored. If the ids belong to different conversations, all are ignored.
             request_bytes: Bytes of the request.
 
         Returns:
-            The conversation; and, if ``reply_ids`` identify it, the earlier messages, which the provider stores and
-            the request does not repeat.
+            The conversation; and, if ``reply_ids`` identify it, the earlier messages, which the provider stores and the
+            request does not repeat (otherwise ``None``).
         """
         self.expire_conversations()
         earlier = self._find_by_reply_ids(client, [*reply_ids])
@@ -186,14 +187,15 @@ class ConversationStore:
         return stored, earlier[1] if earlier is not None and earlier[0] is stored else None
 
     def open_conversation(self, stored: StoredConversation) -> Conversation:
-        """Return the conversation, unpacked or read from the database. The caller holds its lock.
+        """Return a conversation, unpacked or read from the database if necessary.
 
-        If another gateway has changed or deleted its mapping, the copy in memory is not used.
+        The caller must hold the lock of the conversation. If another gateway has changed or deleted the mapping in the
+        database, the copy in memory is discarded.
 
         Raises:
-            OutputError: The database cannot be opened, is damaged or of another version.
+            OutputError: The database cannot be opened, is damaged or has another version.
             KeyFileError: The mapping was written with another key.
-            ContentHashMismatch: The conversation was rewritten with another bundle.
+            ContentHashMismatch: The mapping belongs to texts that were rewritten with another bundle.
         """
         if self._database is not None and stored.name_hash is not None:
             version = self._database.read_version(stored.name_hash)
@@ -207,7 +209,7 @@ class ConversationStore:
         return stored.conversation
 
     def save_conversation(self, stored: StoredConversation) -> None:
-        """Write the mapping of a conversation, if the database has it. The caller holds its lock."""
+        """Write the mapping of a named conversation to the database, if any; the caller must hold its lock."""
         if self._database is not None and stored.name_hash is not None and stored.conversation is not None:
             stored.version = self._database.write_mapping(stored.name_hash, stored.conversation.pack(), stored.version)
 
@@ -215,7 +217,7 @@ class ConversationStore:
         self, stored: StoredConversation, exchange: Conversation, *, client: bytes,
         reply_hashes: Iterable[bytes], reply_ids: Iterable[str],
     ) -> None:  # fmt: skip
-        """Store the hashes and the reply ids that identify the conversation of the next request."""
+        """Store the hashes and the reply ids by which the next request finds the conversation."""
         if id(stored) not in self._stored:
             return  # forgotten in the meantime
         for reply_hash in reply_hashes:
@@ -226,10 +228,11 @@ class ConversationStore:
     def _find_by_reply_ids(
         self, client: bytes, reply_ids: Sequence[str]
     ) -> tuple[StoredConversation, ExchangeHistory | None] | None:
-        """Return the conversation of reply ids, and the messages before the first known id.
+        """Find the conversation to which reply ids belong.
 
-        The result is ``None`` if no id is known, if an id belongs to several conversations, or if the ids belong to
-        different ones.
+        Returns:
+            The conversation, and the messages before the first known id. ``None`` if no id is known, if an id belongs
+            to several conversations, or if the ids belong to different conversations.
         """
         if any(self.hasher.hash_reply_id_of_any_client(name) in self._reused_ids for name in reply_ids):
             return None
@@ -249,7 +252,7 @@ class ConversationStore:
                 self._forgotten_ids.popitem(last=False)
 
     def _store_reply_id(self, stored: StoredConversation, exchange: Conversation, client: bytes, reply_id: str) -> None:
-        """Record a reply id of the provider, unless the id already belongs to another conversation."""
+        """Assign a reply id of the provider to a conversation, unless the id already belongs to another one."""
         id_hash = self.hasher.hash_reply_id_of_any_client(reply_id)
         owner = self._owner_by_reply_id.get(id_hash)
         if id_hash in self._forgotten_ids or (owner is not None and owner is not stored):
@@ -265,14 +268,14 @@ class ConversationStore:
 
     @contextlib.asynccontextmanager
     async def track_request(self, stored: StoredConversation, run: RunJob) -> AsyncIterator[None]:
-        """Mark a request as active within the context; at the end pack idle conversations.
+        """Mark a request as active inside the ``async with`` block, and pack idle conversations at its end.
 
-        While the request is active, no other gateway handles a request of this conversation: its counts of guesses
-        would be lost. Some idle conversations stay unpacked, so that an immediate next request does not wait.
+        While the request is active, no other gateway can handle a request of this conversation, since the counts of
+        guesses would be lost. Some idle conversations stay unpacked, so that their next requests need not wait.
 
         Args:
             stored: The conversation.
-            run: Function that runs the packing.
+            run: Function that runs a job in a worker thread; it is used for packing.
 
         Raises:
             Refusal: Another gateway handles a request of the conversation for too long.
@@ -309,14 +312,14 @@ class ConversationStore:
                 del self._active_by_name[name_hash]
 
     def _exceeds_idle_limits(self) -> bool:
-        """Return whether too many idle conversations are unpacked."""
+        """Return whether the number or the total size of unpacked idle conversations is above its limit."""
         return len(self._idle) > _MAX_IDLE or sum(one.latest_bytes for one in self._idle) > _MAX_IDLE_BYTES
 
     async def _pack_idle(self, run: RunJob) -> None:
-        """Pack idle conversations until the limits hold.
+        """Pack idle conversations until those that remain unpacked are within the limits.
 
         Conversations with a large last request are packed first, then those that are idle longest. If packing fails,
-        all idle conversations count with their estimated unpacked memory.
+        the estimated unpacked size of all idle conversations counts toward the memory limit.
         """
         while self._exceeds_idle_limits():
             large = (one for one in self._idle if one.latest_bytes > _MAX_IDLE_BYTES)
@@ -349,14 +352,14 @@ class ConversationStore:
             self._total_bytes += more
 
     async def delete_conversation(self, client: bytes, name: str, run: RunJob) -> bool:
-        """Delete a conversation and its mapping; return whether it existed.
+        """Delete a conversation and its mapping, and return whether it existed.
 
-        The method waits for active requests of the conversation, so that none of them writes the mapping again.
+        The method first waits for active requests of the conversation, since they could write the mapping again.
 
         Args:
-            client: Key of the client.
+            client: Hash of the client.
             name: Name of the conversation.
-            run: Function that runs the deletion in the database.
+            run: Function that runs a job in a worker thread; it is used for the deletion in the database.
 
         Raises:
             Refusal: Another gateway handles a request of the conversation for too long.
@@ -381,7 +384,7 @@ class ConversationStore:
         return existed
 
     def forget_conversation(self, stored: StoredConversation) -> None:
-        """Remove a conversation from memory."""
+        """Remove a conversation from memory; its mapping in the database stays."""
         for known_hash in stored.hashes:
             self._remove_hash(stored, known_hash)
         for known_hash in [*stored.reply_id_hashes]:
@@ -391,7 +394,13 @@ class ConversationStore:
             self._total_bytes -= stored.estimated_bytes
 
     def expire_conversations(self, excluded: StoredConversation | None = None) -> None:
-        """Forget conversations that were idle too long, and the oldest ones above the limits."""
+        """Remove conversations that were idle too long, or are the least recently used above the limits.
+
+        They are removed from memory only.
+
+        Args:
+            excluded: A conversation that must stay; ``None`` for none.
+        """
         while self._stored:
             oldest = next(iter(self._stored.values()))
             is_over_limit = (
@@ -402,9 +411,9 @@ class ConversationStore:
             self.forget_conversation(oldest)
 
     def delete_expired_mappings(self) -> None:
-        """Delete mappings of the database that were idle too long.
+        """Delete the mappings of the database whose conversations were idle too long.
 
-        The method changes no other state, so any thread may run it.
+        Any thread may call this method, since it changes no state besides the database.
         """
         if self._database is not None:
             with contextlib.suppress(TextveilError):  # a failure must not end later sweeps

@@ -1,4 +1,4 @@
-"""Differences between a request and its rewritten form: for the owner of the device, never for a log."""
+"""Differences between a request and its rewritten form, for the owner of the device, never for a log."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,7 +11,8 @@ _SYSTEM_ROLES = frozenset(("system", "developer"))
 def list_system_texts(body: Mapping[str, Any]) -> list[str]:
     """Return the texts of the system prompt of a request, in order.
 
-    They are ``system``, ``instructions``, and the contents of messages with the role ``system`` or ``developer``.
+    The system prompt consists of the fields ``system`` and ``instructions``, and of the messages with the role
+    ``system`` or ``developer``.
 
     Args:
         body: The body of a request, original or rewritten.
@@ -32,15 +33,15 @@ def list_system_texts(body: Mapping[str, Any]) -> list[str]:
 
 
 def iterate_values(original: Any, rewritten: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Yield the path, the original and the rewritten form of each value of a request and of each changed key.
+    """Yield every value of a request, and every changed key, with its rewritten form.
 
     Args:
         original: A JSON value of the request.
         rewritten: The value that is sent in its place.
-        path: Names and numbers that lead to the value, joined by full stops.
+        path: Keys and indices that lead to the value, joined by full stops.
 
     Yields:
-        The path of a value, the value, and its replacement.
+        The path of a value, the value, and its rewritten form.
 
     Privacy:
         The values are original texts.
@@ -60,7 +61,7 @@ def iterate_values(original: Any, rewritten: Any, path: str = "") -> Iterator[tu
 
 
 def iterate_differences(original: Any, rewritten: Any) -> Iterator[str]:
-    """Yield a line for each place of a request that was rewritten: where, the original words, and their replacement.
+    """Yield a line for each change in a request, with its path, the original words, and their replacement.
 
     Args:
         original: The request.

@@ -1,7 +1,10 @@
-"""The last exchanges of a gateway with their originals, in memory alone, for the page of ``--review-page``.
+"""The last requests and replies of a gateway with their originals, for the page of ``--review-page``.
 
-Of each exchange it stores the texts before and after the rewriting, and those of the reply before and after the
-restoring, in bounded number and length. Nothing of it goes to a file or a log.
+For each request the module stores its texts before and after rewriting, and the texts of its reply before and after
+restoring. Number and length of these texts are bounded.
+
+Privacy:
+    The texts are stored in memory only, never in a file or a log.
 """
 
 import time
@@ -27,14 +30,14 @@ _MESSAGE_LISTS = ("messages", "input")
 
 @dataclass(kw_only=True)
 class ReviewedText:
-    """One text of a request or a reply.
+    """One text of a request or a reply, with its rewritten or restored form.
 
     Attributes:
         place: Path of its field, such as ``messages.0.content``.
-        role: Role of its message; empty if it is in none.
+        role: Role of its message; empty for a text outside messages.
         before: The text before the gateway changed it.
-        after: The text after it.
-        is_earlier: Whether an earlier request had it too.
+        after: The text after the gateway changed it.
+        is_earlier: Whether an earlier request of the conversation contained the text too.
     """
 
     place: str
@@ -46,15 +49,15 @@ class ReviewedText:
 
 @dataclass(kw_only=True)
 class ReviewedExchange:
-    """A request and its reply.
+    """A request and its reply, with the original texts.
 
     Attributes:
         request_id: Identifier of the request in the log.
         path: Path of its route.
-        seconds: Time of its rewriting, in seconds since the epoch.
-        sent: Texts of the request, before and after the rewriting.
-        received: Texts of the reply by place, before and after the restoring.
-        status: Status of the response; ``None`` until it has ended, 0 if the client disconnected before it.
+        seconds: Time at which it was rewritten, in seconds since the epoch.
+        sent: Texts of the request, before and after rewriting.
+        received: Texts of the reply by place, before and after restoring.
+        status: HTTP status of the response; ``None`` until the response has ended, 0 if the client disconnected before.
         left_out: Number of characters of the request that are not stored.
         left_out_of_reply: Number of characters of the reply that are not stored.
     """
@@ -70,40 +73,44 @@ class ReviewedExchange:
 
 
 class ReplySteps(Protocol):
-    """The steps of a restorer that a review can observe."""
+    """Protocol of objects that restore a reply, such as ``ApiReplyRestorer``.
+
+    A review can wrap such an object.
+    """
 
     def restore_whole(self, reply: dict[str, Any]) -> dict[str, Any]:
-        """Restore a whole reply."""
+        """Return a complete (not streamed) reply with its texts restored."""
         ...
 
     def restore_event(self, event: ServerSentEvent) -> Iterable[ServerSentEvent]:
-        """Restore an event of a stream."""
+        """Return the restored events for one event of a stream."""
         ...
 
     def end_stream(self) -> Iterable[ServerSentEvent]:
-        """End a stream."""
+        """Return the remaining events at the end of a stream."""
         ...
 
 
 class RequestObserver:
-    """Observer of the requests of a gateway that stores nothing."""
+    """Observer of the requests of a gateway; this base class stores nothing."""
 
     def add_request(self, request_id: str, path: str, original: Mapping[str, Any], sent: Mapping[str, Any]) -> None:
-        """Add a request and its rewritten form."""
+        """Observe a request with its original and its rewritten body."""
 
     def observe_reply(self, request_id: str, restorer: ReplySteps) -> ReplySteps:
-        """Return the steps of a restorer, with or without observation."""
+        """Return the object that restores the reply, wrapped if the observer needs the texts of the reply."""
         return restorer
 
     def end_request(self, request_id: str, status: int) -> None:
-        """Note the end of a request."""
+        """Observe the end of a request with the HTTP status of its response."""
 
 
 class ExchangeReview(RequestObserver):
-    """The last exchanges of a gateway, with their originals.
+    """Observer that stores the last requests and replies of a gateway with their originals.
 
     Privacy:
-        It contains original texts. It is in memory, has a bounded size, and forgets the oldest exchange first.
+        It contains original texts. It stores them in memory only, in bounded size, and removes the oldest request
+        first.
     """
 
     def __init__(self) -> None:
@@ -111,13 +118,13 @@ class ExchangeReview(RequestObserver):
         self._exchanges: OrderedDict[str, ReviewedExchange] = OrderedDict()
 
     def add_request(self, request_id: str, path: str, original: Mapping[str, Any], sent: Mapping[str, Any]) -> None:
-        """Add a request and its rewritten form, and forget the oldest one above the limit.
+        """Store a request with its rewritten form; remove the oldest request if there are too many.
 
         Args:
-            request_id: Identifier of the request.
+            request_id: Identifier of the request in the log.
             path: Path of its route.
-            original: Its body.
-            sent: The body that is sent.
+            original: Its original body.
+            sent: Its rewritten body.
         """
         texts, left_out = _limit_texts(_list_in_depth(_iterate_request_texts(original, sent)))
         exchange = ReviewedExchange(
@@ -129,18 +136,18 @@ class ExchangeReview(RequestObserver):
                 self._exchanges.popitem(last=False)
 
     def observe_reply(self, request_id: str, restorer: ReplySteps) -> ReplySteps:
-        """Return the steps of a restorer, which add the texts of the reply."""
+        """Return a wrapper around ``restorer`` that also stores the texts of the reply."""
         exchange = self._exchanges.get(request_id)
         return restorer if exchange is None else _ObservedReply(self._lock, exchange, restorer)
 
     def end_request(self, request_id: str, status: int) -> None:
-        """Note the status of the response; 0 if the client disconnected before it."""
+        """Store the HTTP status of the response; 0 if the client disconnected before the response."""
         with self._lock:
             if request_id in self._exchanges:
                 self._exchanges[request_id].status = status
 
     def list_exchanges(self) -> list[ReviewedExchange]:
-        """Return copies of the exchanges, the newest first."""
+        """Return copies of the stored requests with their replies, the newest first."""
         with self._lock:
             return [
                 replace(exchange, received={place: replace(text) for place, text in exchange.received.items()})
@@ -149,7 +156,7 @@ class ExchangeReview(RequestObserver):
 
 
 class _ObservedReply:
-    """Steps of a restorer that add the texts of a reply to an exchange."""
+    """Wrapper around a restorer that adds the texts of a reply to a ``ReviewedExchange``."""
 
     def __init__(self, lock: Lock, exchange: ReviewedExchange, restorer: ReplySteps) -> None:
         self._lock, self._exchange, self._restorer = lock, exchange, restorer
@@ -198,7 +205,11 @@ class _ObservedReply:
 
 
 def _limit_texts(texts: list[ReviewedText]) -> tuple[list[ReviewedText], int]:
-    """Return the last texts of a request within the limits, and the number of characters that are left out."""
+    """Shorten the texts of a request to the limits, the last texts first.
+
+    Returns:
+        The stored texts in their order, and the number of characters that are not stored.
+    """
     limited, size, left_out = list[ReviewedText](), 0, 0
     for text in reversed(texts):
         most = max(0, min(_MAX_CHARACTERS, _MAX_ALL_CHARACTERS - size))
@@ -212,7 +223,7 @@ def _limit_texts(texts: list[ReviewedText]) -> tuple[list[ReviewedText], int]:
 
 
 def _iterate_request_texts(original: Mapping[str, Any], sent: Mapping[str, Any]) -> Iterator[ReviewedText]:
-    """Yield the texts of a request, and all other values that changed."""
+    """Yield the texts of a request, and all other values that the rewriting changed."""
     earlier_counts = {name: _count_earlier(original.get(name)) for name in _MESSAGE_LISTS}
     for place, value, other in iterate_values(original, sent):
         if value == other and not (isinstance(value, str) and _is_text_place(place)):
@@ -231,19 +242,25 @@ def _iterate_request_texts(original: Mapping[str, Any], sent: Mapping[str, Any])
 
 
 def _count_earlier(messages: Any) -> int:
-    """Return the number of messages up to the last one of the model: an earlier request had them too."""
+    """Return the number of messages that an earlier request contained too.
+
+    They are the messages up to the last message of the model.
+    """
     roles = [message.get("role") if isinstance(message, Mapping) else "" for message in messages or ()]
     return len(roles) - roles[::-1].index("assistant") if "assistant" in roles else 0
 
 
 def _is_text_place(place: str) -> bool:
-    """Return whether the last name of a path is the name of a field with text."""
+    """Return whether the last name in a path is that of a field that contains text."""
     names = [name for name in place.split(".") if not name.isdecimal()]
     return bool(names) and names[-1] in _TEXT_FIELDS
 
 
 def _list_in_depth(values: Iterator[Any]) -> list[Any]:
-    """Return the values of an iterator, up to the first that is nested too deeply: it must not end the request."""
+    """Return the values of an iterator, up to the first value that is nested too deeply for Python.
+
+    The error about the nesting is suppressed, so that a review never ends a request.
+    """
     found = []
     with suppress(RecursionError):
         found.extend(values)
@@ -251,14 +268,14 @@ def _list_in_depth(values: Iterator[Any]) -> list[Any]:
 
 
 def _iterate_reply_texts(reply: Any) -> Iterator[tuple[str, str]]:
-    """Yield the path of each text of a reply, and the text."""
+    """Yield each text of a complete reply, as a pair of its path and the text."""
     for place, value, _ in iterate_values(reply, reply):
         if isinstance(value, str) and _is_text_place(place):
             yield place, value
 
 
 def _iterate_deltas(data: Any) -> Iterator[tuple[str, str]]:
-    """Yield the place of each part of a text in an event of a stream, and the part."""
+    """Yield each part of a text in an event of a stream, as a pair of the path of the text and the part."""
     if not isinstance(data, Mapping):
         return
     delta = data.get("delta")

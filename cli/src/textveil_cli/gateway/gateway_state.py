@@ -12,22 +12,23 @@ from textveil_cli.serve.limits import RequestLimits
 
 @dataclass(frozen=True, kw_only=True)
 class Gateway:
-    """State and options that all requests share.
+    """State and options of the gateway that all requests share.
 
     Attributes:
         upstream: Client of the upstream API.
         conversations: Store of the conversations.
         limits: Limits of a request.
         reply_limits: Limits of a reply.
-        pass_through: Types, roles and fields that the gateway sends unchanged.
+        pass_through: Content types, roles and fields that the gateway sends unchanged.
         restore_tools: Names of tools whose arguments are restored.
-        work_bytes: Maximum memory for rewriting a request, estimated from its shape.
-        key: Key of the hashes that replace the ids of users.
-        report: Function that receives one line per request, without content.
-        is_field_name: Function that returns whether an error may contain the name of a field of a request.
-        show_request: Function that receives each rewritten request in a dry run, which sends nothing; else ``None``.
+        work_bytes: Maximum memory for rewriting a request, estimated from its bytes.
+        key: Key of the hashes that replace ids of users.
+        report: Function that receives one log line per request, without content.
+        is_field_name: Function that returns whether an error may contain a given name of a request field.
+        show_request: In a dry run, which sends nothing, the function that receives each rewritten request; otherwise
+            ``None``.
         shows_changes: Whether a dry run also shows each change with the original words.
-        count_replaced: Function that returns how many parts of a text are replaced or randomized.
+        count_replaced: Function that returns how many tokens of a text are replaced or randomized.
         count_request: Function that receives the path, the status and the counts of each request.
         observer: Observer of requests and replies.
     """

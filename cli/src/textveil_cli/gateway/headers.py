@@ -1,4 +1,4 @@
-"""Headers and targets of requests and replies: only listed ones are forwarded.
+"""Headers and paths of requests and replies; the gateway forwards only those on its lists.
 
 The module also identifies the client and the conversation of a request.
 """
@@ -32,17 +32,17 @@ MODELS_PATH = "/v1/models"
 
 
 def hash_client(conversations: ConversationStore, request: Request) -> bytes:
-    """Return the keyed hash that represents the client of a request."""
+    """Return the keyed hash that identifies the client of a request."""
     return conversations.hasher.hash_client(
         key + b" " + value for key, value in request.headers.raw if key in _CREDENTIAL_HEADERS
     )
 
 
 def get_conversation_name(request: Request) -> str | None:
-    """Return the name of the conversation in the header of a request, or ``None``.
+    """Return the name of the conversation from the header of a request; ``None`` without the header.
 
     Raises:
-        Refusal: The request has several names, or an empty or too long one.
+        Refusal: The request has several names, or a name that is empty or too long.
     """
     names = request.headers.getlist(_CONVERSATION_HEADER)
     if not names:
@@ -54,11 +54,11 @@ def get_conversation_name(request: Request) -> str | None:
 
 
 def build_target(request: Request) -> str:
-    """Return path and query for the upstream, built from checked parts.
+    """Return the path and the query to request from the upstream, built from checked parts.
 
-    A path of ``FIELDS_BY_PATH`` is sent unchanged; after ``/v1/models`` the segments of an id may follow. Each segment
-    is decoded once. A segment that then has a percent sign, a backslash or a semicolon, or is a dot segment, is
-    refused, since servers disagree on the meaning of such a path.
+    A path of ``FIELDS_BY_PATH`` is sent unchanged. After ``/v1/models`` the segments of a model id may follow; each
+    segment is decoded once. Servers disagree on the meaning of a segment that then contains a percent sign, a backslash
+    or a semicolon, or that is ``.`` or ``..``, so such a segment is refused.
 
     Raises:
         Refusal: The path or the query has unsupported parts.
@@ -83,7 +83,7 @@ def select_request_headers(request: Request) -> Headers:
     """Return the headers of a request that are forwarded to the upstream.
 
     Raises:
-        Refusal: One of them occurs twice.
+        Refusal: One of these headers occurs twice.
     """
     headers = [(key, value) for key, value in request.headers.raw if key in _REQUEST_HEADERS]
     if len(dict(headers)) < len(headers):
@@ -92,7 +92,7 @@ def select_request_headers(request: Request) -> Headers:
 
 
 def select_reply_headers(headers: Headers, **own: str) -> Headers:
-    """Return the headers of a reply for its client: forwarded ones, and those of the gateway."""
+    """Return the headers to send to the client: allowed ones of the upstream, and ``own`` of the gateway."""
     own_headers = {name.replace("_", "-").encode(): value.encode() for name, value in own.items()}
     forwarded = [
         (key, value) for key, value in headers if key in _REPLY_HEADERS or key.startswith(_REPLY_HEADER_PREFIXES)

@@ -1,8 +1,9 @@
-"""SQLite database of the mappings of named conversations; several gateways may use it at the same time.
+"""SQLite database of the mappings of named conversations, which several gateways may share.
 
-Each row has one conversation, encrypted, under the keyed hash of its name. A row is bound to its hash, so that nobody
-can move a mapping to another name. A gateway holds the lock of a conversation while it handles its requests
-(``ConversationLocks``). A version, different after each write, detects a write without the lock.
+Each row contains one encrypted mapping under the keyed hash of the conversation's name. The encryption authenticates
+this hash, so that nobody can move a mapping to another name. A gateway holds the lock of a conversation while it
+handles a request (``ConversationLocks``). Each write gives the mapping a new version, so that a write by another
+gateway without the lock is detected.
 """
 
 import contextlib
@@ -39,8 +40,8 @@ _MAX_CHECKED_BYTES = 1 << 26
 class MappingDatabase:
     """Database of encrypted mappings in a folder.
 
-    Each operation opens the file anew, so that a deleted database is a deleted mapping for a running gateway too.
-    Deleted content is overwritten with zeros.
+    Each operation opens the file again. If a user deletes the database, a running gateway therefore no longer has its
+    mappings. Deleted content is overwritten with zeros.
 
     Args:
         folder: An existing folder.
@@ -52,10 +53,10 @@ class MappingDatabase:
         self.path, self._key, self._seconds = folder / DATABASE_NAME, key, seconds
 
     def prepare(self) -> int:
-        """Create the database if it is missing, check that it can be written, and delete expired mappings.
+        """Create the database if it does not exist, check that it can be written, and delete expired mappings.
 
         Returns:
-            The number of mappings that the key does not decrypt, among the first 64 MiB.
+            The number of mappings that the key does not decrypt, among the first 64 MiB of mappings.
 
         Raises:
             OutputError: The database cannot be opened or written, or is no database of this version.
@@ -74,12 +75,12 @@ class MappingDatabase:
             return count
 
     def read_version(self, name_hash: bytes) -> bytes | None:
-        """Return the version of a mapping; ``None`` if there is none or it has expired."""
+        """Return the version of a mapping; ``None`` if the mapping does not exist or has expired."""
         row = self._select("version", name_hash)
         return None if row is None else row[0]
 
     def read_mapping(self, name_hash: bytes) -> tuple[bytes, bytes] | None:
-        """Return the content and the version of a mapping; ``None`` if there is none or it has expired.
+        """Return the content and the version of a mapping; ``None`` if it does not exist or has expired.
 
         Raises:
             KeyFileError: The mapping was written with another key, or was changed.
@@ -88,11 +89,11 @@ class MappingDatabase:
         return None if row is None else (self._decrypt(name_hash, row[0]), row[1])
 
     def write_mapping(self, name_hash: bytes, content: bytes, version: bytes | None) -> bytes:
-        """Write a mapping in one transaction: an interrupted write leaves the earlier mapping.
+        """Encrypt and write a mapping in one transaction; an interrupted write leaves the earlier mapping.
 
         Args:
             name_hash: Hash of the name of the conversation.
-            content: The mapping, which is encrypted here.
+            content: The mapping, not encrypted.
             version: The version that the caller has read or written last; ``None`` for a new mapping.
 
         Returns:
@@ -114,19 +115,20 @@ class MappingDatabase:
         return new_version
 
     def delete_mapping(self, name_hash: bytes) -> bool:
-        """Delete a mapping; return whether it existed."""
+        """Delete a mapping, and return whether it existed."""
         with self._open() as database:
             return database.execute("DELETE FROM conversations WHERE name_hash = ?", (name_hash,)).rowcount > 0
 
     def delete_expired(self) -> None:
-        """Delete expired mappings, and return their space to the system."""
+        """Delete expired mappings, and release their disk space."""
         with self._open() as database:
             self._delete_expired(database)
 
     def _delete_expired(self, database: sqlite3.Connection) -> None:
-        """Delete expired mappings.
+        """Delete expired mappings in an open transaction.
 
-        A date in the future, of a wrong clock, becomes the present date: otherwise the mapping would never expire.
+        A mapping with a date in the future, written while the clock was wrong, would never expire. Its date becomes the
+        present one.
         """
         now = time.time()
         database.execute("UPDATE conversations SET last_used = ? WHERE last_used > ?", (now, now + _CLOCK_SECONDS))
@@ -145,7 +147,7 @@ class MappingDatabase:
 
     @contextlib.contextmanager
     def _open(self, *, is_writing: bool = True) -> Iterator[sqlite3.Connection]:
-        """Open the database for one transaction, which an error undoes."""
+        """Open the database for one transaction; an error inside the ``with`` block rolls it back."""
         try:
             _create_private_file(self.path)
             database = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None)
@@ -167,11 +169,11 @@ class MappingDatabase:
 
 
 def read_mapping_key(folder: Path, key_file: Path) -> bytes:
-    """Return the key of the mappings, which is created if it is missing.
+    """Return the encryption key of the mappings; create the key file if it does not exist.
 
     Raises:
         CryptoUnavailable: The package ``cryptography`` is not installed.
-        KeyFileError: The file is no key, is in the folder of the mappings, or others may read it.
+        KeyFileError: The file is no key, is in the folder of the mappings, or other users can read it.
     """
     check_cryptography("--mappings")
     if is_inside(key_file, Path(os.path.realpath(folder))):
@@ -185,7 +187,10 @@ def read_mapping_key(folder: Path, key_file: Path) -> bytes:
 
 
 def _create_private_file(path: Path) -> None:
-    """Create the file, readable by its owner only, if it is missing; SQLite gives its journal the same permissions."""
+    """Create the database file if it does not exist, readable by its owner alone.
+
+    SQLite creates its journal file with the same permissions.
+    """
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would block the process
@@ -193,7 +198,7 @@ def _create_private_file(path: Path) -> None:
 
 
 def _prepare_tables(database: sqlite3.Connection) -> None:
-    """Create the tables of an empty database, or check those of another one."""
+    """Create the tables of an empty database, or check that an existing database has this version."""
 
     def read_marks() -> tuple[int, int, int]:
         application = database.execute("PRAGMA application_id").fetchone()[0]
@@ -220,7 +225,7 @@ def _prepare_tables(database: sqlite3.Connection) -> None:
 
 
 def _convert_database_error(error: sqlite3.Error | OSError) -> Exception:
-    """Return the error of the gateway for one of SQLite or of the system."""
+    """Convert an error of SQLite or of the operating system to an error of the gateway."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
         return OutputError(f"{DATABASE_NAME} is damaged or no database: restore a copy, or delete it with its mappings")

@@ -1,4 +1,4 @@
-"""Import of the mapping files of earlier versions, one for each conversation, into the database."""
+"""Import of mapping files of earlier versions, one per conversation, into the database."""
 
 import contextlib
 import re
@@ -17,17 +17,17 @@ _FILE_NAME = re.compile(r"([0-9a-f]{64})\.conversation")
 def import_mapping_files(
     folder: Path, database: MappingDatabase, load: Callable[[Path], Conversation], seconds: float
 ) -> int:
-    """Move the mappings of files into the database, and delete the files, also expired ones.
+    """Move the mappings of files into the database, and delete these files and all expired ones.
 
     Args:
-        folder: Folder of the mappings.
-        database: Its database.
+        folder: Folder of the mapping files.
+        database: Database to write to.
         load: Function that loads a conversation from a file.
         seconds: Time after its last change at which a file expires.
 
     Returns:
-        The number of files that cannot be loaded, because they have another key, version or bundle. They stay until
-        they expire.
+        The number of files that cannot be loaded, because they have another key, version or bundle. These files are
+        kept until they expire.
 
     Raises:
         OutputError: The database cannot be written.

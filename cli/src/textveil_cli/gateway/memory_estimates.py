@@ -1,4 +1,4 @@
-"""Memory limit for rewriting a body, checked by a scan of its bytes before it is parsed."""
+"""Limit on the memory for rewriting a body, estimated from its bytes before the body is parsed."""
 
 import re
 from http import HTTPStatus
@@ -23,7 +23,12 @@ _BRACKETS, _MAX_BRACKETS = (b"[", b"{"), 1 << 19
 
 
 def estimate_memory(body: bytes, max_bytes: int | None = None) -> int:
-    """Return an upper estimate of the bytes of memory for a body and its reply; it stops above ``max_bytes``."""
+    """Return an upper bound on the bytes of memory that a body and its reply need.
+
+    Args:
+        body: The body.
+        max_bytes: Stop as soon as the estimate is larger than this number; ``None`` for no limit.
+    """
     estimate = _BYTES_PER_BYTE * len(body) + _BYTES_PER_SEPARATOR * sum(map(body.count, _SEPARATORS))
     words: set[bytes] = set()
     for start in range(0, len(body), _BLOCK_BYTES):
@@ -35,10 +40,10 @@ def estimate_memory(body: bytes, max_bytes: int | None = None) -> int:
 
 
 def refuse_heavy_body(body: bytes, max_bytes: int) -> None:
-    """Raise an error for a body that would need too much memory.
+    """Raise an error for a body that would need too much memory or time.
 
     Raises:
-        Refusal: A body of its shape may need more than ``max_bytes`` bytes, or block all other requests for too long.
+        Refusal: The body may need more than ``max_bytes`` bytes, or may block all other requests for too long.
     """
     if sum(map(body.count, _BRACKETS)) > _MAX_BRACKETS:
         message = f"a body may have at most {_MAX_BRACKETS:,} lists and objects: send less in one request"

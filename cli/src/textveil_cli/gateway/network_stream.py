@@ -1,8 +1,8 @@
-"""Byte stream of one connection to the upstream, which detects every unrequested byte.
+"""Byte stream of one connection to the upstream, which detects bytes that no request asked for.
 
-An HTTP client that reuses connections must know that the server sends nothing on an idle one. httpcore2 only checks the
-socket, and so misses bytes that the event loop, a queue or the TLS layer has read already. In this class every byte
-immediately enters one buffer.
+An HTTP client that reuses a connection must be certain that the server has sent nothing since the last reply. httpcore2
+only checks the socket, and so overlooks bytes that the event loop, a queue or the TLS layer has already read. Here,
+every received byte immediately enters one buffer, which can be checked.
 """
 
 import asyncio
@@ -19,13 +19,13 @@ MAX_HEAD_BYTES = 1 << 16
 
 
 class EarlyReplyError(RemoteProtocolError):
-    """Error for bytes that arrived on a connection before the request was sent."""
+    """Error for bytes of a reply that arrived before its request was sent."""
 
 
 class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
-    """Stream that sends each request at once, and refuses a reply that comes before its request.
+    """Network stream for httpcore2 that refuses a reply that arrives before its request is sent.
 
-    The stream ignores timeouts of single reads: the caller limits the time of the whole exchange.
+    The stream ignores timeouts of single reads; the caller must limit the total time of a request and its reply.
     """
 
     def __init__(self) -> None:
@@ -39,14 +39,14 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
     # callbacks of the event loop
 
     def connection_made(self, transport: Any) -> None:
-        """Store the transport, and request a callback once a request is sent."""
+        """Store the transport, and configure it to call ``resume_writing`` once a request is sent."""
         self._transport: asyncio.Transport = transport
         self._socket = transport.get_extra_info("socket")
         self._is_tls = transport.get_extra_info("ssl_object") is not None
         transport.set_write_buffer_limits(high=1, low=0)  # TLS never resumes with high=0
 
     def data_received(self, data: bytes) -> None:
-        """Buffer received bytes; end an idle connection."""
+        """Add received bytes to the buffer; if the connection is idle, close it, since nothing was expected."""
         self._buffer += data
         if self._is_idle:
             self.abort()
@@ -56,17 +56,17 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
         self._wake_reader()
 
     def eof_received(self) -> None:
-        """Record that the upstream sends no more; the transport closes."""
+        """Record that the upstream sends no more bytes; asyncio then closes the transport."""
         self._has_ended = True
         self._wake_reader()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Record the end of the connection, and its error if it broke."""
+        """Record the end of the connection, and the error if it broke."""
         self._has_ended, self._error = True, exc
         self._wake_reader()
 
     def pause_writing(self) -> None:
-        """Record that a part of the request is not sent yet."""
+        """Record that the transport still has unsent bytes of the request."""
         self._is_blocked = True
 
     def resume_writing(self) -> None:
@@ -77,11 +77,11 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
     # methods for httpcore2
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Collect a part of the request; the next read sends it."""
+        """Store a part of the request; the next call of ``read`` sends all parts."""
         self._request_parts.append(buffer)
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Send the collected request, if any, and return the next bytes; empty at the end.
+        """Send the stored request, if any, and return the next bytes of the reply; empty at its end.
 
         Raises:
             EarlyReplyError: Bytes arrived before the request was sent.
@@ -105,31 +105,31 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
         return data
 
     async def aclose(self) -> None:
-        """End the connection at once."""
+        """Close the connection at once."""
         self.abort()
 
     # methods for the connection pool
 
     @property
     def has_unsent_request(self) -> bool:
-        """Whether the request is unsent because httpcore2 read a reply from its own buffer."""
+        """Return whether a stored request was never sent, because httpcore2 already had bytes of a reply."""
         return bool(self._request_parts)
 
     def is_quiet(self) -> bool:
-        """Return whether a request may be sent: the connection is open, without unread bytes."""
+        """Return whether a request may be sent: the connection is open, and no unread bytes have arrived."""
         if self._buffer or self._has_ended or self._is_blocked or self._transport.is_closing():
             return False
         # A first reply over TLS may follow handshake tickets, which the socket still holds.
         return (self._is_tls and not self._is_used) or not _is_readable(self._socket)
 
     def accept_body(self) -> None:
-        """Remove the limit of the head, after the head was read."""
+        """Remove the size limit of the head; call this after the head of the reply was read."""
         self._head_bytes_left = None
 
     def make_idle(self) -> bool:
-        """Make the connection idle; return whether it may be reused.
+        """Mark the connection as idle, and return whether a next request may use it.
 
-        A connection whose reading paused may not be reused: the TLS layer may still hold bytes.
+        A connection whose reading was paused may not be used again, since the TLS layer may still hold bytes.
         """
         is_open = not self._has_ended and not self._transport.is_closing()
         is_whole = not (self._is_blocked or self._is_early or self._was_paused or self._buffer)
@@ -138,12 +138,12 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
         return self._is_idle
 
     def end_idle(self) -> bool:
-        """End the idle state; return whether the connection may be used."""
+        """Mark the connection as in use, and return whether a request may be sent."""
         self._is_idle = False
         return self.is_quiet()
 
     def abort(self) -> None:
-        """End the connection at once, even within a reply, so that the upstream stops."""
+        """Close the connection at once, even in the middle of a reply, so that the upstream stops generating."""
         self._transport.abort()
 
     async def _send_request(self) -> None:
@@ -169,7 +169,7 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
 
 
 def _is_readable(connection: Any) -> bool:
-    """Return whether the operating system has unread bytes of a socket, or its end of stream."""
+    """Return whether a socket has unread bytes, or an unread end of the stream."""
     if connection.fileno() < 0:
         return True
     if not hasattr(select, "poll"):  # Windows

@@ -1,7 +1,10 @@
-"""Request handler: rewrites a request, sends it and restores its reply.
+"""Request handler of the gateway: rewrite a request, send it to the upstream, and restore its reply.
 
-If the client disconnects, the upstream request is canceled. No content of a request or reply is logged, stored or
-quoted in an error: log lines have an id of the request, its path and counts.
+If the client disconnects, the upstream request is canceled.
+
+Privacy:
+    No content of a request or reply is logged, stored or quoted in an error. A log line contains an id of the request,
+    its path and counts.
 """
 
 import asyncio
@@ -75,7 +78,10 @@ _encode_reply = SteppedJSONEncoder(ensure_ascii=False).encode
 
 
 class GatewayRequestHandler:
-    """Handler of requests by path. It cancels the upstream request if the client disconnects."""
+    """ASGI handler that rewrites requests and restores replies.
+
+    It cancels the request to the upstream if the client disconnects.
+    """
 
     def __init__(self, gateway: Gateway, workers: WorkerPool) -> None:
         self._gateway, self._workers = gateway, workers
@@ -83,7 +89,7 @@ class GatewayRequestHandler:
         self._admission, self._large = RequestAdmission(), asyncio.Semaphore(_MAX_LARGE_REQUESTS)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer a request, also after an error."""
+        """Handle a request and send its response; convert any exception to an error response."""
         request = Request(scope, receive)
         call, limits = ClientRequest(request=request, send=send), self._gateway.limits
         try:
@@ -107,10 +113,10 @@ class GatewayRequestHandler:
             self._workers.free_in_thread(call.free_memory)
 
     def collect_garbage(self) -> None:
-        """Free unreachable reference cycles.
+        """Run the garbage collector, but not while objects of a large request exist.
 
-        This takes long while the objects of a large request exist. So the method waits until they are freed, but only
-        for a limited time.
+        Collection takes long while such objects exist. The method skips it then, but only a limited number of times in
+        a row.
         """
         self._delayed_collections += 1
         has_large = self._admission.active_bytes > MAX_MEDIUM_CHARACTERS or self._workers.is_processing_long
@@ -120,7 +126,11 @@ class GatewayRequestHandler:
 
     @asynccontextmanager
     async def _admit_request(self, request: Request) -> AsyncIterator[Callable[[int], None]]:
-        """Count a request as active, with the announced and later the real size of its body."""
+        """Count a request as active inside the ``async with`` block, or refuse it if too many are active.
+
+        The size is first that of the ``Content-Length`` header. The yielded function corrects it once the body was
+        read.
+        """
         length = request.headers.get("content-length", "")
         size = min(int(length), self._gateway.limits.body_bytes) if length.isdigit() else 0
         self._admission.admit_request(size)
@@ -136,7 +146,7 @@ class GatewayRequestHandler:
             self._admission.release_request(size)
 
     async def _answer_while_connected(self, call: ClientRequest, body: bytes | None, receive: Any) -> None:
-        """Answer a request, or stop when its client disconnects."""
+        """Handle a request, and raise ``ClientDisconnect`` as soon as its client disconnects."""
         work, disconnect = (
             asyncio.ensure_future(self._answer(call, body)),
             asyncio.ensure_future(_wait_for_disconnect(receive)),
@@ -154,7 +164,7 @@ class GatewayRequestHandler:
         work.result()
 
     async def _send_error(self, call: ClientRequest, scope: Any, receive: Any, refusal: Refusal) -> None:
-        """Send an error to the client; within a stream as an event that client libraries handle."""
+        """Send an error to the client; if a stream has begun, as an event that client libraries recognize."""
         self._gateway.report(f"request {call.request_id}: {call.path} {refusal.code} {refusal.status.value}")
         if not call.status:
             call.status = refusal.status.value
@@ -229,7 +239,7 @@ class GatewayRequestHandler:
 
     @asynccontextmanager
     async def _limit_large_requests(self, size: int) -> AsyncIterator[None]:
-        """Wait until fewer than ``_MAX_LARGE_REQUESTS`` other large requests are parsed or rewritten."""
+        """Wait until fewer than ``_MAX_LARGE_REQUESTS`` other large requests are being parsed or rewritten."""
         if size <= MAX_MEDIUM_CHARACTERS:
             yield
             return
@@ -246,10 +256,14 @@ class GatewayRequestHandler:
     async def _read_request(
         self, path: str, body: bytes, client: bytes
     ) -> tuple[list[CheckedRequest], list[str], list[bytes]]:
-        """Return the parsed request (in a list), ids of earlier replies in it, and the hashes of its last messages.
+        """Parse and check the body of a request.
 
-        Short bodies are parsed on the event loop. The rewriting function removes the request from the list in a thread,
-        since freeing a large one may take long.
+        Short bodies are parsed on the event loop, others in a worker thread.
+
+        Returns:
+            A list with the checked request, the ids of earlier replies in it, and the hashes of its last messages. The
+            request is in a list so that the thread that rewrites it can remove and free it, since freeing a large one
+            takes long.
         """
 
         def read_body() -> tuple[list[CheckedRequest], list[str], list[bytes]]:
@@ -262,9 +276,10 @@ class GatewayRequestHandler:
 
     @asynccontextmanager
     async def _prepare_restoring(self, exchange: Conversation, size: int) -> AsyncIterator[asyncio.Task[None]]:
-        """Prepare restoring in a thread while the caller waits for the reply.
+        """Prepare the restoring of a reply in a thread, while the caller waits for the upstream.
 
-        The preparation ends at the latest with the context.
+        Yields:
+            The task of the preparation. It has ended, or is canceled, at the end of the ``async with`` block.
         """
         task = asyncio.ensure_future(self._workers.run_job(exchange.prepare_reply, size=size))
         try:
@@ -287,9 +302,10 @@ class GatewayRequestHandler:
             raise make_upstream_refusal("did not finish in time", HTTPStatus.GATEWAY_TIMEOUT) from None
 
     def _report_system_prompt(self, original: Mapping[str, Any], rewritten: Mapping[str, Any], request_id: str) -> None:
-        """Report in how many places the system prompt changed, for the first request in which it did.
+        """Log how many tokens of the system prompt changed, once, for the first request in which any changed.
 
-        The user learns that the model gets other instructions. The count is a function of the template.
+        The model then gets other instructions than the user wrote. The count depends only on the template, so it may be
+        logged.
         """
         texts = list_system_texts(original)
         if self._has_reported_system_prompt or texts == list_system_texts(rewritten):
@@ -309,7 +325,12 @@ class GatewayRequestHandler:
         size: int,
         call: ClientRequest,
     ) -> tuple[Conversation, bytes, list[str]]:
-        """Return the conversation state, the rewritten request, and the lines that describe it for the user."""
+        """Rewrite a request in a worker thread.
+
+        Returns:
+            The conversation state for this request, the rewritten body, and lines that describe the changes to the
+            owner of the device (empty unless ``shows_changes``).
+        """
 
         def rewrite() -> tuple[Conversation, bytes, list[str]]:
             with requests.pop().free_afterward() as request:
@@ -347,7 +368,7 @@ class GatewayRequestHandler:
             stored.lock.release()
 
     async def _pass_reply(self, call: ClientRequest, reply: UpstreamReply) -> None:
-        """Pass on a reply without restoring: a list of models, vectors, or an error, whose surrogates stay."""
+        """Send a reply to the client without restoring: a list of models, embeddings, or an error."""
         body = await reply.read_body()
         await call.begin_response(reply)
         await call.send_part(body, more=False)
@@ -390,10 +411,11 @@ class GatewayRequestHandler:
         hash_replies: _HashReplies,
         store_reply_ids: _StoreReplyIds,
     ) -> None:
-        """Pass the restored events of a stream.
+        """Restore the events of a streamed reply, and send them to the client.
 
-        The next part is read after the client has received the last one. The hashes of the next request are stored
-        before the client receives the end, since it may send that request at once.
+        The next part of the reply is read after the client has received the last one. Before the client receives the
+        end, the hashes are stored by which its next request finds the conversation, since it may send that request at
+        once.
         """
         events, audit = EventReader(self._gateway.reply_limits.event_bytes), CallAudit(restorer.exchange)
         steps = self._gateway.observer.observe_reply(call.request_id, restorer)
@@ -446,7 +468,7 @@ class GatewayRequestHandler:
 
 
 def _estimate_work(size: int, stored: StoredConversation) -> int:
-    """Estimate the number of characters of a request of a given size and of its packed conversation."""
+    """Return the estimated number of characters of a request of ``size`` bytes and of its conversation."""
     return size + _CHARACTERS_PER_PACKED_BYTE * len(stored.packed)
 
 

@@ -1,7 +1,7 @@
-"""Fields of requests, and the treatment of each. An unlisted field is not sent.
+"""Known fields of requests, and how each is treated. A request with an unknown field is refused.
 
-Text of a person or a tool is rewritten. Settings, tool names and schemas, which the developer wrote, are not
-changed (``tool_definitions``).
+Text of a person or a tool is rewritten. Settings, tool names and schemas are written by the developer and stay
+unchanged (see ``tool_definitions``).
 """
 
 import hmac
@@ -89,14 +89,14 @@ _MAX_DEPTH, _MAX_ENTRIES, _MAX_INTEGER = 6, 2_000, 1 << 64
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CheckedRequest:
-    """A checked request, ready for rewriting.
+    """A request whose fields were checked, ready for rewriting.
 
     Attributes:
-        treatments: Treatment of each field.
-        body: The body.
-        messages: Its messages, as a list.
-        reply_ids: Reply ids of the provider that the request refers to, the last one first.
-        pass_through: Fields that may be sent unchanged.
+        treatments: Treatment of each field, by its name.
+        body: The body of the request.
+        messages: The messages of the request.
+        reply_ids: The provider's ids of earlier replies that the request contains, the last one first.
+        pass_through: Names of fields that are sent unchanged.
     """
 
     treatments: Mapping[str, int]
@@ -106,12 +106,15 @@ class CheckedRequest:
     pass_through: Collection[str] = ()
 
     def free_memory(self) -> None:
-        """Empty the body in steps. Nobody may use the request afterward."""
+        """Free the body step by step, so that other threads can run in between.
+
+        Nobody may use the request afterward.
+        """
         free_in_steps(self.messages, self.body)
 
     @contextmanager
     def free_afterward(self) -> Iterator["CheckedRequest"]:
-        """Return the request for the context, and empty its body at the end."""
+        """Yield this request, and free its body at the end of the ``with`` block."""
         try:
             yield self
         finally:
@@ -121,14 +124,14 @@ class CheckedRequest:
 def check_request(
     path: str, body: Any, pass_through: Collection[str], is_field_name: Callable[[str], bool] = lambda _: False
 ) -> CheckedRequest:
-    """Check a request; nothing is sampled.
+    """Check the fields of a request before anything is sampled.
 
     Args:
         path: Path of the request.
-        body: Body of the request.
-        pass_through: Fields that may be sent unchanged, in addition to the known ones.
-        is_field_name: Function that returns whether an error may contain the name of a field, since its words are
-            common words.
+        body: Parsed body of the request.
+        pass_through: Names of fields that may be sent unchanged, in addition to the known ones.
+        is_field_name: Function that returns whether an error may contain a given name of a field; it may if the name
+            consists of common words.
 
     Raises:
         InputError: The shape, a field or a value of the request is unknown.
@@ -174,7 +177,7 @@ def check_request(
             if not isinstance(messages, list):
                 raise InputError(f"{name}: must be a list")
     if any(isinstance(item, Mapping) and item.get("type") == SETTINGS_TYPE for item in messages):
-        raise InputError("a message has an unknown type")
+        raise InputError("a message has an unknown type: omit it")
     items = [item for item in reversed(messages) if isinstance(item, Mapping)]
     references = [
         body.get("previous_response_id"),
@@ -182,14 +185,16 @@ def check_request(
     ]
     reply_ids = [*dict.fromkeys(name for name in references if isinstance(name, str))]
     if len(reply_ids) > _MAX_REFERENCES:
-        raise InputError(f"it refers to more than {_MAX_REFERENCES:,} items by their ids: send the items themselves")
+        raise InputError(
+            f"the request refers to more than {_MAX_REFERENCES:,} items by their ids: send the items themselves"
+        )
     return CheckedRequest(
         treatments=treatments, body=body, messages=messages, reply_ids=reply_ids, pass_through=pass_through
     )
 
 
 def rewrite_request(request: CheckedRequest, exchange: Conversation, key: bytes) -> dict[str, Any]:
-    """Return the rewritten body.
+    """Return the body of a request with its texts rewritten.
 
     Args:
         request: The checked request.
@@ -197,7 +202,7 @@ def rewrite_request(request: CheckedRequest, exchange: Conversation, key: bytes)
         key: Key of the hash that replaces ids of the user; equal ids have equal hashes under one key.
 
     Raises:
-        InputError: A message has an unknown shape, or cannot be rewritten. Nothing is sampled then.
+        InputError: A message has an unknown shape, or cannot be rewritten. Nothing is sampled in this case.
         LedgerError: A privacy ledger refuses a text, or cannot record its spend.
     """
     body, treatments = dict(request.body), request.treatments
@@ -237,9 +242,9 @@ def _are_texts(value: Any) -> bool:
 
 
 def _has_plain_numbers(value: Any) -> bool:
-    """Return whether all numbers of a value are finite and its integers have at most 64 bits.
+    """Return whether all numbers of a value are finite, and its integers have at most 64 bits.
 
-    All JSON parsers read such integers as the same value.
+    Every JSON parser reads such an integer as the same number.
     """
     level = [value]
     while level:
@@ -258,7 +263,7 @@ def _has_plain_numbers(value: Any) -> bool:
 
 
 def _is_setting(value: Any, depth: int = 0) -> bool:
-    """Return whether a value is a number, a flag, an id, or a small container of these."""
+    """Return whether a value is a number, a flag, an identifier, or a small list or object of these."""
     if value is None or isinstance(value, bool | int | float):
         return True
     if isinstance(value, str):

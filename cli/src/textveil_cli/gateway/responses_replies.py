@@ -1,4 +1,4 @@
-"""Restoring of replies of OpenAI's Responses API."""
+"""Restore originals in replies of OpenAI's Responses API."""
 
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
@@ -29,7 +29,7 @@ _EVENT_BY_PART_TYPE = {"text": "output_text", "refusal": "refusal"}
 
 
 class ResponsesReplyRestorer(ApiReplyRestorer):
-    """Restores originals in replies of OpenAI's Responses API."""
+    """Restorer of originals in a reply of OpenAI's Responses API."""
 
     def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
         super().__init__(exchange, tools)
@@ -43,7 +43,7 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         self._passed_texts: set[str] = set()
 
     def restore_whole(self, reply: dict[str, Any]) -> dict[str, Any]:
-        """Return a response with its output restored."""
+        """Return a complete response with the texts of its output restored."""
         output = reply.get("output")
         if isinstance(output, list):
             other_parts = [drop_fields(reply, "output"), *list_other_values(output)]
@@ -63,7 +63,10 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         self.reply_ids = [entry["id"] for entry in entries if isinstance(entry.get("id"), str)]
 
     def restore_event(self, event: ServerSentEvent) -> Iterator[ServerSentEvent]:
-        """Yield an event with its text restored; the held-back rest of a text precedes its end."""
+        """Yield an event with its text restored.
+
+        Text that was held back from earlier events comes before the end of its text.
+        """
         for passed in self._restore_typed_event(event, event.data):
             if isinstance(passed.data.get("sequence_number"), int):
                 passed.data["sequence_number"] += self._inserted_count
@@ -122,20 +125,23 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         yield event
 
     def _track_unchanged(self, value: Any) -> None:
-        """Track a value that is not changed and that a client may display; each distinct text once."""
+        """Track an unchanged value that a client may display; a text that occurs again is tracked only once."""
         for text in find_displayed_texts(value):
             if text not in self._passed_texts:
                 self._passed_texts.add(text)
                 super()._track_unchanged(text)
 
     def _note_passed_text(self, subject: str, item: Any, part: Any, data: dict[str, Any]) -> None:
-        """Store the text of tracked parts, so that a later copy of it is not tracked again."""
+        """Mark the text of earlier deltas as tracked.
+
+        A later event repeats the whole text, which is then not tracked again.
+        """
         parts = self._passed_parts.pop((subject, item, part, make_index_key(data.get("summary_index"))), None)
         if parts is not None:
             self._passed_texts.add("".join(parts))
 
     def _restore_response(self, reply: dict[str, Any]) -> None:
-        """Restore the whole response in the last event of its stream."""
+        """Restore the complete response that the last event of a stream contains."""
         output = reply.get("output")
         if isinstance(output, list):
             restored = [
@@ -151,9 +157,10 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         self._store_reply_ids(reply)
 
     def _restore_final_item(self, place: Any, item: dict[str, Any], *, is_counted: bool) -> dict[str, Any]:
-        """Return a complete item; its streamed texts are those that the client received.
+        """Return a complete output item with its texts restored.
 
-        Texts of the item that were not streamed are restored now.
+        A text that was streamed becomes the restored text that the client already received. Other texts are restored
+        now.
         """
         item_type, content = item.get("type", "message"), item.get("content")
         if item_type == "function_call":
@@ -175,9 +182,10 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         return {**item, "content": parts}
 
     def _restore_final_part(self, item_place: tuple[Any, Any], part: dict[str, Any]) -> dict[str, Any]:
-        """Return a part of a message with the streamed text that the client received.
+        """Return a complete part of a message with its text restored.
 
-        A text that was not streamed is restored now.
+        A text that was streamed becomes the restored text that the client already received. Another text is restored
+        now.
         """
         part_type = part.get("type")
         field = {"output_text": "text", "text": "text", "refusal": "refusal"}.get(
@@ -190,9 +198,14 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         return {**part, field: self._restore_final_text((*item_place, _EVENT_BY_PART_TYPE[field]), part[field])}
 
     def _restore_final_text(self, place: Any, written: str) -> str:
-        """Return the restored text that the client received for a streamed text.
+        """Return the restored form of a complete text at the end of its deltas.
 
-        If the final text differs from the streamed one, it is restored as a new text after all others.
+        If the text equals its streamed deltas, the result is the restored text that the client already received.
+        Otherwise it is restored as a new text after all others.
+
+        Args:
+            place: Position of the text in the reply.
+            written: The complete text, as the model wrote it.
         """
         known = self._ended_texts.get(place)
         if known is not None and known[0] == written:
@@ -205,7 +218,7 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         return text + rest
 
     def _restore_arguments(self, place: Any, data: dict[str, Any], step: str) -> Iterator[ServerSentEvent]:
-        """Restore the arguments of a call of a tool in ``restore_tools``; they are sent in one part."""
+        """Restore the arguments of a tool call if its tool is in ``restore_tools``; send them in one event."""
         if step == "delta":
             self._last_deltas[place] = dict(data)
             return
@@ -214,11 +227,11 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         yield from self._insert_rest(place, rest if self._restores_arguments(call) else "")
 
     def end_stream(self) -> Iterator[ServerSentEvent]:
-        """Yield the text still held back of texts whose end did not arrive."""
+        """Yield the held-back text of all texts whose end did not arrive."""
         yield from self._end_other_texts()
 
     def _end_other_texts(self, stays_open: Callable[[Any], bool] = lambda place: False) -> Iterator[ServerSentEvent]:
-        """End the open texts for which ``stays_open`` is false."""
+        """End all open texts for which ``stays_open`` is false, and yield their held-back parts."""
         for place in [place for place in self._streams if not stays_open(place)]:
             rest, restored, written = self._close_text(place)
             self._ended_texts[place] = written, restored

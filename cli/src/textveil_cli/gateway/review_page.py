@@ -1,7 +1,8 @@
-"""The page of ``--review-page``: the last exchanges as sent, received and restored, for a browser on this device.
+"""The page of ``--review-page``, which shows the last requests and replies in a browser.
 
-It has the style and the policy of reports: escaped text alone, and no script. Its address contains a token, and it
-answers only requests to a name of this device from this device.
+Each text is shown as sent, received and restored. The page has the same style and security policy as reports: all text
+is escaped, and there is no script. Its address contains a token. It answers only requests from this device, to a name
+of this device.
 """
 
 import asyncio
@@ -41,14 +42,14 @@ Aligner = Callable[[str, str], list[MarkedPiece]]
 
 
 class ReviewPage:
-    """The page of the last exchanges.
+    """The page that shows the last requests and replies.
 
     Args:
-        review: The exchanges.
+        review: The stored requests and replies.
         align: Function that aligns a text with its rewritten form.
 
     Attributes:
-        path: Its path with a token, which is random for each run of the gateway.
+        path: Path of the page, with a token that is random for each run of the gateway.
     """
 
     def __init__(self, review: ExchangeReview, align: Aligner) -> None:
@@ -59,14 +60,15 @@ class ReviewPage:
         self.path = f"{_PATH}/{self._token}"
 
     def has_path(self, path: str) -> bool:
-        """Return whether a path belongs to the page, with a right, wrong or missing token."""
+        """Return whether a path is that of the page, whether its token is right, wrong or missing."""
         return path == _PATH or path.startswith(_PATH + "/")
 
     async def answer(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer a request for the page.
+        """Send the page as the response to a request.
 
         Raises:
-            Refusal: The request is from elsewhere, names another host, has no right token or another method.
+            Refusal: The request comes from another device, names another host, lacks the right token, or is not a GET
+                request.
         """
         client = scope.get("client")
         if client is None or not ip_address(client[0]).is_loopback:
@@ -92,7 +94,10 @@ class ReviewPage:
         await Response(content, media_type="text/html", headers=headers)(scope, receive, send)
 
     def render_page(self) -> tuple[bytes, bool]:
-        """Return the page, and whether all of its exchanges are complete. Cards of these are rendered once."""
+        """Return the page as HTML, and whether all its replies are complete.
+
+        The part of the page for a complete reply is rendered only once.
+        """
         exchanges = self._review.list_exchanges()
         cards = {}
         for exchange in exchanges:
@@ -104,13 +109,16 @@ class ReviewPage:
 
 
 class ReviewPageMiddleware:
-    """ASGI middleware that answers requests for the page, and passes on any other."""
+    """ASGI middleware that answers requests for the review page, and passes all others to the application."""
 
     def __init__(self, app: Any, page: ReviewPage, report: Callable[[str], None]) -> None:
         self.app, self.page, self.report = app, page, report
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer a request; a log line of a refusal contains neither its path nor its token."""
+        """Answer a request for the page, or pass the request on.
+
+        The log line of a refused request contains neither its path nor its token.
+        """
         if scope["type"] != "http" or not self.page.has_path(scope["path"]):
             await self.app(scope, receive, send)
             return

@@ -1,7 +1,7 @@
 """Allowed values of the settings in requests.
 
-They are values of the APIs, so that no setting carries text. A value that an API adds later is sent with
-``--pass-through FIELD``.
+The lists contain the values that the APIs define, so that no setting can carry text. A value that an API adds later can
+be sent with ``--pass-through FIELD``.
 """
 
 import re
@@ -17,13 +17,14 @@ _TOKEN_PATTERN = re.compile(r"[0-9]{1,9}")
 
 
 def is_known_setting(name: str, value: Any) -> bool:
-    """Return whether the value of a setting is one that its API allows.
+    """Return whether its API allows the value of a setting.
 
-    Allowed are numbers, flags, entries of a list, and objects of these.
+    Allowed values are numbers, flags, entries of a list, and objects of these.
 
     Args:
-        name: The field. A field without a rule here may have any value that ``request_fields`` allows.
-        value: Its value.
+        name: Name of the field. A field without a rule in this module may have any value that ``request_fields``
+            allows.
+        value: Value of the field.
     """
     check = _CHECK_BY_SETTING.get(name)
     return value is None or check is None or check(value)

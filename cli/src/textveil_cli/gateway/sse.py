@@ -1,4 +1,4 @@
-"""Reader and writer of server-sent events, within limits."""
+"""Parser and writer of server-sent events, with limits on their size."""
 
 import json
 import re
@@ -17,11 +17,11 @@ DONE = "[DONE]"
 
 
 class ServerSentEvent(NamedTuple):
-    """A server-sent event: a part of a streamed reply.
+    """A server-sent event, which carries a part of a streamed reply.
 
     Attributes:
-        name: Its name; empty if it has none.
-        data: A JSON object, or ``DONE``; ``None`` for a comment, which keeps a connection open.
+        name: Name of the event; empty if it has none.
+        data: A JSON object, or the string ``DONE``; ``None`` for a comment, which only keeps the connection open.
     """
 
     name: str
@@ -38,22 +38,22 @@ class ServerSentEvent(NamedTuple):
 
 
 class EventReader:
-    """Parser of a stream of server-sent events that arrives in parts.
+    """Incremental parser of a stream of server-sent events.
 
     Args:
-        max_bytes: Maximum size of an event.
+        max_bytes: Maximum bytes of an event.
     """
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes, self._buffer, self._searched_bytes = max_bytes, bytearray(), 0
 
     def feed(self, part: bytes) -> Iterator[ServerSentEvent]:
-        """Read the next part of a stream, and yield the events that end in it.
+        """Parse the next part of a stream, and yield the events that end in it.
 
-        Each byte is copied and searched a fixed number of times, however the stream is split into parts.
+        Each byte is copied and searched only a fixed number of times, even if the stream arrives in many small parts.
 
         Raises:
-            Refusal: An event is too long, is not UTF-8 or not a JSON object.
+            Refusal: An event is too long, is not UTF-8, or is not a JSON object.
         """
         self._buffer += part
         start, blocks = 0, list[bytes]()
@@ -68,14 +68,14 @@ class EventReader:
             raise make_upstream_refusal(f"sent an event of more than {self._max_bytes:,} bytes")
 
     def measure_work(self, part: bytes) -> int:
-        """Return the number of bytes that ``feed`` may parse with this part; 0 without a line end."""
+        """Return how many bytes ``feed`` would parse with this part; 0 if the part completes no line."""
         return len(self._buffer) + len(part) if b"\n" in part or b"\r" in part else 0
 
     def close(self) -> None:
-        """Check the end of the stream.
+        """Check that the stream did not end within an event.
 
         Raises:
-            Refusal: The stream ends within an event.
+            Refusal: The stream ended within an event.
         """
         if self._buffer.strip():
             raise make_upstream_refusal("ended within an event")

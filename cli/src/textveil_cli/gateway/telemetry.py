@@ -1,7 +1,8 @@
-"""Counters of the gateway for OpenTelemetry: numbers of requests and of surrogates, never a text or a name.
+"""OpenTelemetry counters of the gateway: numbers of requests and of surrogates.
 
-Each attribute has a value of a fixed set: a path of the API, a status, or a kind of result. Neither the client nor the
-conversation is an attribute.
+Privacy:
+    No counter contains a text or a name. Each attribute has a value from a fixed set: a path of the API, a status, or a
+    type of result. Neither the client nor the conversation is an attribute.
 """
 
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ _RESULTS = {"restored": "restored", "not_restored_words": "word", "ambiguous": "
 
 
 def load_meter() -> Any:
-    """Return the meter of the gateway from the OpenTelemetry API.
+    """Return the OpenTelemetry meter of the gateway, which creates its counters.
 
     Raises:
         ExtraMissing: The package is not installed.
@@ -30,7 +31,7 @@ def load_meter() -> Any:
 
 
 class RequestCounters:
-    """Counters of requests and surrogates.
+    """OpenTelemetry counters of requests and surrogates.
 
     Args:
         meter: A ``Meter`` of OpenTelemetry, which creates the counters.
@@ -50,11 +51,11 @@ class RequestCounters:
         )
 
     def count_request(self, path: str, status: int, counts: Mapping[str, int]) -> None:
-        """Count one request.
+        """Add one request to the counters.
 
         Args:
-            path: Path of its route, which contains no text of the client.
-            status: Status of the response; 0 if the client disconnected before it.
+            path: Path of the route, which contains no text of the client.
+            status: HTTP status of the response; 0 if the client disconnected before the response.
             counts: Counts of the restored reply, as in the log line.
         """
         self._requests.add(1, {"path": path, "status": status})

@@ -1,8 +1,9 @@
-"""Checks and rewriting of the tool definitions in a request.
+"""Check the tool definitions in a request, and rewrite the examples in them.
 
-The developer wrote names, descriptions and schemas: they are not changed. Input examples are rewritten as JSON values.
-A setting is a number, a flag or an id; its keys are field names, and its domains are hosts without a path. A field for
-the location of a person, an address, a header or a value is refused by its name.
+The developer wrote names, descriptions and schemas, so these stay unchanged. Input examples are rewritten as JSON
+values. Settings may be numbers, flags, identifiers, or small objects of these; the keys must be known field names, and
+domains must be hosts without a path. Fields that may contain text of the user, such as a location, an address or a
+header, are refused.
 """
 
 import re
@@ -55,13 +56,14 @@ def check_tools(
     is_setting: Callable[[Any], bool],
     is_field_name: Callable[[str], bool] = lambda name: False,
 ) -> None:
-    """Check tool definitions.
+    """Check that tool definitions have only known fields, which cannot contain text of the user.
 
     Args:
         tools: The tool definitions of a request.
         pass_through: Names of fields that may be sent unchanged.
-        is_setting: Function that returns whether a value is a number, a flag, an id, or a small container of these.
-        is_field_name: Function that returns whether an error may contain the name of an unknown field.
+        is_setting: Function that returns whether a value is a number, a flag, an identifier, or a small list or object
+            of these.
+        is_field_name: Function that returns whether an error may contain a given name of an unknown field.
 
     Raises:
         InputError: A field is unknown, or its value may contain text of the user.
@@ -77,14 +79,14 @@ def check_tools(
 
 
 def rewrite_examples(tools: Any, pass_through: Collection[str], rewrite: Callable[[list[Any]], Any]) -> Any:
-    """Return tool definitions with their input examples rewritten, at any depth.
+    """Return tool definitions with their input examples rewritten, including those of nested definitions.
 
-    Keys and texts of an example that the schemas of the tool also contain stay unchanged.
+    Keys and texts of an example that also occur in the schemas of the tool stay unchanged.
 
     Args:
         tools: Checked tool definitions.
-        pass_through: As in ``check_tools``.
-        rewrite: Function that rewrites a JSON value.
+        pass_through: Names of fields that may be sent unchanged.
+        rewrite: Function that rewrites a list of examples.
     """
     if _EXAMPLES_FIELD in pass_through:
         return tools
@@ -92,7 +94,7 @@ def rewrite_examples(tools: Any, pass_through: Collection[str], rewrite: Callabl
 
 
 def list_examples(tools: Any, pass_through: Collection[str]) -> list[Any]:
-    """Return the input examples in the order in which ``rewrite_examples`` rewrites them."""
+    """Return the input examples of all tools, in the order in which ``rewrite_examples`` rewrites them."""
     collected: list[Any] = []
 
     def collect(examples: Any) -> Any:
@@ -106,7 +108,7 @@ def list_examples(tools: Any, pass_through: Collection[str]) -> list[Any]:
 def _rewrite_tool(
     tool: Mapping[str, Any], pass_through: Collection[str], public: Collection[str], rewrite: Callable[[list[Any]], Any]
 ) -> dict[str, Any]:
-    """Return a definition with its examples, and those of nested definitions, rewritten."""
+    """Return one tool definition with its input examples rewritten, including those of nested definitions."""
     rewritten: dict[str, Any] = {}
     for name, value in tool.items():
         rewritten[name] = value
@@ -121,14 +123,14 @@ def _rewrite_tool(
 
 
 def _is_nested(name: str, tool_type: Any) -> bool:
-    """Return whether a field has nested definitions: tools, or settings of a provider's tool."""
+    """Return whether a field contains nested definitions: tools, or settings of a tool of the provider."""
     return name in _NESTED_FIELDS or (name == "parameters" and tool_type not in _FUNCTION_TYPES)
 
 
 def _list_objects(value: Any) -> list[Mapping[str, Any]]:
     """Return the objects in the value of a field: the value itself, or the objects of a list.
 
-    Other values, such as an environment given by its name, have none.
+    The result is empty for other values, such as the name of an environment.
     """
     entries = [value] if isinstance(value, Mapping) else value
     return [entry for entry in entries if isinstance(entry, Mapping)] if isinstance(entries, list) else []
@@ -143,7 +145,16 @@ def _check_fields(
     *,
     is_definition: bool,
 ) -> None:
-    """Check the fields of a definition, or of the settings of a provider's tool, which has no text of the developer."""
+    """Raise ``InputError`` for an unknown field, or one that may contain text of the user.
+
+    Args:
+        tool: A tool definition, or the settings of a tool that the provider runs.
+        pass_through: Names of fields that may be sent unchanged.
+        is_setting: As in ``check_tools``.
+        is_field_name: As in ``check_tools``.
+        depth: Maximum depth of nested definitions.
+        is_definition: Whether ``tool`` is a definition, in which names, descriptions and schemas are the developer's.
+    """
     for number, (name, value) in enumerate(tool.items(), 1):
         if name in pass_through:
             continue
@@ -175,7 +186,7 @@ def _is_public(
     is_setting: Callable[[Any], bool],
     is_field_name: Callable[[str], bool],
 ) -> bool:
-    """Return whether a field has text of the developer, a setting, or examples, which are rewritten."""
+    """Return whether a field may be sent: it has text of the developer, a setting, or examples to rewrite."""
     if name == _EXAMPLES_FIELD:
         return isinstance(value, list)
     if name in _TEXT_FIELDS:
@@ -191,15 +202,15 @@ def _is_public(
 def _has_refused_field(
     field: str, value: Any, pass_through: Collection[str], is_field_name: Callable[[str], bool]
 ) -> bool:
-    """Return whether a setting must be refused.
+    """Return whether a setting contains a value that must not be sent.
 
-    It is refused if it has a text, a secret, a file, an unknown key, or a domain that is more than a host name.
+    Such values are texts, secrets, files, values of unknown keys, and domains that are more than a host name.
 
     Args:
         field: Name of the setting, or of the field inside it.
         value: Its value.
         pass_through: Names of fields that may be sent unchanged.
-        is_field_name: Function that returns whether a key is made of common words.
+        is_field_name: Function that returns whether a key consists of common words.
     """
     if isinstance(value, str):
         return field in _DOMAIN_FIELDS and _HOST.fullmatch(value) is None
@@ -219,9 +230,9 @@ def _has_refused_field(
 
 
 def _iterate_public_strings(tool: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the keys and texts of the schemas of a tool and of nested tools.
+    """Yield the keys and texts in the schemas of a tool and of nested tools.
 
-    They are public, since they are always sent.
+    These strings are public, since schemas are always sent unchanged.
     """
     tool_type = tool.get("type")
     waiting: list[Any] = [tool.get(name) for name in _SCHEMA_FIELDS if not _is_nested(name, tool_type)]
@@ -241,7 +252,7 @@ def _iterate_public_strings(tool: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _restore_public(value: Any, rewritten: Any, public: Collection[str]) -> Any:
-    """Return a rewritten value in which keys and texts of the schema are the original ones."""
+    """Return a rewritten value in which the keys and texts that occur in the schemas are unchanged."""
     if isinstance(value, list):
         return [_restore_public(one, other, public) for one, other in zip(value, rewritten, strict=True)]
     if isinstance(value, Mapping):

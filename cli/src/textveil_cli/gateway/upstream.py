@@ -1,7 +1,7 @@
-"""Client of the upstream API.
+"""HTTP client for the upstream API.
 
-It connects to one address by HTTP/1.1 with httpcore2, verifies certificates and bounds replies. It follows no redirect,
-never repeats a request, and ignores proxies of the environment.
+The client connects to one address by HTTP/1.1 with httpcore2, verifies certificates, and limits the size of replies. It
+follows no redirect, never repeats a request, and ignores proxy settings of the environment.
 """
 
 import asyncio
@@ -39,12 +39,17 @@ _BROKEN_REPLY = "ended the connection before the reply was complete, or violated
 
 
 def make_upstream_refusal(message: str, status: HTTPStatus = HTTPStatus.BAD_GATEWAY) -> Refusal:
-    """Return the refusal for a failure of the upstream; it quotes nothing from the upstream."""
+    """Return a ``Refusal`` whose message says that the upstream failed.
+
+    Args:
+        message: What the upstream did, such as ``sent an event that is not UTF-8``; nothing that it sent.
+        status: HTTP status of the response to the client.
+    """
     return Refusal(status, "upstream", f"the upstream {message}")
 
 
 class _HTTPConnection(AsyncHTTP11Connection):
-    """HTTP/1.1 connection with one request at a time."""
+    """HTTP/1.1 connection that carries one request at a time."""
 
     MAX_INCOMPLETE_EVENT_SIZE = MAX_HEAD_BYTES
 
@@ -53,10 +58,10 @@ class _HTTPConnection(AsyncHTTP11Connection):
         self.network, self.idle_since = stream, 0.0
 
     def has_unread_bytes(self) -> bool:
-        """Return whether the parser has unread bytes, which it would treat as the next reply.
+        """Return whether the HTTP parser has unread bytes, which it would take for the next reply.
 
-        httpcore2 does not check this and has no public attribute for it. If its parser is not found, the result is
-        true, and no connection is used twice.
+        httpcore2 does not check this, and has no public attribute for it. If its parser cannot be found, the result is
+        true, so that no connection is used twice.
         """
         trailing = getattr(getattr(self, "_h11_state", None), "trailing_data", (b"unknown", True))
         return trailing != (b"", False)
@@ -64,12 +69,12 @@ class _HTTPConnection(AsyncHTTP11Connection):
 
 @dataclass(frozen=True, kw_only=True)
 class ReplyLimits:
-    """Limits of a reply.
+    """Limits on a reply of the upstream.
 
     Attributes:
-        bytes: Maximum size of a reply, decompressed.
-        seconds: Maximum time from the request to the end of its reply.
-        event_bytes: Maximum size of an event of a stream.
+        bytes: Maximum bytes of a reply, after decompression.
+        seconds: Maximum time from the request to the end of the reply.
+        event_bytes: Maximum bytes of one event of a stream.
     """
 
     bytes: int = 1 << 26
@@ -78,7 +83,7 @@ class ReplyLimits:
 
 
 class UpstreamReply:
-    """Reply of the upstream with an unread body.
+    """Reply of the upstream whose body is not yet read.
 
     Attributes:
         status: HTTP status.
@@ -90,14 +95,14 @@ class UpstreamReply:
         self._response, self._max_bytes = response, max_bytes
 
     def get_header(self, name: bytes) -> bytes:
-        """Return the value of a header; empty if the reply has none."""
+        """Return the value of a header; empty if the reply does not have it."""
         return next(iter(self._list_values(name)), b"")
 
     async def iterate_parts(self) -> AsyncIterator[bytes]:
-        """Yield the decompressed body, within the limit.
+        """Yield the decompressed body in parts.
 
         Raises:
-            Refusal: The body is incomplete, longer than the limit, or has an unknown encoding.
+            Refusal: The body is incomplete, is longer than the limit, or has an unknown encoding.
         """
         encoding = join_encodings(self._list_values(b"content-encoding"))
         if not is_known_encoding(encoding):
@@ -122,11 +127,11 @@ class UpstreamReply:
             raise make_upstream_refusal(_BROKEN_REPLY) from None
 
     async def read_body(self) -> bytes:
-        """Return the whole body."""
+        """Return the whole decompressed body."""
         return b"".join([part async for part in self.iterate_parts()])
 
     async def release_connection(self) -> None:
-        """Make the connection ready for a next request if the reply was read fully; else end it."""
+        """Make the connection available for the next request; if the reply was not read completely, close it."""
         await self._response.aclose()
 
     def _list_values(self, name: bytes) -> list[bytes]:
@@ -134,14 +139,14 @@ class UpstreamReply:
 
 
 class UpstreamClient:
-    """Upstream server, and the connections to it.
+    """HTTP client for the upstream, with its open connections.
 
     Args:
         host: A host name or an IP address.
         port: The port.
-        path: Path before ``/v1``.
+        path: Path of the API before ``/v1``.
         context: TLS context that verifies certificates; ``None`` without TLS.
-        max_bytes: Maximum size of a reply.
+        max_bytes: Maximum bytes of a reply.
     """
 
     def __init__(self, host: str, port: int, *, path: str, context: ssl.SSLContext | None, max_bytes: int) -> None:
@@ -153,15 +158,15 @@ class UpstreamClient:
 
     @classmethod
     def from_url(cls, url: str, max_bytes: int, authorities: Path | None = None) -> "UpstreamClient":
-        """Return the upstream of a URL.
+        """Return the client for the upstream at a URL.
 
         Args:
             url: The URL, with or without ``/v1`` at its end.
-            max_bytes: Maximum size of a reply.
-            authorities: PEM file with trusted certificates, in place of those of the system.
+            max_bytes: Maximum bytes of a reply.
+            authorities: PEM file with trusted certificates; ``None`` for those of the operating system.
 
         Raises:
-            ServeError: The URL is invalid, or its connection would be unprotected.
+            ServeError: The URL is invalid, or the connection would not be encrypted.
         """
         try:
             parts = urlsplit(url)
@@ -183,7 +188,7 @@ class UpstreamClient:
         try:
             context = None if parts.scheme == "http" else ssl.create_default_context(cafile=authorities)
         except (OSError, ssl.SSLError):
-            raise ServeError("the file of the upstream's certificates cannot be used") from None
+            raise ServeError("--upstream-certificates: the file has no usable certificates in PEM format") from None
         path = parts.path.rstrip("/").removesuffix("/v1")
         default = 443 if parts.scheme == "https" else 80
         return cls(host, port or default, path=path, context=context, max_bytes=max_bytes)
@@ -192,12 +197,12 @@ class UpstreamClient:
     async def send_request(
         self, method: str, target: str, headers: Headers, body: bytes = b""
     ) -> AsyncIterator[UpstreamReply]:
-        """Send a request and return its ``UpstreamReply`` as a context manager.
+        """Send a request, and yield the ``UpstreamReply`` inside the ``async with`` block.
 
-        A connection whose reply is not read fully is dropped.
+        A connection whose reply is not read completely is closed.
 
         Raises:
-            Refusal: The upstream cannot be reached, redirects, or violates HTTP.
+            Refusal: The upstream cannot be reached, answers with a redirect, or violates HTTP.
         """
         length = [] if method == "GET" else [(b"content-length", b"%d" % len(body))]
         scheme, host, port = self._origin.scheme, self._origin.host, self._origin.port
@@ -215,9 +220,9 @@ class UpstreamClient:
                 self._release_connection(connection)
 
     def _release_connection(self, connection: _HTTPConnection) -> None:
-        """Keep a connection open for a next request, or end it.
+        """Keep a connection open for the next request, or close it.
 
-        It is ended if its reply is incomplete, if unread bytes remain, or if enough connections are idle.
+        The connection is closed if its reply is incomplete, if unread bytes remain, or if enough connections are idle.
         """
         is_clean = connection.is_idle() and not connection.has_unread_bytes() and connection.network.make_idle()
         if is_clean and len(self._idle) < _MAX_IDLE:
@@ -247,10 +252,10 @@ class UpstreamClient:
 
 
 async def _send_request(connection: _HTTPConnection, request: Request) -> Response:
-    """Send a request; return the reply with an unread body.
+    """Send a request, and return the reply with its body unread.
 
     Raises:
-        Refusal: The reply is missing, a redirect, earlier than the request, or has two lengths.
+        Refusal: There is no reply, it arrived before the request was sent, it is a redirect, or it has two lengths.
     """
     try:
         response = await connection.handle_async_request(request)

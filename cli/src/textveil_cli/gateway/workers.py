@@ -1,8 +1,8 @@
-"""Worker threads for rewriting and restoring, which never run on the event loop.
+"""Worker threads for rewriting and restoring, so that long work does not block the event loop.
 
-Jobs wait in one of three queues by their size. Each queue has threads of its own, so a long text delays a short one by
-no more than its share of the interpreter. A job whose client has left, or whose time is over, stops at its next check.
-The number of waiting requests is limited.
+A job waits in one of three queues, by its size. Each queue has its own threads, so that a long text does not block a
+short one. A job stops at its next check if its client has disconnected or its time limit has passed. The number of
+waiting requests is limited.
 """
 
 import asyncio
@@ -33,12 +33,16 @@ _PAUSE_SECONDS, _PAUSE_INTERVAL_SECONDS = 5e-5, 2e-3
 
 
 def make_busy_refusal(message: str) -> Refusal:
-    """Return the refusal of a request at a time of overload; its client may retry soon."""
+    """Return the ``Refusal`` of a request while the gateway is overloaded; the client may retry soon."""
     return Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "busy", message)
 
 
 class _Job:
-    """A job that either a thread claims and executes, or its canceled request claims and withdraws."""
+    """A job for a worker thread.
+
+    A thread claims the job to execute it, or the canceled request claims the job to withdraw it; only one claim
+    succeeds.
+    """
 
     __slots__ = (
         "_claims",
@@ -95,7 +99,7 @@ class _Job:
 
 
 class WorkerPool:
-    """Pool of worker threads.
+    """Pool of worker threads with separate queues for short, medium and long jobs.
 
     Args:
         seconds: Maximum time that a job may wait, and maximum time that it may run.
@@ -112,11 +116,11 @@ class WorkerPool:
 
     @property
     def is_processing_long(self) -> bool:
-        """Whether a long text is rewritten, restored, packed or freed, or waits for that."""
+        """Return whether a long job is running or waiting."""
         return self._has_long_job or not self._queues[-1].empty()
 
     def start(self) -> None:
-        """Start the threads, for the running event loop."""
+        """Start the threads; call this on the running event loop."""
         self._loop = asyncio.get_running_loop()
         for size, queue, count in zip(("short", "medium", "long"), self._queues, self._thread_counts, strict=True):
             for _ in range(count):
@@ -126,9 +130,10 @@ class WorkerPool:
             thread.start()
 
     def stop(self) -> None:
-        """Stop the threads after the waiting jobs, whose clients have left or have an answer.
+        """Stop the threads after the waiting jobs.
 
-        A later job, such as that of a request that is canceled now, is refused, since no thread would run it.
+        The clients of these jobs have disconnected or have an answer. A job that is added later is refused, since no
+        thread would run it.
         """
         self._is_stopped = True
         for queue, count in zip(self._queues, self._thread_counts, strict=True):
@@ -140,15 +145,15 @@ class WorkerPool:
     async def run_job(
         self, work: Callable[..., Any], *arguments: Any, size: int = 0, seconds: float | None = None
     ) -> Any:
-        """Run a job in a thread, and return its result.
+        """Run a function in a worker thread, and return its result.
 
-        If the caller is canceled, the method returns only after the thread has released the job. Resources that the
-        caller holds for it, such as the lock of a conversation, are then free. The thread stops at its next check.
+        If the caller is canceled, the method waits until the thread has stopped using the job's resources, such as the
+        lock of a conversation. The thread stops at its next check.
 
         Args:
             work: The function.
             arguments: Its arguments.
-            size: Estimated number of characters that it processes.
+            size: Estimated number of characters that it processes; it determines the queue.
             seconds: Maximum time that it may run; ``None`` for the limit of the pool.
 
         Raises:
@@ -170,7 +175,7 @@ class WorkerPool:
             raise
 
     def free_in_thread(self, free: Callable[[], None]) -> None:
-        """Call a function in the thread for long texts that frees large objects."""
+        """Run a function that frees large objects in the thread for long jobs."""
         assert self._loop is not None
         self._queues[-1].put(_Job(free, self._seconds, self._loop.create_future()))
 
@@ -213,11 +218,13 @@ class WorkerPool:
 
 
 class RequestAdmission:
-    """Limit of active requests: above it a request is refused at once, before it is stored.
+    """Limit on the number and the total size of active requests.
+
+    A request above the limit is refused at once, before its body is read.
 
     Args:
-        max_requests: Maximum number of requests.
-        max_bytes: Maximum total size of their bodies. A single body is always admitted.
+        max_requests: Maximum number of active requests.
+        max_bytes: Maximum total bytes of their bodies. A request is always admitted if no other one is active.
     """
 
     def __init__(self, max_requests: int = _MAX_REQUESTS, max_bytes: int = _MAX_BYTES) -> None:
@@ -226,11 +233,11 @@ class RequestAdmission:
 
     @property
     def active_bytes(self) -> int:
-        """Total size of the bodies of active requests."""
+        """Return the total bytes of the bodies of active requests."""
         return self._bytes
 
     def admit_request(self, size: int) -> None:
-        """Admit a request with a body of a size.
+        """Count a request with a body of ``size`` bytes as active.
 
         Raises:
             Refusal: Too many requests or bytes are active.
@@ -241,10 +248,10 @@ class RequestAdmission:
         self._bytes += size
 
     def correct_size(self, size: int, to: int) -> None:
-        """Correct the size of an admitted body whose announced size was wrong or missing."""
+        """Replace the size of an active request by ``to`` bytes, if the announced size was wrong or missing."""
         self._bytes += to - size
 
     def release_request(self, size: int) -> None:
-        """Release an admitted request."""
+        """Count a request with a body of ``size`` bytes as no longer active."""
         self._requests -= 1
         self._bytes -= size

@@ -1,7 +1,8 @@
 """Integrations of the sanitizer with other libraries: one optional module for each.
 
-Each requires the extra of its name: ``pip install 'textveil-cli[spacy]'``. The import of a module without its library
-raises ``ExtraMissing``. None of them stores or sends a text; docs/integrations.md describes what the libraries do.
+Each module requires the extra of the same name, such as ``pip install 'textveil-cli[spacy]'``. If its library is not
+installed, importing the module raises ``ExtraMissing``. No module stores or sends a text; docs/integrations.md
+describes what the libraries themselves do.
 """
 
 from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer

@@ -1,9 +1,9 @@
-"""Middleware for LangChain's agents: the model receives surrogates instead of the originals.
+"""Middleware for LangChain agents: the model receives surrogates instead of the original words.
 
     agent = create_agent("openai:gpt-5.5", tools, middleware=[ConversationMiddleware(restore_tools={"send_email"})])
 
-The state of the agent, its tools and consumers of its stream have the words of the user. Only messages to the model and
-its replies are under a mapping.
+The state of the agent, its tools, and consumers of its stream contain the words of the user. Only the messages to the
+model, and its replies, contain surrogates.
 """
 
 from collections import OrderedDict
@@ -48,40 +48,41 @@ _SENDING_TRACER = "langchain_core.tracers.langchain"
 
 
 class _AgentConversationState(AgentState[Any]):
-    """State of an agent with the id of its conversation, which its first run creates.
+    """State of an agent with the id of its conversation; the first run of the agent creates the id.
 
-    A caller cannot set the id by an input.
+    A caller cannot set the id with an input.
     """
 
     textveil_conversation: NotRequired[Annotated[str, PrivateStateAttr]]  # pyright: ignore[reportInvalidTypeForm]
 
 
 class ConversationMiddleware(AgentMiddleware[Any, Any, Any]):
-    """Middleware that rewrites the requests of an agent to its model, and restores the replies.
+    """Middleware that rewrites an agent's requests to its model, and restores the replies and streams.
 
-    Streams are restored, too. A thread of the agent is a conversation. Put this middleware last: other middleware then
-    processes the words of the user. A middleware with its own model sends these words to it: give it a
-    ``ConversationRunnable`` in place of the model, or remove it.
+    Each thread of the agent is a conversation. Put this middleware last, so that other middleware processes the words
+    of the user. If another middleware calls a model of its own, that model receives these words. Give such a middleware
+    a ``ConversationRunnable`` in place of its model, or remove it.
 
     Args:
         sanitizer: The sanitizer; default: the built-in English bundle.
-        pass_through: As for ``Conversation``: with ``{"system"}`` your own instructions are sent unchanged.
-        restore_tools: Tools that are called with the words of the user, and schemas of structured replies. All others
-            are called with surrogates.
-        restore_places: Places of replies, beside running text, that are restored: ``code``, ``math``; ``json``, also
-            for structured replies that a provider writes as JSON in the text; or ``all``.
-        restore_hosts: Hosts. Originals are restored in links to these hosts.
-        traced: Whether handlers of the agent may receive the text. LangSmith is such a handler, and receives it with
-            the input of the agent.
-        max_conversations: Maximum number of conversations in memory. A removed one continues under another mapping.
-        options: As for ``Conversation``.
+        pass_through: As for ``Conversation``. With ``{"system"}`` your own instructions are sent unchanged.
+        restore_tools: Names of tools that are called with the words of the user, and of schemas of structured replies.
+            All other tools are called with surrogates.
+        restore_places: Parts of replies in which originals are restored in addition to running text: ``code``,
+            ``math``, ``json`` (also for structured replies that a provider writes as JSON in the text), or ``all``.
+        restore_hosts: Host names. Originals are also restored in links to these hosts.
+        traced: Whether callback handlers of the agent may receive the text. LangSmith is such a handler, and receives
+            the text with the input of the agent.
+        max_conversations: Maximum number of conversations in memory. If a conversation that was removed continues, it
+            gets a new mapping.
+        options: Further options of ``Conversation``.
 
     Raises:
-        OptionError: As ``Conversation``.
+        OptionError: An option is invalid; see ``Conversation``.
 
     Privacy:
-        See ``Conversation``. Descriptions and schemas of tools are sent unchanged. The state, and a checkpointer,
-        contain the words of the user.
+        See ``Conversation``. Descriptions and schemas of tools are sent unchanged. The state of the agent, and a
+        checkpointer, contain the words of the user.
     """
 
     state_schema = _AgentConversationState
@@ -114,10 +115,10 @@ class ConversationMiddleware(AgentMiddleware[Any, Any, Any]):
         self._conversations: OrderedDict[str, Conversation] = OrderedDict()
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        """Start a conversation at the start of a thread.
+        """Create the id of the conversation when a thread of the agent starts.
 
         Raises:
-            TracingRefused: The agent is traced.
+            TracingRefused: The agent is traced although ``traced`` is false.
         """
         handlers = getattr(ensure_config().get("callbacks"), "handlers", ())
         handler_modules = {type(handler).__module__ for handler in handlers}
@@ -131,12 +132,12 @@ class ConversationMiddleware(AgentMiddleware[Any, Any, Any]):
         """Call the model with surrogates, and return its reply with the words of the user.
 
         Raises:
-            InputError: A message has an unknown shape. Nothing is sent.
+            InputError: A message has an unknown shape. Nothing is sent in this case.
         """
         return handler(self._wrap_request(request))
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: Callable[..., Awaitable[Any]]) -> Any:
-        """Call the model as ``wrap_model_call``, asynchronously."""
+        """Do the same as ``wrap_model_call``, asynchronously."""
         return await handler(self._wrap_request(request))
 
     def _wrap_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
@@ -156,9 +157,9 @@ class ConversationMiddleware(AgentMiddleware[Any, Any, Any]):
 
 
 class _WrappedChatModel(BaseChatModel):
-    """Model for the agent that wraps another one, whose requests and replies are not streamed.
+    """Chat model for the agent that wraps another model, rewrites its requests and restores its replies.
 
-    It is never in a cache, since the cache would contain the words of the user.
+    It does not stream, and is never in LangChain's cache, since the cache would contain the words of the user.
     """
 
     inner: Any
@@ -170,7 +171,7 @@ class _WrappedChatModel(BaseChatModel):
         return "textveil"
 
     def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, Any]:
-        """Return the same model with tools."""
+        """Return a copy of this model with tools bound to the wrapped model."""
         self.conversation.declare_tools(find_tool_names(tools))
         return self.model_copy(update={"inner": self.inner.bind_tools(tools, **kwargs)})
 
@@ -210,5 +211,8 @@ class _WrappedChatModel(BaseChatModel):
 
 
 def _make_unstreamed_config() -> RunnableConfig:
-    """Return the configuration of a run without streaming, since its reply has surrogates."""
+    """Return the configuration for a run of the wrapped model that is not streamed.
+
+    A stream would contain surrogates.
+    """
     return {"tags": [TAG_NOSTREAM]}

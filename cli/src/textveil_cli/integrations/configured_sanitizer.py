@@ -1,4 +1,4 @@
-"""Sanitizer with fixed options, which other libraries may call, copy and pickle."""
+"""Sanitizer with fixed options, which other libraries can call, copy and pickle."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -16,21 +16,21 @@ from textveil_cli.errors import ColumnError
 
 
 class SanitizerSettings(Options, ExpectedBundle, total=False):
-    """Settings of a sanitizer, apart from the folder of its bundle.
+    """Requirements on the bundle of a sanitizer, and the options of rewriting.
 
     Keys:
         expect_id: Required content hash of the bundle.
         signer: Public key of the required signer of the bundle.
-        max_bytes: Maximum total size of its files.
-        language: Language of the texts, whose pack must be installed.
+        max_bytes: Maximum total bytes of the bundle's files.
+        language: Language of the texts; its language pack must be installed.
     """
 
 
 class ConfiguredSanitizer:
-    """Rewriter of texts with one bundle and one set of options.
+    """Sanitizer with one bundle and fixed options.
 
     A pickle contains the folder and the content hash of the bundle, and the options. It contains no text. If the folder
-    has another bundle, unpickling raises an error. Several threads may use one object.
+    contains another bundle, unpickling raises an error. Several threads may use one object.
 
     >>> from textveil_cli.integrations import ConfiguredSanitizer
     >>> sanitizer = ConfiguredSanitizer(protect="names", style="tag")
@@ -40,17 +40,17 @@ class ConfiguredSanitizer:
     ['[person 1] called.', None]
 
     Args:
-        bundle: Folder of a bundle; default: the built-in English one.
-        settings: Requirements on the bundle, and options as in ``Sanitizer.sanitize``: see ``SanitizerSettings``.
-            Denied words are in pickles, and not in ``repr``.
+        bundle: Folder of a bundle; default: the built-in English bundle.
+        settings: Requirements on the bundle (see ``SanitizerSettings``), and options of ``Sanitizer.sanitize``. Words
+            of ``deny`` are in pickles, but not in ``repr``.
 
     Raises:
-        BundleError: The bundle is unusable, or is not the expected one.
+        BundleError: The bundle is unusable, or does not meet the requirements.
         OptionError: An option has a value that the bundle or the mechanism does not support.
 
     Privacy:
-        Every text is a separate document, with the guarantee of ``Sanitizer.sanitize``. Every call samples anew, so a
-        text that is rewritten again is a second release.
+        Every text is a separate document, with the guarantee of ``Sanitizer.sanitize``. Every call samples anew, so
+        rewriting a text again is a second release.
     """
 
     def __init__(self, bundle: str | Path | None = None, **settings: Unpack[SanitizerSettings]) -> None:
@@ -80,11 +80,11 @@ class ConfiguredSanitizer:
         return self._sanitizer.sanitize_batch(texts, **self._options)
 
     def sanitize_cells(self, cells: Iterable[Any], missing: Sequence[bool] | None = None) -> list[Any]:
-        """Return the rewritten cells of a column; missing cells are not changed.
+        """Return the cells of a column with all strings rewritten; missing cells stay unchanged.
 
         Args:
             cells: Strings, and any values that represent missing cells.
-            missing: Whether each cell is missing; default: ``None`` and NaN are.
+            missing: Whether each cell is missing; by default, ``None`` and NaN are.
 
         Raises:
             InputError: A cell is neither a string nor missing, or ``cells`` is one string, a row or a table.
@@ -107,13 +107,13 @@ class ConfiguredSanitizer:
     def preview(self, text: str, *, explain: Literal[True]) -> list[Any]: ...
 
     def preview(self, text: str, *, explain: bool = False) -> list[tuple[str, str]] | list[Any]:
-        """Return the tokens and gaps of a text with their treatments, as ``Sanitizer.preview``.
+        """Return the tokens and gaps of a text with their treatments, as ``Sanitizer.preview`` does.
 
         Nothing is sampled, and nothing is released.
 
         Args:
             text: Any text.
-            explain: Whether to return the position of each piece and the reason for its treatment too.
+            explain: Whether the result also has the position of each token or gap, and the reason for its treatment.
         """
         if explain:
             return self._sanitizer.preview(text, explain=True, **self._options)
@@ -121,7 +121,7 @@ class ConfiguredSanitizer:
 
     @property
     def terms(self) -> PrivacyTerms:
-        """Privacy guarantee per token, which is the same for all texts."""
+        """Return the privacy guarantee per token, which is the same for all texts."""
         return self._sanitizer.terms(**self._options)
 
     def __repr__(self) -> str:
@@ -135,9 +135,11 @@ class ConfiguredSanitizer:
 
 
 def collect_columns(columns: Any, more: Sequence[Any] = ()) -> tuple[Any, ...]:
-    """Return the columns that a caller passes one by one or in one list.
+    """Return the columns that a caller passes as single arguments or as one list.
 
-    ``()`` means that no column was passed.
+    Args:
+        columns: The first column, or a list of all columns; ``()`` if the caller passes none.
+        more: The other columns.
 
     Raises:
         ColumnError: The caller passes no column.
@@ -162,7 +164,7 @@ def load_sanitizer(
     pinned: bool | None = None,
     language: str | None = None,
 ) -> Sanitizer:
-    """Return the sanitizer of a bundle, one object for all callers."""
+    """Return the sanitizer of a bundle; equal arguments return the same object."""
     expected = ExpectedBundle(expect_id=expect_id, signer=signer, max_bytes=max_bytes, language=language)
     sanitizer = Sanitizer.load(folder, **expected)
     return sanitizer if pinned is None else Sanitizer(replace(sanitizer.bundle, is_expected=pinned))
@@ -171,10 +173,10 @@ def load_sanitizer(
 def _unpickle_sanitizer(
     folder: str | None, expected: ExpectedBundle, pinned: bool, options: Options
 ) -> ConfiguredSanitizer:
-    """Return a rewriter of the same bundle, for unpickling.
+    """Create a ``ConfiguredSanitizer`` from the values in a pickle.
 
-    The content hash is required, so that the bundle is the same. Privacy statements still report whether the user
-    required it.
+    The content hash is required, so that the bundle is the same as before. ``pinned`` states whether the user required
+    it, which privacy statements report.
     """
     sanitizer = object.__new__(ConfiguredSanitizer)
     sanitizer._folder, sanitizer._options = folder, options

@@ -1,9 +1,8 @@
-"""Columns of Hugging Face data sets: ``sanitize(dataset, "note")``, or ``SanitizeColumns``.
+"""Sanitize columns of Hugging Face data sets: ``sanitize(dataset, "note")`` or ``SanitizeColumns``.
 
-``SanitizeColumns("note")`` is a function for the ``map`` of a data set. ``Dataset.map`` writes its result, including
-untouched columns, to a cache on disk, and names it by a hash of the pickled function. ``sanitize`` keeps the result in
-memory and needs no such hash. With ``map`` itself use ``keep_in_memory=True``, and ``batched=True``, which is faster;
-the pickle of the function contains no text.
+``sanitize`` keeps the result in memory. ``SanitizeColumns("note")`` is a function for ``Dataset.map``. ``map`` writes
+its result, including unchanged columns, to a cache on disk, unless you pass ``keep_in_memory=True``. The name of the
+cache file is a hash of the pickled function; the pickle contains no text. ``batched=True`` is faster.
 """
 
 import secrets
@@ -31,9 +30,9 @@ Data = TypeVar("Data", Dataset, DatasetDict, IterableDataset, IterableDatasetDic
 
 
 class SanitizeColumns:
-    """Function that sanitizes columns of a row, or of a batch of rows with ``batched=True``.
+    """Function object that sanitizes columns of a row, or of a batch of rows with ``batched=True``.
 
-    Missing cells are kept.
+    Missing cells stay unchanged.
 
     >>> from textveil_cli.integrations.datasets import SanitizeColumns
     >>> sanitize_columns = SanitizeColumns("note", protect="names", style="tag")
@@ -41,14 +40,14 @@ class SanitizeColumns:
     {'note': ['[person 1] called.', None]}
 
     Args:
-        column: The columns, in one list; or the first of them.
+        column: The first column, or a list of all columns.
         more: The other columns.
-        bundle: Folder of a bundle; default: the built-in English one.
-        settings: Requirements on the bundle, and options as in ``Sanitizer.sanitize``: see ``SanitizerSettings``.
+        bundle: Folder of a bundle; default: the built-in English bundle.
+        settings: Requirements on the bundle (see ``SanitizerSettings``), and options of ``Sanitizer.sanitize``.
 
     Raises:
-        ColumnError: The column is missing.
-        BundleError, OptionError: As ``ConfiguredSanitizer``.
+        ColumnError: No column is given.
+        BundleError, OptionError: See ``ConfiguredSanitizer``.
     """
 
     def __init__(
@@ -62,7 +61,9 @@ class SanitizeColumns:
         self.sanitizer = ConfiguredSanitizer(bundle, **settings)
 
     def __call__(self, rows: Mapping[str, Any], *more: Any) -> dict[str, Any]:
-        """Return the sanitized columns: a text for a row, a list for a batch.
+        """Return a dictionary of the sanitized columns.
+
+        Its values are texts for a row, and lists of texts for a batch of rows.
 
         Raises:
             ColumnError: A column does not exist.
@@ -98,19 +99,19 @@ def sanitize(
 
     Args:
         dataset: The data set, or a dictionary of several. An iterable data set is sanitized during iteration.
-        column: The columns with texts, in one list; or the first of them. Other columns are not changed.
-        more: The other columns.
-        bundle: Folder of a bundle; default: the built-in English one.
-        settings: Requirements on the bundle, and options as in ``Sanitizer.sanitize``: see ``SanitizerSettings``.
+        column: The first column with texts, or a list of all of them. Other columns stay unchanged.
+        more: The other columns with texts.
+        bundle: Folder of a bundle; default: the built-in English bundle.
+        settings: Requirements on the bundle (see ``SanitizerSettings``), and options of ``Sanitizer.sanitize``.
 
     Raises:
-        ColumnError: The column is missing, or does not exist.
+        ColumnError: No column is given, or a column does not exist.
         InputError: A cell is neither a string nor missing.
-        BundleError, OptionError: As ``ConfiguredSanitizer``.
+        BundleError, OptionError: See ``ConfiguredSanitizer``.
 
     Privacy:
-        Each cell is a separate document. Missing cells, other columns and the order of rows are public. Every pass over
-        an ``IterableDataset`` samples anew, which is one more release of the same texts.
+        Each cell is a separate document. The output reveals which cells are missing, other columns, and the order of
+        rows. Every pass over an ``IterableDataset`` samples anew, which is one more release of the same texts.
     """
     sanitize_columns = SanitizeColumns(column, *more, bundle=bundle, **settings)
     return _map_dataset(dataset, sanitize_columns)

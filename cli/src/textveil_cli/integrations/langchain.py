@@ -1,8 +1,9 @@
 """Components for LangChain: ``SanitizeFirst() | prompt | model``, and ``SanitizeDocuments``.
 
-A tracer of a chain receives the input of every run in it. ``SanitizeFirst`` is therefore not a run: it sanitizes, and
-starts the next steps with the sanitized text. Handlers, tracers and LangSmith receive only that text. Inside a traced
-run the tracer already has the raw text, so ``SanitizeFirst`` raises ``TracingRefused`` there.
+A tracer of a chain receives the input of every step (*run*) in the chain. ``SanitizeFirst`` is therefore not a run
+itself: it sanitizes the text, and then starts the next steps with the sanitized text. Callback handlers, tracers and
+LangSmith receive only that text. If ``SanitizeFirst`` is inside another traced run, the tracer already has the raw
+text, so it raises ``TracingRefused``.
 """
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -36,7 +37,7 @@ from textveil_cli.integrations.langchain_messages import (
 
 
 class SanitizeFirst(Runnable[Any, Any]):
-    """Runnable that sanitizes a text, or texts of a dictionary, and runs the next steps with it.
+    """Runnable that sanitizes a text, or texts of a dictionary, and runs the next steps with the result.
 
     >>> from langchain_core.runnables import RunnableLambda
     >>> from textveil_cli.integrations.langchain import SanitizeFirst
@@ -45,17 +46,17 @@ class SanitizeFirst(Runnable[Any, Any]):
     'PLEASE CALL [PERSON 1].'
 
     Args:
-        keys: Keys of the input dictionary with a text, such as ``["note"]``. Other values are not changed. Without keys
-            the input is a text, not a dictionary.
-        bundle: Folder of a bundle; default: the built-in English one.
-        settings: Requirements on the bundle, and options as in ``Sanitizer.sanitize``: see ``SanitizerSettings``.
+        keys: Keys of the input dictionary whose values are texts to sanitize, such as ``["note"]``. Other values stay
+            unchanged. Without keys, the input must be a text.
+        bundle: Folder of a bundle; default: the built-in English bundle.
+        settings: Requirements on the bundle (see ``SanitizerSettings``), and options of ``Sanitizer.sanitize``.
 
     Raises:
-        BundleError, OptionError: As ``ConfiguredSanitizer``.
+        BundleError, OptionError: See ``ConfiguredSanitizer``.
 
     Privacy:
-        A text is one document: see ``Sanitizer.sanitize``. A retry of the whole chain samples anew and is another
-        release; use ``with_retry`` on the next steps.
+        Each text is one document; see ``Sanitizer.sanitize``. A retry of the whole chain samples anew, and so is
+        another release; use ``with_retry`` on the next steps instead.
     """
 
     def __init__(
@@ -68,7 +69,8 @@ class SanitizeFirst(Runnable[Any, Any]):
     def __or__(self, other: Any) -> "SanitizeFirst":  # pyright: ignore[reportIncompatibleMethodOverride]
         """Return a copy with one more step.
 
-        The copy is not a ``RunnableSequence``, which would be a run with the raw text as its input.
+        The copy is a ``SanitizeFirst``, not a ``RunnableSequence``, since a sequence would be a run with the raw text
+        as its input.
         """
         longer = object.__new__(type(self))
         longer.sanitizer, longer.keys = self.sanitizer, self.keys
@@ -77,17 +79,17 @@ class SanitizeFirst(Runnable[Any, Any]):
         return longer
 
     def pipe(self, *others: Any, name: str | None = None) -> "SanitizeFirst":  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Return a copy with more steps, as ``|`` does."""
+        """Return a copy with more steps, in the same way as ``|``."""
         longer = self
         for other in others:
             longer = longer | other
         return longer
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        """Return the output of the last step for the sanitized text; the text without a step.
+        """Sanitize the input, and return the output of the last step, or the sanitized input without steps.
 
         Raises:
-            TracingRefused: A run around this one is traced.
+            TracingRefused: An enclosing run is traced.
             InputError: ``input`` is not a string; with ``keys``, it is not a dictionary.
             ColumnError: With ``keys``, the dictionary has no string for one of them.
         """
@@ -95,12 +97,12 @@ class SanitizeFirst(Runnable[Any, Any]):
         return text if self.next_step is None else self.next_step.invoke(text, config, **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        """Return the output as ``invoke``, asynchronously."""
+        """Do the same as ``invoke``, asynchronously."""
         text = self._sanitize_input(input, config)
         return text if self.next_step is None else await self.next_step.ainvoke(text, config, **kwargs)
 
     def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:
-        """Yield the pieces of the output of the last step."""
+        """Sanitize the input, and yield the parts of the output of the last step."""
         text = self._sanitize_input(input, config)
         if self.next_step is None:
             yield text
@@ -108,7 +110,7 @@ class SanitizeFirst(Runnable[Any, Any]):
             yield from self.next_step.stream(text, config, **kwargs)
 
     async def astream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AsyncIterator[Any]:
-        """Yield the pieces of the output of the last step, asynchronously."""
+        """Do the same as ``stream``, asynchronously."""
         text = self._sanitize_input(input, config)
         if self.next_step is None:
             yield text
@@ -120,24 +122,24 @@ class SanitizeFirst(Runnable[Any, Any]):
         """Return the output of ``invoke`` for each of several inputs.
 
         Raises:
-            InputError: ``inputs`` is one string, whose characters would count as texts, or a dictionary.
+            InputError: ``inputs`` is a dictionary or one string; each character of a string would count as a text.
         """
         return super().batch([*list_items(inputs, "inputs")], *args, **kwargs)
 
     async def abatch(self, inputs: list[Any], *args: Any, **kwargs: Any) -> list[Any]:
-        """Return the outputs as ``batch``, asynchronously."""
+        """Do the same as ``batch``, asynchronously."""
         return await super().abatch([*list_items(inputs, "inputs")], *args, **kwargs)
 
     def batch_as_completed(self, inputs: Sequence[Any], *args: Any, **kwargs: Any) -> Iterator[Any]:
-        """Yield the outputs of ``batch`` in the order of completion, each with its index."""
+        """Yield the output of each input as soon as it is complete, as a pair of its index and the output."""
         return super().batch_as_completed(list_items(inputs, "inputs"), *args, **kwargs)
 
     def abatch_as_completed(self, inputs: Sequence[Any], *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-        """Yield the outputs as ``batch_as_completed``, asynchronously."""
+        """Do the same as ``batch_as_completed``, asynchronously."""
         return super().abatch_as_completed(list_items(inputs, "inputs"), *args, **kwargs)
 
     def astream_events(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Raise an error: the first event would contain the raw text.
+        """Raise an error, since the first event would contain the raw text.
 
         Raises:
             TracingRefused: Always.
@@ -147,7 +149,7 @@ class SanitizeFirst(Runnable[Any, Any]):
     astream_log = astream_events
 
     def map(self) -> NoReturn:
-        """Raise an error: a mapped runnable would be a run with raw texts as its input.
+        """Raise an error, since the mapped runnable would be a run with raw texts as its input.
 
         Raises:
             TracingRefused: Always.
@@ -173,7 +175,9 @@ class SanitizeFirst(Runnable[Any, Any]):
 
 
 class ConversationRunnable(Runnable[Any, Any]):
-    """Conversation with a model: messages are sent under one mapping, and replies are restored.
+    """Runnable for a conversation with a model, which rewrites messages and restores replies.
+
+    All messages are rewritten under one mapping.
 
     >>> from langchain_core.messages import AIMessage
     >>> from langchain_core.runnables import RunnableLambda
@@ -184,31 +188,32 @@ class ConversationRunnable(Runnable[Any, Any]):
     'Please call Anna Novak.'
 
     Args:
-        model: Runnable from messages to one message: a chat model, with its tools bound.
-        conversation: Rewrites and restores, with its ``restore_places`` and similar options. It keeps the mapping
+        model: Runnable from messages to one message, such as a chat model with its tools bound.
+        conversation: Object that rewrites and restores, with options such as ``restore_places``. It keeps the mapping
             across calls.
 
     Privacy:
-        The model, and any tracer of its runs, receives the result of ``Conversation.outgoing``. This object itself is
-        not a run.
+        The model, and any tracer of its runs, receives only the result of ``Conversation.outgoing``. This object itself
+        is not a run, so tracers do not receive its input.
     """
 
     def __init__(self, model: Runnable[Any, Any], conversation: Conversation) -> None:
         self.model, self.conversation = model, conversation
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AIMessage:
-        """Return the restored reply.
+        """Send messages to the model, and return its restored reply.
 
-        Its ``response_metadata["textveil"]`` lists the surrogates that were not restored, with the reasons.
+        ``response_metadata["textveil"]`` of the reply lists the surrogates that were not restored, with the reasons.
 
         Args:
-            input: A text, or messages in any form that LangChain supports: all so far, or only the new ones.
-            config: As for the model.
-            kwargs: As for the model.
+            input: A text, or messages in any form that LangChain supports: the whole conversation, or only new
+                messages.
+            config: Configuration of the run, passed to the model.
+            kwargs: Further arguments, passed to the model.
 
         Raises:
-            TracingRefused: A run around this one is traced.
-            InputError: Messages or the reply have an unknown shape.
+            TracingRefused: An enclosing run is traced.
+            InputError: A message or the reply has an unknown shape.
         """
         return restore_reply(
             self.conversation,
@@ -216,14 +221,14 @@ class ConversationRunnable(Runnable[Any, Any]):
         )
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AIMessage:
-        """Return the restored reply as ``invoke``, asynchronously."""
+        """Do the same as ``invoke``, asynchronously."""
         return restore_reply(
             self.conversation,
             await self.model.ainvoke(self._sanitize_messages(input, config), config, **self._with_stops(kwargs)),
         )
 
     def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[AIMessageChunk]:
-        """Yield pieces of the restored reply; the last one has the tool calls."""
+        """Send messages to the model, and yield parts of its restored reply; the last part has the tool calls."""
         sent, pieces = self._sanitize_messages(input, config), ChunkedReplyRestorer(self.conversation)
         for chunk in self.model.stream(sent, config, **self._with_stops(kwargs)):
             yield pieces.feed(chunk)
@@ -232,7 +237,7 @@ class ConversationRunnable(Runnable[Any, Any]):
     async def astream(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[AIMessageChunk]:
-        """Yield pieces as ``stream``, asynchronously."""
+        """Do the same as ``stream``, asynchronously."""
         sent, pieces = self._sanitize_messages(input, config), ChunkedReplyRestorer(self.conversation)
         async for chunk in self.model.astream(sent, config, **self._with_stops(kwargs)):
             yield pieces.feed(chunk)
@@ -264,7 +269,7 @@ def _refuse_traced(config: RunnableConfig | None) -> None:
 
 
 class SanitizeDocuments(BaseDocumentTransformer):
-    """Transformer that sanitizes the text of documents, before an embedding or a vector store.
+    """Document transformer that sanitizes the text of documents, before an embedding or a vector store.
 
     >>> from langchain_core.documents import Document
     >>> from textveil_cli.integrations.langchain import SanitizeDocuments
@@ -274,15 +279,15 @@ class SanitizeDocuments(BaseDocumentTransformer):
     ('[person 1] called.', {'page': 1})
 
     Args:
-        bundle: Folder of a bundle; default: the built-in English one.
-        settings: Requirements on the bundle, and options as in ``Sanitizer.sanitize``: see ``SanitizerSettings``.
+        bundle: Folder of a bundle; default: the built-in English bundle.
+        settings: Requirements on the bundle (see ``SanitizerSettings``), and options of ``Sanitizer.sanitize``.
 
     Raises:
-        BundleError, OptionError: As ``ConfiguredSanitizer``.
+        BundleError, OptionError: See ``ConfiguredSanitizer``.
 
     Privacy:
-        The text of each document is released separately: see ``Sanitizer.sanitize``. Ids and metadata are not changed,
-        and often contain a path, a title or a name: remove those that must not be sent.
+        The text of each document is released separately; see ``Sanitizer.sanitize``. Ids and metadata stay unchanged,
+        and often contain a path, a title or a name; remove those that must not be sent.
     """
 
     def __init__(self, bundle: str | Path | None = None, **settings: Unpack[SanitizerSettings]) -> None:

@@ -49,7 +49,7 @@ _NO_CALLS = {"tool_call_chunks": [], "tool_calls": [], "invalid_tool_calls": [],
 
 
 def sanitize_messages(conversation: Conversation, messages: Sequence[Any]) -> list[Any]:
-    """Return rewritten messages, from messages in any form that LangChain supports.
+    """Return rewritten messages; the input may have any form of messages that LangChain supports.
 
     Raises:
         InputError: A message has an unknown shape.
@@ -75,7 +75,7 @@ def _drop_calls(message: BaseMessage) -> BaseMessage:
 def find_tool_names(tools: Any) -> list[str]:
     """Return the names of tools in any form that LangChain binds to a model.
 
-    These are definitions, tools, classes and functions.
+    Such forms are tool definitions, tool objects, classes and functions.
     """
     names = list[str]()
     for tool in tools if isinstance(tools, list | tuple) else ():
@@ -85,10 +85,11 @@ def find_tool_names(tools: Any) -> list[str]:
 
 
 def restore_reply(conversation: Conversation, reply: BaseMessage) -> AIMessage:
-    """Return a reply with the words of the user.
+    """Return a reply of the model with the words of the user restored.
 
-    Its ``response_metadata["textveil"]`` lists the surrogates that were not restored. The reply has the role of the
-    model, even if the model returns a message of another role: otherwise its text would later be sent as the user's.
+    ``response_metadata["textveil"]`` of the result lists the surrogates that were not restored. The result has the role
+    of the model, even if the model returns a message of another role; otherwise its text would later be sent as the
+    user's.
 
     Raises:
         InputError: The reply has a part of an unknown shape.
@@ -111,9 +112,9 @@ def restore_reply(conversation: Conversation, reply: BaseMessage) -> AIMessage:
 
 
 def _claim_reply(conversation: Conversation, reply: BaseMessage) -> None:
-    """Mark tool calls whose result is in a reply of the model.
+    """Record that a reply contains the results of its own tool calls, if it does.
 
-    The model wrote such a result itself, so it is later sent with unlinked surrogates.
+    The model wrote such results itself, so later requests send them with unlinked surrogates.
     """
     parts = reply.content if isinstance(reply.content, list) else []
     call = getattr(reply, "tool_call_id", None)
@@ -122,20 +123,20 @@ def _claim_reply(conversation: Conversation, reply: BaseMessage) -> None:
 
 
 def _list_report(result: RestoredReply) -> dict[str, list[Any]]:
-    """Return the report on a reply in types that any serializer of messages supports."""
+    """Return which surrogates of a reply were restored, in types that any message serializer supports."""
     return {**result.report.to_dict(), "tools": [*result.tools]}
 
 
 class ChunkedReplyRestorer:
-    """Restorer of a reply in chunks: texts immediately, tool calls at the end.
+    """Restorer of a reply that arrives in chunks; it returns texts immediately, and tool calls at the end.
 
-    Values that a client may display beside these texts, such as a thought, a part of an unknown type or
-    ``additional_kwargs``, are not changed, but tracked: no surrogate is restored where they may have begun a link. A
-    part without an index is a separate text. ``response_metadata`` does not count as displayed.
+    Other values that a client may display beside the texts, such as reasoning or a part of an unknown type, pass
+    unchanged. They may begin a link, so surrogates that would be inside the link are not restored. A part without an
+    index is a separate text. ``response_metadata`` is not displayed by clients.
 
     Args:
-        conversation: Restores the texts. Create the object after the messages were sent: otherwise their surrogates
-            are not restored.
+        conversation: Object that restores the texts. Create the restorer after the messages were sent; otherwise their
+            surrogates are not restored.
     """
 
     def __init__(self, conversation: Conversation) -> None:
@@ -151,13 +152,13 @@ class ChunkedReplyRestorer:
         self._report: dict[str, list[Any]] = {name: [] for name in _REPORT_NAMES}
 
     def feed(self, chunk: BaseMessage) -> AIMessageChunk:
-        """Return the restorable part of the reply after a chunk.
+        """Add a chunk, and return the part of the reply that can now be restored.
 
-        The chunk may also be the whole reply of a model that does not stream.
+        If the model does not stream, the chunk may be the whole reply.
 
         Raises:
-            InputError: The model continued a part of its reply after the next one, which was returned already: the text
-                could begin a link that the next one continues.
+            InputError: The model continued a part of its reply after the next part, which this method has already
+                returned. The late text could begin a link that the next part continues.
         """
         _claim_reply(self._conversation, chunk)
         if not isinstance(chunk, AIMessageChunk):
@@ -179,7 +180,7 @@ class ChunkedReplyRestorer:
         return chunk.model_copy(update={**_NO_CALLS, "content": content, "additional_kwargs": other_values})
 
     def close(self) -> AIMessageChunk:
-        """Return the rest of the text, all tool calls, and the surrogates that were not restored."""
+        """Return the rest of the text, all tool calls, and the list of surrogates that were not restored."""
         rest = self._close_text()
         content: Any = rest if self._newest_part is None else [{**self._newest_part, "text": rest}]
         calls = self._calls + AIMessageChunk(content="", chunk_position="last")
@@ -196,7 +197,7 @@ class ChunkedReplyRestorer:
         )
 
     def _restore_part(self, part: str | dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the restored part, after any text that was held back before it."""
+        """Yield the restored part; text held back from earlier parts comes first."""
         part = {"type": "text", "text": part} if isinstance(part, str) else part
         part_type, text = part.get("type"), part.get("text")
         part_type = part_type if isinstance(part_type, str) else ""
@@ -212,7 +213,7 @@ class ChunkedReplyRestorer:
         yield {**part, "text": self._feed_text(text)} if is_text and text else part
 
     def _begin_place(self, place: Any, part: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
-        """End the text before another place begins, and yield its held-back rest."""
+        """End the current text if the next part is at another position, and yield its held-back rest."""
         if place != self._newest_place or (self._newest_part is None) is not (part is None):
             if place is not None and place in self._begun_places:
                 raise InputError("the model continued a part of its reply after the next part had begun: call it again")
@@ -223,7 +224,7 @@ class ChunkedReplyRestorer:
         self._newest_part = None if part is None else {name: part[name] for name in _PLACE_FIELDS if name in part}
 
     def _track_unchanged(self, source: Any, value: Mapping[str, Any]) -> None:
-        """Track a value that passes unchanged and that a client may display."""
+        """Track an unchanged value that a client may display, since it may begin a link."""
         for name, entry in value.items():
             for text in find_displayed_texts({name: entry}, is_part=True):
                 self._view.pass_part((source, name), text)
@@ -247,13 +248,13 @@ class ChunkedReplyRestorer:
 
 
 def rewrite_stops(conversation: Conversation, *settings: Any) -> dict[str, Any]:
-    """Return the stop sequences of a model, rewritten under the conversation's mapping.
+    """Return the stop sequences of a model, rewritten under the mapping of the conversation.
 
-    If several settings have stop sequences, the last ones count.
+    If several settings contain stop sequences, the last ones are used.
 
     Args:
         conversation: The conversation with the mapping.
-        settings: Keyword arguments of calls of the model, or ``None``.
+        settings: Keyword arguments of calls of the model, each a dictionary or ``None``.
     """
     rewritten: dict[str, Any] = {}
     for arguments in settings:

@@ -1,10 +1,10 @@
-"""Server of the Model Context Protocol: a model edits files of a folder without their names.
+"""MCP server with which a model edits files of a folder without seeing the names in them.
 
     python -m textveil_cli.integrations.mcp FOLDER [OPTION]...
 
-A tool cannot protect a text that a model passes to it, since the model already has the text. So these tools take the
-name of a file. The model receives the text of a file under a mapping, and the server restores the words of the user in
-a file that the model writes.
+If a model passes a text to a tool, it already has the text, so a tool cannot protect it. The tools of this server
+therefore take the name of a file. The model receives the text of the file with surrogates. When the model writes a
+file, the server restores the words of the user in it.
 """
 
 import os
@@ -45,24 +45,25 @@ def make_server(
     report: Callable[[str], None] = lambda line: None,
     **options: Any,
 ) -> MCPServer:
-    """Return a server for the files of a folder and its subfolders: one conversation, in memory.
+    """Return a server for the files of a folder and its subfolders; it has one conversation, in memory.
 
     Args:
         folder: The folder.
         sanitizer: The sanitizer; default: the built-in English bundle.
-        restore_places: Places of files, beside running text, that are restored: ``code``, ``json``, ``math``; or
-            ``all``, for files that nothing displays or fetches.
-        restore_hosts: Hosts. Originals are restored in links to these hosts.
-        accept_files: Whether all files in the folder, except those that the model wrote, count as the user's own,
-            even if a file that the model wrote is missing.
-        report: Function that receives a line for each file with surrogates that were not restored: counts by reason.
-        options: As for ``Conversation``.
+        restore_places: Parts of written files in which originals are restored in addition to running text: ``code``,
+            ``json``, ``math``, or ``all`` if no program displays the files or fetches their links.
+        restore_hosts: Host names. Originals are also restored in links to these hosts.
+        accept_files: Whether all files in the folder, except those that the model wrote, count as the user's own, even
+            if a file that the model wrote is missing.
+        report: Function that receives one line for each file with surrogates that were not restored, with counts by
+            reason.
+        options: Further options of ``Conversation``.
 
     Privacy:
-        See ``Conversation``. Names of files are sent unchanged. No existing file is changed. If the model reads a
-        file that it wrote, it receives its own words. If that file was changed in the meantime, it receives unlinked
-        surrogates, so that it cannot test guesses of private strings. After the first file of the model, each new or
-        changed file is treated like a changed file of the model, until the server restarts.
+        See ``Conversation``. Names of files are sent unchanged. No existing file is changed. If the model reads a file
+        that it wrote, it receives its own words. If another program changed that file, the model receives unlinked
+        surrogates, so that it cannot test guesses of private strings. After the model has written its first file, each
+        new or changed file is treated in this way, until the server restarts.
     """
     root = folder.resolve()
     written = WrittenFiles(root, accept=accept_files)
@@ -135,7 +136,7 @@ def make_server(
 
 
 def main() -> None:
-    """Serve the folder of the command line on the standard streams."""
+    """Run the server for the folder in the command line, on standard input and standard output."""
     parser = ArgumentParser("python -m textveil_cli.integrations.mcp", description="Serve files without their names.")
     parser.add_argument("folder", type=Path)
     for name, meaning in (("places", "PLACE"), ("hosts", "HOST")):

@@ -1,6 +1,6 @@
-"""Sanitizer for columns of pandas.
+"""Sanitize columns of pandas.
 
-Call ``sanitize(frame["note"])`` or ``frame.textveil.sanitize(column=["note"])``.
+Use ``sanitize(frame["note"])`` or ``frame.textveil.sanitize(column=["note"])``.
 """
 
 from collections.abc import Collection, Hashable, Mapping
@@ -29,21 +29,21 @@ WordsOrFile = Collection[str] | str | Path
 
 
 class CommandOptions(TypedDict, total=False):
-    """The options of ``textveil sanitize``, under their names, that are useful in pandas.
+    """Options of ``sanitize``, with the same names as those of the command ``textveil sanitize``.
 
     Keys:
-        bundle: Folder of a bundle; default: the built-in English one.
+        bundle: Folder of a bundle; default: the built-in English bundle.
         expect_id: Required content hash of the bundle.
         signer: Public key of the required signer of the bundle.
-        max_bundle_bytes: Maximum total size of its files.
-        language: Language of the texts, whose pack must be installed.
+        max_bundle_bytes: Maximum total bytes of the bundle's files.
+        language: Language of the texts; its language pack must be installed.
         mechanism, epsilon, replacement_probability: The mechanism, and its privacy parameters (``Options``).
         protect, style, facts, keep, tag, drop: Which words are kept, and how others are replaced (``Options``).
-        allow, randomize, deny: Words, or a file with one word a line.
-        patterns: Entity types of your own, each with a pattern (``Options``).
-        known: Persons, one a string (``Options``), or a file with one person a line.
+        allow, randomize, deny: Words, or a file with one word per line.
+        patterns: Entity types of your own, each with a regular expression (``Options``).
+        known: Persons, one per string (``Options``), or a file with one person per line.
         sanitize_punctuation, consistent, consistent_cap: How words are randomized (``Options``).
-        corpus_key: File of the key under which equal strings of all cells get equal surrogates (mode ``names``).
+        corpus_key: File of the key with which equal strings of all cells get equal surrogates (mode ``names``).
         drop_column: Columns of a frame that the output omits.
         drop_other_columns: Whether the output has only the columns that are rewritten.
     """
@@ -78,8 +78,8 @@ class CommandOptions(TypedDict, total=False):
 def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpack[CommandOptions]) -> Data:
     """Return a column with every cell sanitized, or a frame with some columns sanitized.
 
-    Index, name, type, missing cells and other columns stay. For a single cell the function returns the sanitized
-    cell, so it can be passed to ``apply`` and ``map`` of pandas.
+    Index, name, type, missing cells and other columns stay unchanged. For a single cell the function returns the
+    sanitized cell, so that you can pass it to ``apply`` and ``map`` of pandas.
 
     >>> import pandas
     >>> from textveil_cli.integrations.pandas import sanitize
@@ -89,23 +89,23 @@ def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpac
 
     Args:
         data: A Series of strings and missing cells, a DataFrame (then ``column`` is required), or one cell.
-        column: The columns of a frame with texts, in one list; or the first of them.
-        more: The other columns.
-        options: Options of the command, under their names: see ``CommandOptions``.
+        column: The first column with texts of a frame, or a list of all of them.
+        more: The other columns with texts.
+        options: Options with the names of the command; see ``CommandOptions``.
 
     Returns:
-        A new column or frame, or the text of a cell. The guarantee of each cell is in
-        ``ConfiguredSanitizer(...).terms``: the same for all.
+        A new column or frame, or the text of a cell. All cells have the same guarantee, which
+        ``ConfiguredSanitizer(...).terms`` describes.
 
     Raises:
-        ColumnError: Columns of a frame are missing, do not exist or exist twice.
-        InputError: A cell is neither a string nor missing, or ``data`` is none of the above.
-        BundleError, OptionError: As ``ConfiguredSanitizer``.
+        ColumnError: No column of a frame is given, or a column does not exist or exists twice.
+        InputError: A cell is neither a string nor missing, or ``data`` has another type.
+        BundleError, OptionError: See ``ConfiguredSanitizer``.
 
     Privacy:
-        Each cell is a separate document, and its bound applies to that cell only. The places of missing cells, the
-        order of cells and the other columns of the frame are public. ``map`` and ``apply`` of a *categorical* column
-        make one call for all equal cells, so the output reveals equality: pass the column itself.
+        Each cell is a separate document, and its bound applies to that cell only. The output reveals which cells are
+        missing, the order of cells, and the other columns of the frame. ``map`` and ``apply`` of a *categorical* column
+        make one call for all equal cells, so the output reveals which cells are equal; pass the column itself instead.
     """
     unknown = next((name for name in options if name not in CommandOptions.__annotations__), None)
     if unknown is not None:
@@ -130,7 +130,7 @@ def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpac
 
 
 def _make_sanitizer(options: CommandOptions) -> ConfiguredSanitizer:
-    """Return a rewriter with the options of the command, under the names of the library."""
+    """Return a ``ConfiguredSanitizer`` for options with the names of the command."""
     handled_here = ("bundle", "max_bundle_bytes", "corpus_key", "drop_column", "drop_other_columns")
     settings: dict[str, Any] = {name: value for name, value in options.items() if name not in handled_here}
     for name in ("allow", "randomize", "deny"):
@@ -170,7 +170,7 @@ def _sanitize_frame(
 
 
 def _check_single_column(frame: pandas.DataFrame, name: Hashable, option: str) -> None:
-    """Raise ``ColumnError`` unless a frame has exactly one column of a name.
+    """Raise ``ColumnError`` unless a frame has exactly one column with a given name.
 
     The error lists the existing columns.
     """
@@ -193,7 +193,7 @@ def _sanitize_column(column: pandas.Series, sanitizer: ConfiguredSanitizer) -> p
 @pandas.api.extensions.register_dataframe_accessor("textveil")
 @pandas.api.extensions.register_series_accessor("textveil")
 class TextveilAccessor:
-    """Accessor ``series.textveil`` and ``frame.textveil``, after the import of this module.
+    """pandas accessor for ``series.textveil`` and ``frame.textveil``; import this module to register it.
 
     >>> import pandas
     >>> import textveil_cli.integrations.pandas
@@ -208,8 +208,8 @@ class TextveilAccessor:
         self._data = data
 
     def sanitize(self, column: Columns = (), *more: Hashable, **options: Unpack[CommandOptions]) -> Any:
-        """Return the column, or the frame with the given columns, sanitized.
+        """Return the column sanitized, or the frame with the given columns sanitized.
 
-        The method calls ``sanitize`` of this module.
+        The arguments are those of ``sanitize`` in this module.
         """
         return sanitize(self._data, column, *more, **options)

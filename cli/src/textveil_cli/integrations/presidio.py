@@ -1,14 +1,15 @@
-"""Operator for Presidio: Presidio finds personal data, and textveil samples the replacements.
+"""Operators for Presidio: Presidio finds personal data, and textveil replaces it.
 
     engine = AnonymizerEngine()
     engine.add_anonymizer(TextveilOperator)
     engine.anonymize(text, found, {"DEFAULT": OperatorConfig("textveil")})
 
-Only the spans that Presidio finds are replaced. All other words are kept, and the positions of the spans are public.
-With an epsilon (``{"protect": "all", "epsilon": 6}``) its bound applies only to the words of these spans, between texts
-in which Presidio finds the same spans. To protect every word, sanitize the whole text with ``Sanitizer`` instead.
+Only the spans that Presidio finds are replaced. All other words are kept, and the output reveals the positions of the
+spans. If an epsilon is set (``{"protect": "all", "epsilon": 6}``), its bound applies only to the words of these spans,
+between texts in which Presidio finds the same spans. To protect every word, sanitize the whole text with ``Sanitizer``
+instead.
 
-With a ``Conversation`` the spans become names and numbers that Presidio's other engine restores:
+With a ``Conversation``, Presidio's ``DeanonymizeEngine`` can restore the spans:
 
     settings = {"DEFAULT": OperatorConfig("textveil", {"conversation": Conversation()})}
     sent = engine.anonymize(text, found, settings)
@@ -61,26 +62,32 @@ _UNFORCED_ENTITY = "DATE_TIME"
 
 
 class TextveilOperator(Operator):
-    """Replaces a span that Presidio found: names by names, numbers by numbers, words by words.
+    """Presidio operator that replaces a span: names by names, numbers by numbers, words by words.
 
     Presidio's entity label selects the type of an unknown word: a name for ``PERSON``, a city for ``LOCATION``, a
-    nationality for ``NRP``, a firm for ``ORGANIZATION``. The parameters of the operator are the arguments of
-    ``ConfiguredSanitizer``. In the mode ``names``, the default, no word of a span is kept, except in times
-    (``DATE_TIME``): if a detector finds *Will*, it is the name. With ``protect="all"`` all words are randomized, with
-    ``protect="words"`` function words are kept. The parameter ``conversation`` is a ``Conversation``, and excludes all
-    others.
+    nationality for ``NRP``, a company for ``ORGANIZATION``. The parameters of the operator are the arguments of
+    ``ConfiguredSanitizer``, or alternatively only ``conversation`` with a ``Conversation``.
+
+    In the mode ``names``, the default, no word of a span is kept, except in times (``DATE_TIME``). If a detector finds
+    *Will*, for example, it is treated as the name. With ``protect="all"`` all words are randomized. With
+    ``protect="words"`` function words are kept.
 
     >>> from textveil_cli.integrations.presidio import TextveilOperator
     >>> TextveilOperator().operate("Anna Novak", {"entity_type": "PERSON", "protect": "names", "style": "tag"})
     '[person 1]'
 
     Privacy:
-        Each span is a separate document. Its number of words, its punctuation, case and types are public, as in any
-        sanitized text (docs/privacy.md).
+        Each span is a separate document. The output reveals its number of words, its punctuation, case and types, as
+        for any sanitized text (docs/privacy.md).
     """
 
     def operate(self, text: str, params: dict[str, Any] | None = None) -> str:
-        """Return the replacement of a span."""
+        """Return the replacement of a span.
+
+        Args:
+            text: The text of the span.
+            params: Parameters of the operator, with ``entity_type`` from Presidio.
+        """
         if (conversation := _get_conversation(params)) is not None:
             detected_type = (params or {}).get("entity_type", "")
             return conversation.outgoing_text(text, _choose_entity_type(text, detected_type, conversation))
@@ -92,27 +99,27 @@ class TextveilOperator(Operator):
         return sanitizer(text if listed_words is None else _insert_listed_words(text, listed_words, sanitizer))
 
     def validate(self, params: dict[str, Any] | None = None) -> None:
-        """Check the parameters.
+        """Check the parameters of the operator.
 
         Raises:
-            OptionError, BundleError: As ``ConfiguredSanitizer``.
+            OptionError, BundleError: See ``ConfiguredSanitizer``.
         """
         if _get_conversation(params) is None:
             _make_sanitizer(params)
 
     def operator_name(self) -> str:
-        """Return the name for ``OperatorConfig``."""
+        """Return the name of the operator in ``OperatorConfig``."""
         return "textveil"
 
     def operator_type(self) -> OperatorType:
-        """Return the type of an anonymizing operator."""
+        """Return Presidio's type of an operator that anonymizes."""
         return OperatorType.Anonymize
 
 
 class TextveilRestoreOperator(TextveilOperator):
-    """Operator that restores the spans that ``TextveilOperator`` replaced.
+    """Presidio operator that restores the spans that ``TextveilOperator`` replaced.
 
-    Both operators must have the same conversation.
+    Both operators must have the same ``Conversation`` as their only parameter, ``conversation``.
 
     >>> from textveil import Conversation
     >>> from textveil_cli.integrations.presidio import TextveilOperator, TextveilRestoreOperator
@@ -121,18 +128,22 @@ class TextveilRestoreOperator(TextveilOperator):
     >>> TextveilRestoreOperator().operate(f"{surrogate} called.", settings)
     'Anna Novak called.'
 
-    ``conversation`` is its only parameter. The span to restore may be a whole reply of a model that quotes or
-    inflects names and numbers of the text.
+    The span to restore may also be a whole reply of a model that quotes or inflects names and numbers of the text.
     """
 
     def operate(self, text: str, params: dict[str, Any] | None = None) -> str:
-        """Return a text with the original words."""
+        """Return a text with the original words restored.
+
+        Args:
+            text: A span, or a whole reply of a model.
+            params: Parameters of the operator, with ``conversation``.
+        """
         conversation = _get_conversation(params)
         assert conversation is not None  # the engine calls validate first
         return conversation.incoming(text).reply
 
     def validate(self, params: dict[str, Any] | None = None) -> None:
-        """Check the parameters.
+        """Check the parameters of the operator.
 
         Raises:
             OptionError: The conversation is missing, or is not the only parameter.
@@ -143,12 +154,16 @@ class TextveilRestoreOperator(TextveilOperator):
             )
 
     def operator_type(self) -> OperatorType:
-        """Return the type of a restoring operator."""
+        """Return Presidio's type of an operator that restores."""
         return OperatorType.Deanonymize
 
 
 def _get_conversation(params: dict[str, Any] | None) -> Conversation | None:
-    """Return the conversation among the parameters, or ``None``."""
+    """Return the conversation in the parameters; ``None`` without one.
+
+    Raises:
+        OptionError: The value is not a ``Conversation``, or there are other parameters.
+    """
     options = {name: value for name, value in (params or {}).items() if name != "entity_type"}
     conversation = options.pop("conversation", None)
     if conversation is not None and (options or not isinstance(conversation, Conversation)):
@@ -159,9 +174,9 @@ def _get_conversation(params: dict[str, Any] | None) -> Conversation | None:
 
 
 def _choose_entity_type(text: str, detected_type: str, conversation: Conversation) -> str | None:
-    """Return the entity type to force on a span that Presidio labeled ``detected_type``.
+    """Return the entity type that a span must get, according to its label ``detected_type`` from Presidio.
 
-    The result is ``None`` if textveil's own reading of the span already finds a type that fits this label.
+    The result is ``None`` if textveil itself finds a type in the span that fits this label.
     """
     if detected_type == _UNFORCED_ENTITY:
         return None
@@ -173,10 +188,10 @@ def _choose_entity_type(text: str, detected_type: str, conversation: Conversatio
 
 
 def _insert_listed_words(text: str, listed_words: tuple[str, str], sanitizer: ConfiguredSanitizer) -> str:
-    """Replace each private word of a span by a fixed listed word of its entity type.
+    """Replace each private word of a span by a fixed listed word of its entity type, in the same case.
 
-    The listed word has the case of the private one. The sanitizer later replaces it by a random word of the same list,
-    so the output does not depend on the words that this function replaces.
+    The sanitizer later replaces the listed word by a random word of the same list, so the final output does not depend
+    on the private word.
     """
     terms = sanitizer.terms
     if terms.protect is None:
@@ -196,7 +211,7 @@ def _insert_listed_words(text: str, listed_words: tuple[str, str], sanitizer: Co
 
 
 def _insert_unlisted_words(text: str, sanitizer: ConfiguredSanitizer) -> str:
-    """Replace each kept word of a span by a fixed word that is on no list, so that the sanitizer replaces it."""
+    """Replace each kept word of a span by a fixed unlisted word, so that the sanitizer replaces it."""
     pieces = sanitizer.preview(text)
     words = {index: f"qzxv{chr(97 + index % 26)}" for index, (_, state) in enumerate(pieces) if state == "kept"}
     return "".join(

@@ -1,11 +1,13 @@
-"""Component for spaCy, after which every ``Doc`` has only the sanitized text.
+"""Component for spaCy that replaces the text of every ``Doc`` by its sanitized text.
 
-Add it with ``nlp.add_pipe("textveil", first=True)``. ``doc.text``, its tokens, its ``to_bytes`` and a ``DocBin`` of it
-have the text of ``doc._.sanitized``. Later components of the pipeline receive nothing else. It needs no trained
-pipeline.
+Add the component with ``nlp.add_pipe("textveil", first=True)``. The text, the tokens and all serialized forms of the
+``Doc`` then contain only the sanitized text, and later components of the pipeline receive nothing else. The component
+needs no trained pipeline.
 
-The vocabulary of the pipeline stores words of every text that it tokenized, including texts before sanitizing, and
-``nlp.to_disk`` and pickles contain it. It drops words of texts that are tokenized inside ``with nlp.memory_zone():``.
+Privacy:
+    spaCy's vocabulary stores the words of every text that it tokenizes, including texts before sanitizing, and
+    ``nlp.to_disk`` and pickles contain the vocabulary. Process texts inside ``with nlp.memory_zone():``, at whose end
+    spaCy drops their words.
 """
 
 from collections.abc import Iterable, Iterator
@@ -33,7 +35,7 @@ _TOKEN_ANNOTATIONS = ("SENT_START", "TAG", "POS", "MORPH", "LEMMA", "DEP", "ENT_
 
 
 class SanitizeDoc:
-    """Component that returns a new document of the sanitized text, with ``doc._.sanitized``.
+    """spaCy component that returns a new document with the sanitized text, and sets ``doc._.sanitized``.
 
     Attributes of the whole document, such as ``doc._.id``, are kept.
 
@@ -46,12 +48,12 @@ class SanitizeDoc:
 
     Args:
         nlp: The pipeline, whose tokenizer splits the sanitized text.
-        sanitizer: The rewriter of texts.
+        sanitizer: The sanitizer of texts.
 
     Privacy:
-        Each spaCy document is a separate document: see ``Sanitizer.sanitize``. The component reads no token of it.
-        Annotations of another component would reveal the original, so the component must be first, and raises an error
-        otherwise.
+        Each spaCy document is a separate document; see ``Sanitizer.sanitize``. The component does not use the tokens of
+        the original. Annotations by an earlier component would reveal the original, so the component raises an error
+        unless it is first.
     """
 
     def __init__(self, nlp: Language, sanitizer: ConfiguredSanitizer) -> None:
@@ -59,7 +61,7 @@ class SanitizeDoc:
         self.sanitizer = sanitizer
 
     def __call__(self, doc: Doc) -> Doc:
-        """Return the document of one sanitized text.
+        """Return a new document with the sanitized text of ``doc``.
 
         Raises:
             InputError: Another component ran before this one.
@@ -68,7 +70,7 @@ class SanitizeDoc:
         return self._make_document(doc, self.sanitizer(doc.text))
 
     def pipe(self, stream: Iterable[Doc], batch_size: int = 256) -> Iterator[Doc]:
-        """Yield sanitized documents, a batch at a time.
+        """Yield sanitized documents; the texts are sanitized in batches.
 
         Raises:
             InputError: Another component ran before this one.
@@ -97,7 +99,7 @@ def _refuse_annotated(doc: Doc) -> None:
 
 
 def _is_document_entry(key: Any) -> bool:
-    """Return whether an entry of ``user_data`` belongs to the whole document.
+    """Return whether an entry of ``Doc.user_data`` belongs to the whole document.
 
     Entries of a token or a span do not apply to the new document.
     """
@@ -131,39 +133,41 @@ def make_component(
     known: Any = None,
     sanitize_punctuation: bool | None = None,
 ) -> SanitizeDoc:
-    """Return the component of a pipeline.
+    """Return the component ``textveil`` of a pipeline; spaCy calls this function in ``nlp.add_pipe``.
 
     Example: ``nlp.add_pipe("textveil", config={"epsilon": 6}, first=True)``. spaCy saves the options with the pipeline,
-    including denied, allowed and randomized words, patterns and listed persons.
+    including the words and persons in them.
 
     Args:
         nlp: The pipeline.
         name: Name of the component.
-        bundle: Folder of a bundle; default: the built-in English one.
+        bundle: Folder of a bundle; default: the built-in English bundle.
         expect_id: Required content hash of the bundle.
         signer: Public key of the required signer of the bundle.
-        max_bytes: Maximum total size of its files.
-        language: Language of the texts, whose pack must be installed.
-        mechanism: As in ``Sanitizer.sanitize``, like all parameters below; default: that of the bundle.
-        epsilon: Epsilon of the privacy level.
+        max_bytes: Maximum total bytes of the bundle's files.
+        language: Language of the texts; its language pack must be installed.
+        mechanism: The mechanism; default: that of the bundle. All options from here on are those of
+            ``Sanitizer.sanitize``.
+        epsilon: Epsilon per randomized word.
         replacement_probability: The parameter ``p`` of SanText+.
         protect: The protection mode, ``"names"``, ``"words"`` or ``"all"``.
         consistent: Whether equal words of a document get equal outputs.
         consistent_cap: Maximum number of randomized words of a document with ``consistent``.
         deny: Words that are treated as unknown.
         style: How the mode ``"names"`` writes replacements, ``"surrogate"`` or ``"tag"``.
-        facts: Public facts that this mode keeps: ``"none"``, ``"plain"``, ``"useful"`` or ``"public"``.
-        keep: Types that this mode keeps.
-        tag: Types that this mode writes as tags.
-        drop: Types that this mode removes.
-        allow: Words that this mode keeps in any context.
-        randomize: Words that this mode randomizes among each other in lower case.
-        patterns: Entity types of your own, each with a pattern (this mode).
-        known: Persons whose names this mode always replaces, one a string with commas between spellings.
+        facts: Public facts that the mode ``"names"`` keeps: ``"none"``, ``"plain"``, ``"useful"`` or ``"public"``.
+        keep: Entity types that the mode ``"names"`` keeps.
+        tag: Entity types that the mode ``"names"`` replaces by tags.
+        drop: Entity types that the mode ``"names"`` removes.
+        allow: Words that the mode ``"names"`` keeps everywhere.
+        randomize: Words that the mode ``"names"`` randomizes among each other where they are in lower case.
+        patterns: Entity types of your own, each with a regular expression (mode ``"names"``).
+        known: Persons whose names the mode ``"names"`` always replaces: one string per person, with commas between
+            spellings.
         sanitize_punctuation: Whether punctuation is sanitized, too.
 
     Raises:
-        BundleError, OptionError: As ``ConfiguredSanitizer``.
+        BundleError, OptionError: See ``ConfiguredSanitizer``.
     """
     arguments = locals()
     options: Any = {name: arguments[name] for name in Options.__annotations__ if arguments.get(name) is not None}

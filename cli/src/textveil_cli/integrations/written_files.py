@@ -1,8 +1,8 @@
-"""Record of the files of a folder that a model may have written, across runs.
+"""Record of the files in a folder that a model may have written, kept across runs of the MCP server.
 
-A model that read its own text back under the mapping would learn which of its guesses are hidden strings. A client may
-rename a file, or save it as a new file of the same name. From the first file of the model on, every new or changed file
-may therefore be the model's.
+If a model could read its own text back under the mapping, it would learn which of its guesses are hidden strings. A
+client may rename a file, or save it as a new file with the same name. Once the model has written a file, every new or
+changed file may therefore be the model's.
 """
 
 import hashlib
@@ -25,14 +25,15 @@ _STATUS_FIELDS = ("st_ino", "st_size", "st_mtime_ns")
 class WrittenFiles:
     """Record of the files in a folder that a model may have written.
 
-    The record is a file in the same folder: the *list* of the paths and inodes of files that the model wrote.
+    The record is a file in the same folder, called the *list*. It contains the paths and inodes of all files that the
+    model wrote.
 
     Args:
         root: The folder.
         accept: Whether all present files, except those whose path or inode is in the list, are the user's own.
 
     Attributes:
-        missing_count: Number of missing files of the model: a new file may be one of them.
+        missing_count: Number of listed files that are missing; a new file may be one of them under another name.
 
     Raises:
         InputError: The list cannot be read.
@@ -78,10 +79,7 @@ class WrittenFiles:
                     self._store_list(self._signature_by_model_file)
 
     def is_list(self, path: Path) -> bool:
-        """Return whether a path has the file name of the list.
-
-        A model may neither read nor write the list.
-        """
+        """Return whether a path has the file name of the list, which a model may neither read nor write."""
         return path.name.casefold() == LIST_NAME
 
     def write_file(self, path: Path, restored: bytes, text: str) -> None:
@@ -89,8 +87,8 @@ class WrittenFiles:
 
         Args:
             path: The file.
-            restored: Its content.
-            text: The original text of the model.
+            restored: Content of the file, with the words of the user restored.
+            text: The text as the model wrote it.
 
         Raises:
             OSError, OutputError: The file or the list cannot be written.
@@ -108,8 +106,8 @@ class WrittenFiles:
     def may_be_by_model(self, path: Path, status: os.stat_result) -> bool:
         """Return whether a model may have written a file.
 
-        This is so if the path or the inode of the file is in the list. After the first file of the model it is also
-        so for any file whose inode, size and date are not those of a file of the user from before.
+        The result is true if the path or the inode of the file is in the list. After the first file of the model, it is
+        also true unless inode, size and date are those of a file of the user from before.
         """
         with self._lock:
             name, signs = self._get_relative_name(path), _make_signature(status)
@@ -118,7 +116,7 @@ class WrittenFiles:
             return self._is_listed(name, signs[0]) or not self._is_user_file(name, signs)
 
     def get_model_text(self, path: Path, content: bytes) -> str | None:
-        """Return the original text of the model, if the file still has the content restored from it."""
+        """Return the text that the model wrote to a file; ``None`` if the file has changed since."""
         digest, text = self._model_text_by_name.get(self._get_relative_name(path), (b"", None))
         return text if digest == hashlib.sha256(content).digest() else None
 
@@ -128,7 +126,7 @@ class WrittenFiles:
         )
 
     def _is_user_file(self, name: str, signs: list[int]) -> bool:
-        """Return whether a file existed before the first file of the model and is unchanged.
+        """Return whether a file existed before the first file of the model, and is unchanged.
 
         A renamed file counts as unchanged.
         """

@@ -1,4 +1,4 @@
-"""Option groups of the commands, declared once and shared with other packages."""
+"""Option groups of the commands, which other packages also use."""
 
 from typing import TYPE_CHECKING
 

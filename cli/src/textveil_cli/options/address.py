@@ -1,4 +1,4 @@
-"""Options for the address and the protection of a service."""
+"""Options for the address, token and TLS of a service."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class AddressOptions:
-    """Options for the address and the protection of a service."""
+    """Options for the address, token and TLS of a service."""
 
     heading: ClassVar[str] = "Address"
-    host: Annotated[str, typer.Option(help="Address to listen on; other than loopback requires a token and TLS.")] = (
+    host: Annotated[str, typer.Option(help="IP address to listen on; all but loopback require a token and TLS.")] = (
         "127.0.0.1"
     )
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 selects a free one.")] = 8765
@@ -31,7 +31,7 @@ class AddressOptions:
     ] = None
 
     def make_address(self) -> "ServiceAddress":
-        """Return the address.
+        """Return the address that the service listens on, with its token and TLS files.
 
         Raises:
             ExtraMissing: The server packages are not installed.

@@ -1,4 +1,4 @@
-"""Options of ``sanitize`` that show what a run changes."""
+"""Options of ``sanitize`` that show the changes of a run to the owner of the device."""
 
 import os
 import sys
@@ -16,45 +16,45 @@ _REPORT_ENDINGS = (".html", ".htm")
 
 @dataclass(frozen=True, kw_only=True)
 class ChangeOptions:
-    """Options that show the original text beside the output."""
+    """Options ``--diff`` and ``--report``, which show original texts beside the output."""
 
     heading: ClassVar[str] = "See what changed"
     diff: Annotated[
         bool,
         typer.Option(
             "--diff",
-            help="Print the original beside the output instead of the output, for tables a sample of rows; -o "
-            "writes the output as usual. Private: do not send it.",
+            help="Print each original text with its output, for tables a sample of rows; -o also writes the "
+            "output. Private: do not send it.",
         ),
     ] = False
     report: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE.html",
-            help="Write a page for a browser, readable by its owner alone: marked texts, what is kept and why, each"
-            " column. Private: do not send it.",
+            help="Write an HTML report, readable by its owner alone: texts with marked changes, kept words with "
+            "reasons, and counts for each column. Private: do not send it.",
         ),
     ] = None
 
     @property
     def has_any(self) -> bool:
-        """Return whether one of the options is present."""
+        """Return whether the user gave ``--diff`` or ``--report``."""
         return self.diff or self.report is not None
 
     def check(self, *, as_json: bool, has_receipt: bool, has_output: bool) -> None:
-        """Raise ``OptionError`` for options that contradict these, before any text is read.
+        """Raise an error if other options contradict ``--diff`` or ``--report``, before any text is read.
 
         Args:
-            as_json: Whether ``--json`` is present.
-            has_receipt: Whether ``--receipt`` is present.
-            has_output: Whether ``--output`` is present.
+            as_json: Whether the user gave ``--json``.
+            has_receipt: Whether the user gave ``--receipt``.
+            has_output: Whether the user gave ``--output``.
 
         Raises:
-            OptionError: An option contradicts another, or the report has the wrong ending.
+            OptionError: Another option contradicts these, or the report has the wrong ending.
             OutputError: The report cannot be written.
         """
         if self.diff and as_json and not has_output:
-            raise OptionError("use either --diff or --json: both print on standard output; -o writes the output")
+            raise OptionError("use either --diff or --json, or add -o FILE: both print on standard output")
         if self.diff and has_receipt and not has_output:
             raise OptionError("--diff with --receipt needs -o FILE: there is no other output to sign")
         if self.report is None:
@@ -64,10 +64,12 @@ class ChangeOptions:
         check_writable("--report", self.report)
 
     def refuse_inside(self, folder: Path | None) -> None:
-        """Raise ``OutputError`` if originals would be written into the output folder, which users send.
+        """Raise ``OutputError`` if ``--diff`` or ``--report`` would write originals into the output folder.
+
+        Users send the output folder to others.
 
         Args:
-            folder: The output folder; ``None`` without one.
+            folder: The output folder; ``None`` if the run has none.
         """
         from textveil.storage import is_inside
 
@@ -80,13 +82,17 @@ class ChangeOptions:
             raise OutputError("--diff: standard output is a file in the output folder, which you send: choose another")
 
     def protect_standard_output(self) -> None:
-        """Make standard output readable by its owner alone if the differences go to a file."""
+        """Restrict standard output to its owner (permissions 600) if ``--diff`` is redirected to a file."""
         if self.diff and _find_standard_output() is not None:
             os.fchmod(sys.stdout.fileno(), 0o600)
 
 
 def _find_standard_output() -> Path | None:
-    """Return the file that standard output is redirected to; ``None`` for all else, or if it cannot be found."""
+    """Return the file to which standard output is redirected.
+
+    The result is ``None`` if standard output is not a file, or if the operating system does not report which file it
+    is.
+    """
     try:
         path = Path(os.readlink(f"/proc/self/fd/{sys.stdout.fileno()}"))
         return path if path.is_file() else None

@@ -1,4 +1,7 @@
-"""Options of the calibration of FBDD, which has no levels: its figures are estimated from samples."""
+"""Options for estimating the effect of FBDD on words from samples.
+
+FBDD works at any epsilon, so its bundle has no list of epsilons with exact figures.
+"""
 
 import math
 from dataclasses import dataclass
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class FbddOptions:
-    """Options of a calibration of FBDD."""
+    """Options for estimating the effect of FBDD on words from samples."""
 
     heading: ClassVar[str] = "Calibration of FBDD"
     mechanism: Annotated[
@@ -25,7 +28,9 @@ class FbddOptions:
     epsilon: Annotated[
         str | None,
         typer.Option(
-            "--epsilon", "-e", help="Comma-separated epsilons of fbdd. Default: six, by the dimension of the vectors."
+            "--epsilon",
+            "-e",
+            help="Comma-separated epsilons of fbdd; default: six that suit the vectors.",
         ),
     ] = None
     unit: Annotated[
@@ -40,27 +45,28 @@ class FbddOptions:
     eta: Annotated[
         float,
         typer.Option(
-            help="S_w is the smallest number of words that make up 1 - eta of the samples; 0: all distinct ones."
+            help="S_w is the smallest number of words that make up 1 - eta of the samples; with 0, all of them."
         ),
     ] = 0.0
 
     @property
     def is_requested(self) -> bool:
-        """Whether the calibration is requested.
+        """Return whether the user gave ``--mechanism fbdd``.
 
         Raises:
-            OptionError: Its options are given without ``--mechanism fbdd``.
+            OptionError: Another option of this group is given without ``--mechanism fbdd``.
         """
         if self.mechanism is None and self != FbddOptions():
             raise OptionError("--epsilon, --unit, --words, --draws and --eta need --mechanism fbdd")
         return self.mechanism is not None
 
     def make_mechanisms(self, bundle: "TextBundle") -> "list[Fbdd]":
-        """Return FBDD at each epsilon, in the order of the option.
+        """Return one FBDD mechanism for each epsilon of the option, in the same order.
 
         Raises:
-            UnknownMechanism: The bundle has no vectors of SanText.
-            OptionError: An epsilon is not a number in range, or the bundle does not state the unit of its vectors.
+            UnknownMechanism: The bundle has no word vectors.
+            OptionError: An epsilon is not a number in range, or the bundle does not state the median distance of its
+                vectors.
         """
         from textveil.mechanisms.baselines import Fbdd, suggest_fbdd_epsilons
 

@@ -1,4 +1,4 @@
-"""Options of inputs, columns and keys of tables, runs over many files, and outputs."""
+"""Options for inputs, columns and keys of tables, runs over many files, and outputs."""
 
 import os
 import re
@@ -22,15 +22,13 @@ _SIZE_UNITS = {"": 1, "k": 1000, "M": 1000**2, "G": 1000**3}
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 PrivateOutput = Annotated[
     Path | None,
-    typer.Option(
-        "--output", "-o", help="Write to this file, readable by its owner alone; it appears complete or not at all."
-    ),
+    typer.Option("--output", "-o", help="Write to this file, readable by its owner alone, completely or not at all."),
 ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class InputOptions:
-    """Options of the input: one text, or files of texts."""
+    """Options for the input: one text, or files of texts."""
 
     heading: ClassVar[str] = "Input"
     files: Annotated[
@@ -43,12 +41,12 @@ class InputOptions:
 
     @property
     def paths(self) -> list[str]:
-        """Return the paths of the inputs: ``-`` for standard input if there are no files.
+        """Return the paths of the input files; ``["-"]``, for standard input, if the user named no file.
 
-        The list is empty if ``--text`` is present.
+        The list is empty if the user gave ``--text``.
 
         Raises:
-            OptionError: ``--text`` and files are both present.
+            OptionError: The user gave both ``--text`` and files.
         """
         if self.text is None:
             return self.files or ["-"]
@@ -59,14 +57,12 @@ class InputOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class OutputOptions:
-    """Options of the output and of the messages."""
+    """Options for the output and for messages."""
 
     heading: ClassVar[str] = "Output"
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", help="Write to this file instead of standard output; it appears complete or not at all."
-        ),
+        typer.Option("--output", "-o", help="Write to this file instead of standard output, completely or not at all."),
     ] = None
     as_json: Annotated[
         bool,
@@ -84,13 +80,13 @@ class OutputOptions:
     ] = False
 
     def format_statement(self, statement: "PrivacyStatement") -> str:
-        """Return the privacy statement as the options select it: one line, or in full."""
+        """Return the privacy statement in full if the user gave ``--statement``, otherwise as one line."""
         return statement.summary() if self.statement else statement.format_line()
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """Options for the format of the files and their columns of text."""
+    """Options for the format of the input files and for the columns that contain texts."""
 
     heading: ClassVar[str] = "Tables"
     csv: Annotated[
@@ -122,8 +118,8 @@ class TableOptions:
         typer.Option(
             "--header/--no-header",
             show_default=False,
-            help="CSV, TSV: whether the first row contains column names (the default); without it columns are "
-            "numbered from 1.",
+            help="CSV, TSV: whether the first row contains column names (the default); with --no-header, columns "
+            "are numbered from 1.",
         ),
     ] = True
     delimiter: Annotated[str | None, typer.Option(help="CSV, TSV: character between cells, such as ';'.")] = None
@@ -137,7 +133,7 @@ class TableOptions:
 
     @property
     def format(self) -> str | None:
-        """Return the format that an option selects, ``None`` without such an option.
+        """Return the format that an option such as ``--csv`` selects; ``None`` if no option selects one.
 
         Raises:
             OptionError: Several options select a format.
@@ -149,11 +145,13 @@ class TableOptions:
         return selected[0] if selected else None
 
     def resolve_format(self, paths: "Sequence[str]") -> "TableOptions":
-        """Return these options with the format that the file endings imply, unless one is selected.
+        """Return these options with the format of the file endings, unless an option selects a format.
+
+        Args:
+            paths: Paths of the inputs. Standard input and folders have no ending, so that the options stay unchanged.
 
         Raises:
-            OptionError: The files have several formats, or a file would be read in a wrong format: plain text as a
-                table, or a table as plain text.
+            OptionError: The files have endings of several formats.
         """
         if self.format is not None or any(path == "-" or os.path.isdir(path) for path in paths) or not paths:
             return self
@@ -167,10 +165,10 @@ class TableOptions:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return the names of the texts: keys of JSON lines, columns of other formats.
+        """Return the selected columns, or the selected keys of JSON lines.
 
         Raises:
-            OptionError: A column is given for JSON lines, or a key for another format.
+            OptionError: A column is selected for JSON lines, or a key for another format.
         """
         if self.format == "jsonl" and self.column:
             raise OptionError("JSON lines have keys: use --key instead of --column")
@@ -179,10 +177,10 @@ class TableOptions:
         return (*(self.column or ()), *(self.key or ()))
 
     def make_selection(self, rows: "RowOptions | None" = None, *, consistent: bool = False) -> "ColumnSelection":
-        """Return the selection of formats, columns and documents.
+        """Return the selection of format, columns and documents.
 
         Args:
-            rows: Options of documents and rows.
+            rows: Options for documents and rows; ``None`` for the defaults.
             consistent: Whether equal words of a document get equal replacements.
 
         Raises:
@@ -210,13 +208,13 @@ class TableOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class RowOptions:
-    """Options for the documents of a table, its privacy units, and its rows."""
+    """Options for the documents of a table, their privacy units, and omitted columns."""
 
     heading: ClassVar[str] = "Documents and privacy units"
     document: Annotated[
         Literal["line", "file", "cell", "row"] | None,
         typer.Option(
-            help="Unit of a document. Plain text: line (the default) or file; tables: cell (the default) or "
+            help="Texts that form one document. Plain text: line (the default) or file; tables: cell (the default) or "
             "row. Required with --consistent."
         ),
     ] = None
@@ -243,10 +241,14 @@ class RowOptions:
     ] = "16M"
 
     def get_document_unit(self, format_name: str, consistent: bool) -> str:
-        """Return the unit of a document, a value of ``ColumnSelection.document``.
+        """Return which texts form one document, as a value of ``ColumnSelection.document``.
+
+        Args:
+            format_name: Format of the files, such as ``csv``.
+            consistent: Whether equal words of a document get equal replacements.
 
         Raises:
-            OptionError: The unit contradicts the other options.
+            OptionError: ``--document`` or ``--document-key`` contradicts the other options.
         """
         if self.document_key is not None and self.document is not None:
             raise OptionError("use either --document or --document-key")
@@ -264,10 +266,10 @@ class RowOptions:
         return self.document or "cell"
 
     def parse_max_field_bytes(self) -> int:
-        """Return the maximum bytes of a field.
+        """Return the value of ``--max-field-bytes`` as a number of bytes.
 
         Raises:
-            OptionError: The value is not a size.
+            OptionError: The value is not a size such as ``16M``.
         """
         match = _SIZE_PATTERN.fullmatch(self.max_field_bytes)
         if match is None or not int(match[1]):
@@ -277,14 +279,14 @@ class RowOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class FileRunOptions:
-    """Options of a run over many files."""
+    """Options for a run over many files."""
 
     heading: ClassVar[str] = "Runs over many files"
     rejected_rows: Annotated[
         Path | None,
         typer.Option(
-            help="Write rejected rows to this file, readable by its owner alone; without it the first rejected"
-            " row is an error."
+            help="Write rejected rows to this file, readable by its owner alone; without this option, the"
+            " first rejected row is an error."
         ),
     ] = None
     workers: Annotated[int, typer.Option(min=1, help="Number of worker processes.")] = 1
@@ -300,11 +302,11 @@ class FileRunOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class RayOptions:
-    """Options for work on many machines, for the commands of other packages."""
+    """Options for work on many machines with Ray; commands of other packages use them."""
 
     heading: ClassVar[str] = "Ray"
     ray: Annotated[bool, typer.Option("--ray", help="Run on a Ray cluster (needs the extra ray).")] = False
     ray_address: Annotated[
         str | None,
-        typer.Option(help="With --ray: address of a running cluster; without it one is started on this machine."),
+        typer.Option(help="With --ray: address of a running cluster; default: start a cluster on this machine."),
     ] = None

@@ -1,4 +1,4 @@
-"""Options of the privacy ledger, its budget and replay cache, and of receipts."""
+"""Options for the privacy ledger, its budget and replay cache, and for receipts."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +24,7 @@ LedgerKey = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerOptions:
-    """Options of the privacy ledger."""
+    """Options for the privacy ledger."""
 
     heading: ClassVar[str] = "Privacy ledger"
     ledger: Annotated[
@@ -46,7 +46,7 @@ class LedgerOptions:
     budget: Annotated[
         str | None,
         typer.Option(
-            help="With --ledger: maximum total epsilon of the privacy unit; later releases beyond it are refused too."
+            help="With --ledger: maximum total epsilon of the privacy unit; later releases above it are refused too."
         ),
     ] = None
     budget_delta: Annotated[str | None, typer.Option(help="With --budget: maximum total delta; 0 if left out.")] = None
@@ -66,7 +66,10 @@ class LedgerOptions:
     ] = None
 
     def check_text_options(self, sanitizer: "Sanitizer", options: "Options") -> None:
-        """Raise ``OptionError`` for a ledger without an option that selects a mode: ``names`` has no epsilon."""
+        """Raise ``OptionError`` if there is a ledger, but the text options select no epsilon to spend.
+
+        The mode ``names`` has no epsilon, so a ledger needs ``--protect words`` or ``all``, or a mechanism.
+        """
         if self.ledger is not None:
             from textveil.ledger import make_text_source
 
@@ -75,14 +78,15 @@ class LedgerOptions:
     def open_ledger(
         self, *, privacy_unit_column: str | None = None, privacy_unit_per_request: bool = False
     ) -> "RunLedger | None":
-        """Open the ledger; return ``None`` if the options name none.
+        """Open the ledger of ``--ledger``; return ``None`` if the user did not give this option.
 
         Args:
-            privacy_unit_column: The column that names the privacy unit of each row.
-            privacy_unit_per_request: Whether a request may name its privacy unit.
+            privacy_unit_column: The column that names the privacy unit of each row; ``None`` without such a column.
+            privacy_unit_per_request: Whether a request to a service may name its privacy unit.
 
         Raises:
-            OptionError: Ledger options without a ledger, or a replay cache without a key.
+            OptionError: An option needs ``--ledger`` or another option that is missing, or two options exclude each
+                other.
             LedgerError, KeyFileError, CryptoUnavailable: The ledger cannot be used.
         """
         if self.ledger is None:
@@ -118,7 +122,7 @@ class LedgerOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ReceiptOptions:
-    """Options of the receipt of one output."""
+    """Options for the receipt of one output."""
 
     heading: ClassVar[str] = "Receipt"
     receipt: Annotated[
@@ -132,17 +136,18 @@ class ReceiptOptions:
     def open_receipt(
         self, make_statement: "Callable[[int], ReleaseStatement]", table: Mapping[str, object] | None = None
     ) -> "ReceiptFile | None":
-        """Begin the receipt; return ``None`` if the options name none.
+        """Begin the receipt of ``--receipt``; return ``None`` if the user did not give this option.
 
         Args:
-            make_statement: Function from a number of tokens to the privacy statement of a document of that length.
-            table: The columns or keys of a table that the command rewrites; ``None`` for plain text.
+            make_statement: Function that returns the privacy statement of a document with the given number of tokens.
+            table: Description of the table and its rewritten columns; ``None`` for plain text.
 
         Raises:
-            OptionError: Only one of receipt and key is present.
+            OptionError: Only one of ``--receipt`` and ``--receipt-key`` is given.
+            OutputError: The receipt cannot be written.
         """
         if (self.receipt is None) != (self.receipt_key is None):
-            raise OptionError("--receipt and --receipt-key need each other: a receipt is signed for its recipient")
+            raise OptionError("--receipt and --receipt-key need each other: the key signs the receipt")
         if self.receipt is None or self.receipt_key is None:
             return None
         check_writable("--receipt", self.receipt)
@@ -154,7 +159,11 @@ class ReceiptOptions:
 def check_writable(option: str, path: Path) -> None:
     """Raise ``OutputError`` if a file cannot be written at a path.
 
-    The check comes before any text is released.
+    Call it before any text is released.
+
+    Args:
+        option: The option that names the file, for the error.
+        path: The path.
     """
     real = Path(os.path.realpath(path))
     if real.is_dir():
@@ -170,14 +179,14 @@ def refuse_overwriting(
     bundle: Path | None,
     *written_paths: tuple[str, Path | None],
 ) -> None:
-    """Raise ``OutputError`` if an output would overwrite an input, a key, a ledger or an output.
+    """Raise ``OutputError`` if an output would overwrite an input, key, ledger, bundle or other output.
 
     Args:
         read_paths: Paths of the inputs; ``-`` is standard input.
-        ledger: The ledger and its keys.
-        receipt: The receipt, which is an output, and its key.
-        bundle: Folder of the bundle.
-        written_paths: Outputs, each with the name of its option.
+        ledger: Options with the ledger and its keys.
+        receipt: Options with the receipt, which is an output, and its key.
+        bundle: Folder of the bundle; ``None`` for the built-in bundle.
+        written_paths: Outputs, each as the name of its option and its path.
     """
     keys = [("--replay-cache-key", ledger.replay_cache_key), ("--receipt-key", receipt.receipt_key)]
     outputs = [*written_paths, ("--receipt", receipt.receipt)]

@@ -1,4 +1,4 @@
-"""Options for the places of a reply in which originals are restored."""
+"""Options that select the parts of a reply in which originals are restored."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,22 +22,22 @@ _GUESSES_ERROR = "--tool-guesses takes two whole numbers, the first no larger th
 
 @dataclass(frozen=True, kw_only=True)
 class RestoreOptions:
-    """Options for the places of a reply that are restored beside running text."""
+    """Options that allow restoring in other parts of a reply than running text, such as code."""
 
     heading: ClassVar[str] = "Restoring"
     restore_places: Annotated[
         list[str] | None,
         typer.Option(
             metavar="PLACE",
-            help="Restore also in code, json or math; all only if no client displays the reply or fetches its "
-            "links; repeatable.",
+            help="Restore originals also in code, json or math; repeatable. Use all only if no client displays the "
+            "reply or fetches its links.",
         ),
     ] = None
     restore_hosts: Annotated[
         list[str] | None,
         typer.Option(
             metavar="HOST",
-            help="Restore also in links to this host (with port, if links have one); repeatable.",
+            help="Restore originals also in links to this host (with its port, if links have one); repeatable.",
         ),
     ] = None
 
@@ -45,7 +45,8 @@ class RestoreOptions:
         """Return the options as keyword arguments of ``Conversation``.
 
         Raises:
-            OptionError: A place is unknown, or a host is not a bare host name.
+            OptionError: A value of ``--restore-places`` is unknown, or a value of ``--restore-hosts`` is not a host
+                name.
         """
         places, hosts = self.restore_places or (), self.restore_hosts or ()
         _check_policy(_PLACES_ERROR, restore_places=places)
@@ -53,15 +54,16 @@ class RestoreOptions:
         return {"restore_places": places, "restore_hosts": hosts}
 
     def warn_about_all_places(self, report: Callable[[str], None]) -> None:
-        """Report a warning if the options restore in every place."""
+        """Report a warning if the options permit restoring everywhere, including links."""
         if self.parse_policy().permits_everything:
             report(_ALL_PLACES_WARNING)
 
     def parse_policy(self) -> RestorePolicy:
-        """Return the policy of the options.
+        """Return the options as a ``RestorePolicy``.
 
         Raises:
-            OptionError: A place is unknown, or a host is not a bare host name.
+            OptionError: A value of ``--restore-places`` is unknown, or a value of ``--restore-hosts`` is not a host
+                name.
         """
         return RestorePolicy.parse(**RestoreOptions.make_keywords(self))
 
@@ -75,9 +77,10 @@ def _check_policy(message: str, **keywords: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class ToolRestoreOptions(RestoreOptions):
-    """Options for restored places and tool calls, and for limits of a model's guesses.
+    """Options for restoring in a gateway, with tool calls and with limits on the guesses of a model.
 
-    The limits bound what a model can learn from the results of tools.
+    A guess is a string that the model wrote itself in a tool call. The limits bound what the model can learn when tool
+    results repeat its guesses.
     """
 
     restore_tools: Annotated[
@@ -88,27 +91,28 @@ class ToolRestoreOptions(RestoreOptions):
         tuple[int, int] | None,
         typer.Option(
             metavar="CALL ALL",
-            help="Maximum strings of the model's own in one tool call, and in all calls of a conversation, "
-            f"while tool results share the mapping; {MAX_GUESSES_PER_CALL} {MAX_GUESSES_PER_CONVERSATION} "
-            "if left out. Each such string lets the model test a guess.",
+            help="Maximum number of strings that the model wrote itself, in one tool call and in all calls of a "
+            f"conversation; {MAX_GUESSES_PER_CALL} {MAX_GUESSES_PER_CONVERSATION} if left out. Above it, tool "
+            "results do not share the mapping, since each such string lets the model test a guess.",
         ),
     ] = None
 
     def make_keywords(self) -> dict[str, Any]:
-        """Return the options as keyword arguments of ``Conversation``, without ``tool_guesses``.
+        """Return the options, except ``tool_guesses``, as keyword arguments of ``Conversation``.
 
         Raises:
-            OptionError: A place is unknown, or a host is not a bare host name.
+            OptionError: A value of ``--restore-places`` is unknown, or a value of ``--restore-hosts`` is not a host
+                name.
         """
         return super().make_keywords() | {"restore_tools": self.restore_tools or ()}
 
     def get_guess_limits(self) -> tuple[int, int]:
-        """Return the maximum number of guesses in one tool call, and in all calls together.
+        """Return the maximum number of guesses in one tool call, and in all calls of a conversation.
 
         A guess is a string that the model wrote itself and did not copy from the texts.
 
         Raises:
-            OptionError: The first number is larger than the second, or below 0.
+            OptionError: The first number is larger than the second, or negative.
         """
         per_call, all_calls = self.tool_guesses or (MAX_GUESSES_PER_CALL, MAX_GUESSES_PER_CONVERSATION)
         if not 0 <= per_call <= all_calls:
@@ -116,7 +120,7 @@ class ToolRestoreOptions(RestoreOptions):
         return per_call, all_calls
 
     def refuse_without_mapping(self, protect: str) -> None:
-        """Raise ``OptionError`` for options of restoring in a mode that restores nothing."""
+        """Raise ``OptionError`` for options about restoring if the mode ``protect`` restores nothing."""
         names = ("restore_places", "restore_hosts", "restore_tools", "tool_guesses")
         present = ["--" + name.replace("_", "-") for name in names if getattr(self, name)]
         if present:

@@ -1,4 +1,4 @@
-"""Options of the bundle and of text rewriting: mechanism, epsilon, mode and sampling."""
+"""Options for the bundle and for text rewriting: mechanism, epsilon, mode and randomization."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,8 +25,8 @@ ENTITY_TYPES = (
 
 #: Help text of ``--facts`` without its default.
 FACTS_HELP = (
-    "names: facts to keep besides common words. plain: terms, and numbers with a unit; useful: also headings, "
-    "languages, ages below 90, years, amounts; public: also countries, companies and products; none: no facts."
+    "Mode names: facts to keep besides common words. plain: terms, and numbers with a unit; useful: also headings, "
+    "languages, ages below 90, years and amounts; public: also countries, companies and products; none: no facts."
 )
 
 BundleArgument = Annotated[
@@ -41,23 +41,23 @@ PatternOption = Annotated[
     typer.Option(
         "--pattern",
         metavar="NAME=REGEX",
-        help="names: entity type of your own, such as employee=EMP[0-9]{5}; repeatable. Matches whole words, and"
-        " replaces them by strings of the same form.",
+        help="Mode names: regular expression of your own entity type, such as employee=EMP[0-9]{5}; repeatable. It "
+        "matches whole words, and strings of the same form replace them.",
     ),
 ]
 KnownOption = Annotated[
     Path | None,
     typer.Option(
         "--known",
-        help="names: file of persons whose names are always replaced, one person per line, with commas between"
-        " spellings: all spellings of a person get one surrogate.",
+        help="Mode names: file of persons whose names are always replaced, one person per line, with commas between"
+        " spellings. All spellings of a person get the same surrogate.",
     ),
 ]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExpectedBundleOptions:
-    """Options of the expected bundle, common to every command that opens one."""
+    """Options for the required content hash, signer and size of a bundle."""
 
     heading: ClassVar[str] = "Bundle"
     expect_id: Annotated[
@@ -75,18 +75,18 @@ class ExpectedBundleOptions:
 
     @property
     def expected_bundle(self) -> ExpectedBundle:
-        """Return the options as keyword arguments of the functions that open bundles."""
+        """Return the options as keyword arguments of functions that open a bundle, such as ``Sanitizer.load``."""
         return ExpectedBundle(expect_id=self.expect_id, signer=self.signer, max_bytes=self.max_bundle_bytes)
 
     @property
     def has_requirements(self) -> bool:
-        """Return whether the options require a content hash or a signer."""
+        """Return whether the user requires a content hash or a signer."""
         return self.expect_id is not None or self.signer is not None
 
 
 @dataclass(frozen=True, kw_only=True)
 class BundleOptions:
-    """Options of the bundle of a command that rewrites text or describes a text bundle."""
+    """Options for the bundle of a command that rewrites text or describes a text bundle."""
 
     heading: ClassVar[str] = "Bundle"
     bundle: Annotated[
@@ -97,7 +97,7 @@ class BundleOptions:
         str | None,
         typer.Option(
             metavar="LANG",
-            help="Language of the texts, such as es, whose pack textveil-es must be installed; de+en for mixed texts. "
+            help="Language of the texts, such as es (install its pack textveil-es), or de+en for mixed texts. "
             "With --bundle: refuse a bundle of another language.",
         ),
     ] = None
@@ -105,12 +105,15 @@ class BundleOptions:
 
     @property
     def expected_bundle(self) -> ExpectedBundle:
-        """Return the requirements on the bundle, with its language."""
+        """Return the requirements on the bundle and its language as keyword arguments of ``Sanitizer.load``."""
         expected = self.expected.expected_bundle
         return expected if self.language is None else {**expected, "language": self.language}
 
     def load_sanitizer(self, folder: Path | None = None) -> "Sanitizer":
-        """Open the bundle, or the same bundle in another folder.
+        """Load a bundle, and check that it meets the requirements of the options.
+
+        Args:
+            folder: Folder of the bundle; ``None`` for that of ``--bundle``.
 
         Raises:
             BundleError: The bundle cannot be used, or does not match the expected content hash or signer.
@@ -120,10 +123,10 @@ class BundleOptions:
         return Sanitizer.load(self.bundle if folder is None else folder, **self.expected_bundle)
 
     def select_folder(self, argument: Path | None) -> Path | None:
-        """Return the folder of the bundle, from the argument or from ``--bundle``.
+        """Return the folder of the bundle: the argument of the command if it is given, otherwise ``--bundle``.
 
         Raises:
-            OptionError: Both are present.
+            OptionError: Both are given.
         """
         if argument is not None and self.bundle is not None:
             raise OptionError("pass the bundle once: as argument or with --bundle")
@@ -132,7 +135,7 @@ class BundleOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderOptions:
-    """Options of the bundle of a command that encodes texts or reads encoded ones."""
+    """Options for the encoder bundle of a command that encodes texts or reads encoded texts."""
 
     heading: ClassVar[str] = "Bundle"
     bundle: Annotated[
@@ -148,7 +151,7 @@ class EncoderOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class MechanismOptions:
-    """Options of the mechanism and its epsilon."""
+    """Options for the mechanism and its epsilon."""
 
     heading: ClassVar[str] = "Mechanism and epsilon"
     mechanism: Annotated[
@@ -161,19 +164,21 @@ class MechanismOptions:
             "--epsilon",
             "-e",
             autocompletion=lambda: ["4", "6", "8", "10", "12"],
-            help="Epsilon per randomized word (--protect words or all), one that textveil levels lists (4, 6, 8, 10 "
-            "or 12 in the built-in bundle); any number for krr and fbdd.",
+            help="Epsilon per randomized word, with --protect words or all: one that textveil levels lists (in the "
+            "built-in bundle 4, 6, 8, 10 or 12); for krr and fbdd any number.",
         ),
     ] = None
     replacement_probability: Annotated[
         str | None,
         typer.Option(
-            "--replacement-probability", "-p", help="santext+: probability that a common word is replaced, in (0, 1]."
+            "--replacement-probability",
+            "-p",
+            help="santext+: probability that a common word is replaced, in (0, 1].",
         ),
     ] = None
 
     def make_keywords(self) -> dict[str, Any]:
-        """Return the options as keyword arguments of ``Sanitizer``.
+        """Return the options as keyword arguments of ``Sanitizer.sanitize``.
 
         Raises:
             OptionError: The mechanism has no default epsilon, and ``--epsilon`` is missing.
@@ -185,7 +190,7 @@ class MechanismOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ProtectionOptions:
-    """Options of the kept parts of a text."""
+    """Options that decide which parts of a text are kept."""
 
     heading: ClassVar[str] = "Protection"
     protect: Annotated[
@@ -193,13 +198,13 @@ class ProtectionOptions:
         typer.Option(
             help="names (the default) keeps common words and public facts, and replaces all else by surrogates. words"
             " keeps function words and randomizes the others. all randomizes function words too. A bundle without"
-            " lists for names has the mode of its mechanism.",
+            " lists for names uses the mode of its mechanism.",
         ),
     ] = None
     style: Annotated[
         Literal["surrogate", "tag"] | None,
         typer.Option(
-            help="names: replace by a surrogate of the same type (the default), or by a tag such as [city 1]."
+            help="Mode names: replace by a surrogate of the same type (the default), or by a tag such as [city 1]."
         ),
     ] = None
     facts: Annotated[
@@ -213,7 +218,8 @@ class ProtectionOptions:
             metavar="TYPE",
             autocompletion=lambda: ENTITY_TYPES,
             help=(
-                f"names: keep listed words of this type; repeatable. Types: {', '.join(ENTITY_TYPES[:-1])} and"
+                f"Mode names: keep words of this type that are on a public list; repeatable. "
+                f"Types: {', '.join(ENTITY_TYPES[:-1])} and"
                 f" {ENTITY_TYPES[-1]}."
             ),
         ),
@@ -224,7 +230,7 @@ class ProtectionOptions:
             "--tag",
             metavar="TYPE",
             autocompletion=lambda: ENTITY_TYPES,
-            help="names: replace this type by tags; repeatable.",
+            help="Mode names: replace this type by tags; repeatable.",
         ),
     ] = None
     drop: Annotated[
@@ -233,19 +239,19 @@ class ProtectionOptions:
             "--drop",
             metavar="TYPE",
             autocompletion=lambda: ENTITY_TYPES,
-            help="names: remove this type from the text; repeatable.",
+            help="Mode names: remove this type from the text; repeatable.",
         ),
     ] = None
     allow: Annotated[
         Path | None,
-        typer.Option("--allow", help="names: file of words to keep everywhere, one per line. The list is public."),
+        typer.Option("--allow", help="Mode names: file of words to keep everywhere, one per line. The list is public."),
     ] = None
     randomize: Annotated[
         Path | None,
         typer.Option(
             "--randomize",
-            help="names: file of at least 100 words, one per line, that are randomized among each other at "
-            "--epsilon where they are in lower case. The list is public.",
+            help="Mode names: file of at least 100 words, one per line. Where one of them occurs in lower case, a "
+            "random word of the file replaces it, at --epsilon. The list is public.",
         ),
     ] = None
     pattern: PatternOption = None
@@ -266,13 +272,13 @@ class ProtectionOptions:
     ] = False
 
     def make_keywords(self) -> dict[str, Any]:
-        """Return the options that differ from their defaults, as keyword arguments of ``Sanitizer``.
+        """Return the options that differ from their defaults, as keyword arguments of ``Sanitizer.sanitize``.
 
         The word list ``deny`` is always included.
 
         Raises:
-            InputError: A word list or the list of persons cannot be read.
-        OptionError: A pattern has no name.
+            InputError: A word list or the file of persons cannot be read.
+            OptionError: A value of ``--pattern`` has another form than ``NAME=REGEX``.
         """
         own_options = {name: getattr(self, name) or None for name in ("style", "facts", "keep", "tag", "drop")}
         own_options["patterns"] = parse_patterns(self.pattern) if self.pattern else None
@@ -286,7 +292,7 @@ class ProtectionOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SamplingOptions:
-    """Options of sampling and writing words."""
+    """Options for consistent replacement of equal words."""
 
     heading: ClassVar[str] = "Randomization"
     consistent: Annotated[
@@ -294,14 +300,14 @@ class SamplingOptions:
         typer.Option(
             "--consistent/--no-consistent",
             show_default=False,
-            help="Replace equal words of a document by equal words, which reveals that they are equal. names: "
-            "on by default for names and identifiers.",
+            help="Replace equal words of a document by equal words, which reveals that they are equal. Mode "
+            "names: on by default, for names and identifiers.",
         ),
     ] = None
     corpus_key: Annotated[
         Path | None,
         typer.Option(
-            help="names: replace equal strings of all documents by equal surrogates, under the key in this "
+            help="Mode names: replace equal strings of all documents by equal surrogates, under the key in this "
             "file (created if missing). Documents become linkable, anyone with the key can test guesses, "
             "and originals cannot be restored.",
         ),
@@ -310,13 +316,13 @@ class SamplingOptions:
         int | None,
         typer.Option(
             min=1,
-            help="With --consistent: maximum randomized words, names and numbers of a document (2,000). names:"
-            " maximum distinct ones; tags replace the rest.",
+            help="With --consistent: maximum number of randomized words, names and numbers in a document (2,000). Mode "
+            "names: maximum number of different ones; tags replace the others.",
         ),
     ] = None
 
     def make_keywords(self) -> dict[str, Any]:
-        """Return the options that differ from their defaults, as keyword arguments of ``Sanitizer``.
+        """Return the options that differ from their defaults, as keyword arguments of ``Sanitizer.sanitize``.
 
         Raises:
             OptionError: ``--corpus-key`` is combined with ``--consistent`` or ``--no-consistent``.
@@ -333,7 +339,7 @@ class SamplingOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class TextOptions:
-    """All options of text rewriting."""
+    """All options for text rewriting."""
 
     mechanism: MechanismOptions
     protection: ProtectionOptions
@@ -341,10 +347,9 @@ class TextOptions:
 
     @property
     def is_consistent(self) -> bool:
-        """Return whether equal words of a document get equal replacements.
+        """Return whether equal words of a document get equal replacements; call ``resolve_mode`` before.
 
-        In the mode ``names`` they do, unless ``--no-consistent`` or ``--corpus-key`` is present. The result is right
-        only after ``resolve_mode``.
+        The mode ``names`` does so by default. Its result is false with ``--no-consistent`` or ``--corpus-key``.
         """
         if self.sampling.corpus_key is not None:
             return False
@@ -352,20 +357,25 @@ class TextOptions:
 
     @property
     def is_names_mode(self) -> bool:
-        """Return whether the options select the mode ``names``; only after ``resolve_mode``."""
+        """Return whether the mode is ``names``; call ``resolve_mode`` before."""
         return self.protection.protect == "names"
 
     def resolve_mode(self, bundle: TextBundle) -> Self:
-        """Return the options with the default mode of a bundle, unless they select a mode or a mechanism."""
+        """Return these options with the default mode of the bundle, unless they select a mode or a mechanism."""
         if self.protection.protect is not None or self.mechanism.mechanism is not None:
             return self
         mode: Any = bundle.default_mode or None
         return replace(self, protection=replace(self.protection, protect=mode))
 
     def report_list_entries(self, sanitizer: "Sanitizer", options: "Options", quiet: bool) -> None:
-        """Print how many list entries have a side effect or no effect; never which ones.
+        """Print how many entries of the user's word lists have no effect or a side effect.
 
-        The line goes to standard error, for the owner of the device.
+        The message goes to standard error, for the owner of the device, and never contains an entry.
+
+        Args:
+            sanitizer: The sanitizer.
+            options: Options of ``Sanitizer.sanitize``, with the word lists.
+            quiet: Whether to print nothing.
         """
         randomized_words = options.get("randomize") or ()
         if (unknown := sum(word not in sanitizer.bundle.symbol_ids for word in randomized_words)) and not quiet:
@@ -397,12 +407,13 @@ class TextOptions:
 
         Raises:
             InputError: A word list cannot be read.
+            OptionError: Two options contradict each other.
         """
         return combine_options(self.mechanism, self.protection, self.sampling)
 
 
 def combine_options(*groups: MechanismOptions | ProtectionOptions | SamplingOptions) -> "Options":
-    """Return the options of ``Sanitizer.sanitize`` that the groups contain."""
+    """Return the options of several groups as one ``Options`` dictionary for ``Sanitizer.sanitize``."""
     from textveil.text import Options
 
     return Options(**{name: value for group in groups for name, value in group.make_keywords().items()})  # type: ignore[typeddict-item]

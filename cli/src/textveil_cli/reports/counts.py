@@ -1,4 +1,4 @@
-"""Output of corrected counts: a table with the meaning of its columns, or JSON lines."""
+"""Output of estimated counts: a table with an explanation of its columns, or JSON lines."""
 
 import json
 from collections.abc import Sequence
@@ -16,14 +16,15 @@ _DECIDED_HEADING, _LABEL_HEADING = "classified as", "estimated texts"
 
 
 def print_counts(bundle: LabelBundle, counts: AggregateCounts, as_json: bool) -> None:
-    """Print counts.
+    """Print estimated counts on standard output.
 
-    Explanations, and reasons for missing counts, go to standard error.
+    Explanations, and reasons for missing counts, are printed on standard error.
 
     Args:
         bundle: The bundle of the devices.
-        counts: The counts.
-        as_json: Whether to print one JSON object for each label, and for each cluster label if labels are clusters.
+        counts: The estimated counts.
+        as_json: Whether to print one JSON object for each label; if the class labels are clusters, also for each
+            cluster.
 
     Raises:
         ReleaseError: No count is possible.
@@ -71,7 +72,7 @@ def _explain_columns(counts: AggregateCounts, held_out: HeldOutCounts | None) ->
 
 
 def _format_json_lines(label_kind: str, columns: Sequence[tuple[str, CountEstimates]]) -> list[str]:
-    """Return a JSON object for each name in any column."""
+    """Return a JSON object for each name that occurs in any column."""
     keys = {_DECIDED_HEADING: "classified_as", _LABEL_HEADING: "estimated_texts"}
     entries: dict[str, dict[str, Any]] = {}
     for column, estimate in columns:

@@ -10,7 +10,7 @@ from textveil.vector import VectorStatement, make_vector_statement
 
 
 def describe_encoder_bundle(bundle: VectorBundle, *, as_json: bool = False) -> str:
-    """Describe an encoder bundle: properties, guarantee of each epsilon, and measurements."""
+    """Return a description of an encoder bundle: properties, guarantee of each epsilon, and measurements."""
     manifest, default = bundle.manifest, bundle.default_level
     levels = [{"default": level == default, **_make_statement(bundle, level).to_dict()} for level in bundle.levels]
     parts = bundle.extractor
@@ -68,7 +68,7 @@ def _format_level(bundle: VectorBundle, parameters: ReleaseParameters) -> str:
 
 
 def _flatten_figures(value: object, name: str = "") -> list[tuple[str, str]]:
-    """Return nested figures as pairs: the keys of the path, joined, and the figure."""
+    """Convert nested figures to pairs: the joined keys that lead to a figure, and the figure as text."""
     if isinstance(value, dict):
         return [line for key, inner in value.items() for line in _flatten_figures(inner, f"{name} {key}".strip())]
     if value is None:

@@ -1,4 +1,4 @@
-"""Descriptions of FBDD for the command line: figures by epsilon, and sampled outputs of a word."""
+"""Descriptions of FBDD for the command line: effect at each epsilon, and sampled outputs of a word."""
 
 import json
 from collections.abc import Callable
@@ -31,18 +31,19 @@ def calibrate_fbdd(
     eta: float,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> dict[str, Any]:
-    """Measure FBDD at several epsilons, and the distances of neighbors.
+    """Measure the effect of FBDD on words at several epsilons, and the distances of neighboring words.
 
     Args:
         bundle: The bundle.
-        mechanisms: FBDD at each epsilon.
-        words: Number of words.
-        draws: Samples of each word at each epsilon.
-        eta: Share of the samples that ``S_w`` leaves out.
-        progress: Called as epsilons are done.
+        mechanisms: One FBDD mechanism for each epsilon.
+        words: Number of words to sample.
+        draws: Number of samples of each word at each epsilon.
+        eta: Share of the samples of a word that ``S_w``, its number of different outputs, may leave out.
+        progress: Called after each epsilon, with a stage, the number of finished epsilons and their total.
 
     Returns:
-        An object for JSON: settings, one entry by epsilon, and distances by rank of the neighbor.
+        A dictionary for JSON with the settings, the measurements at each epsilon, and the distance of each word to its
+        first, second and further neighbors.
 
     Raises:
         OptionError: A number is out of range.
@@ -105,7 +106,7 @@ def format_fbdd_table(found: dict[str, Any]) -> str:
 
 
 def describe_fbdd_word(sanitizer: Sanitizer, word: str, options: Options, count: int, *, as_json: bool) -> str:
-    """List the most frequent outputs of a word in samples of FBDD.
+    """Return a description of the most frequent outputs of a word in samples of FBDD.
 
     Args:
         sanitizer: Sanitizer of the bundle.
@@ -169,7 +170,7 @@ def describe_fbdd_word(sanitizer: Sanitizer, word: str, options: Options, count:
 
 
 def _summarize(found: FbddStatistics, unit: float | None) -> dict[str, Any]:
-    """Return the figures of one epsilon for JSON."""
+    """Return the measurements at one epsilon as a dictionary for JSON."""
     return {
         "epsilon": float(format_epsilon(found.epsilon)),
         "epsilon_vectors": None if unit is None else found.epsilon / unit,
@@ -179,7 +180,7 @@ def _summarize(found: FbddStatistics, unit: float | None) -> dict[str, Any]:
 
 
 def _describe_values(values: Any) -> dict[str, Any]:
-    """Return mean and quantiles of values for JSON; each quantile is one of the values."""
+    """Return mean and quantiles of values as a dictionary for JSON; each quantile is one of the values."""
     quantiles = np.quantile(values, (0, *_QUANTILES, 1), method="inverted_cdf").tolist()
     names = ("min", *map(str, _QUANTILES), "max")
     return {"mean": float(np.mean(values)), "quantiles": dict(zip(names, quantiles, strict=True))}

@@ -1,4 +1,4 @@
-"""Descriptions of label bundles and their guarantees, for the command line."""
+"""Descriptions of bundles that release a class label, for the command line."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ from textveil_cli.aggregation import compute_condition_number
 
 
 def describe_label_bundle(bundle: LabelBundle, *, as_json: bool = False) -> str:
-    """Describe a label bundle: properties, guarantee of each epsilon, and measurements."""
+    """Return a description of a label bundle: properties, guarantee of each epsilon, and measurements."""
     levels = [staircase for name in bundle.randomizers for staircase in bundle.randomizers[name]]
     parts = bundle.extractor
     facts: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""``textveil verify --receipt``: check the privacy statement of an output."""
+"""Check of a receipt against an output, for ``textveil verify --receipt``."""
 
 import os
 from pathlib import Path
@@ -11,13 +11,13 @@ _READ_BYTES = 1 << 20
 
 
 def verify_receipt(receipt: Path, output: Path | None, signed_by: str | None, expect_id: str | None) -> str:
-    """Check a receipt and return its description.
+    """Check a receipt, and return its description.
 
     Args:
         receipt: File of the receipt.
-        output: The output that it must describe; ``None`` for no comparison.
-        signed_by: The public key that must have signed it; ``None`` for any key.
-        expect_id: Content hash of the bundle that it must name; ``None`` for any bundle.
+        output: The output that the receipt must match; ``None`` to check the receipt alone.
+        signed_by: The public key that must have signed the receipt; ``None`` for any key.
+        expect_id: Content hash of the bundle that the receipt must name; ``None`` for any bundle.
 
     Raises:
         InputError: The file of the receipt cannot be read.

@@ -19,7 +19,7 @@ _COLUMN_EXPLANATION = (
 
 
 def describe_staircase(bundle: TextBundle) -> dict[str, Any]:
-    """Return the JSON description of the staircase mechanism."""
+    """Return a description of the staircase mechanism of a bundle, as a dictionary for JSON."""
     assert bundle.template is not None
     return {
         "guarantee": NOTION,
@@ -30,7 +30,7 @@ def describe_staircase(bundle: TextBundle) -> dict[str, Any]:
 
 
 def format_staircase_table(bundle: TextBundle) -> list[str]:
-    """Return the epsilons of the staircase mechanism as a table, with its columns explained."""
+    """Return the lines of a table of the mechanism's epsilons, with an explanation of its columns."""
     assert bundle.template is not None
     entity_types = ", ".join(kind.name for kind in bundle.template.entity_types)
     default = " (the default)" if bundle.default_mechanism == "staircase" else ""

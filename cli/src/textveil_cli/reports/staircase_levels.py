@@ -1,4 +1,4 @@
-"""Figures for each epsilon of a bundle's staircase mechanism: guarantee and effect on words.
+"""Guarantee of each epsilon of a bundle's staircase mechanism, and its effect on words.
 
 The staircase mechanism is the extremal mechanism for local DP (Kairouz, Oh, Viswanath 2014).
 """
@@ -17,23 +17,23 @@ _CHUNK_WORDS = 4096
 class StaircaseSummary:
     """Guarantee of one epsilon of the staircase mechanism, and its effect on randomized words.
 
-    The figures can differ between places written in lower case and other places of a text. Then ``near``,
-    ``guess_gain`` and the ``unchanged`` figures are the larger ones.
+    A bundle may have different distributions for words in lower case and for other words. Then ``near``, ``guess_gain``
+    and the ``unchanged`` figures are the larger ones.
 
     Attributes:
         epsilon: Epsilon per randomized word.
         default: Whether it is the default epsilon.
-        share: Budget that is divided among the neighbors, as a share of the total base weight (``h``), as written in
-            the bundle.
-        near: Probability that a word is sampled from its neighbors, rounded up.
+        share: Budget that is divided among the neighbors of a word, relative to the total base weight (``h``), as
+            written in the bundle.
+        near: Probability that the output is one of the neighbors of the word, due to the budget; rounded up.
         guess_gain: Largest factor by which the output raises an attacker's average probability to guess one word,
             rounded up.
         largest_odds: ``e**epsilon``, rounded up: the largest factor by which the output changes the odds between two
             words.
-        unchanged_median: Probability that a word is replaced by itself, median over the possible outputs.
+        unchanged_median: Probability that a word is replaced by itself; the median over the possible outputs.
         unchanged_low: The 5 % quantile of this probability.
         unchanged_high: The 95 % quantile of this probability.
-        unchanged_most: The largest probability of any word.
+        unchanged_most: The maximum of this probability.
     """
 
     epsilon: float
@@ -49,11 +49,11 @@ class StaircaseSummary:
 
 
 def summarize_staircase(bundle: TextBundle, *, protect: str | None = None) -> list[StaircaseSummary]:
-    """Return a summary of each epsilon of a bundle's staircase mechanism, strictest first.
+    """Return a summary of each epsilon of a bundle's staircase mechanism, the smallest epsilon first.
 
     Args:
         bundle: A bundle with a staircase mechanism.
-        protect: The protection mode; that of the bundle's mechanism if left out.
+        protect: The protection mode; ``None`` for that of the bundle's mechanism.
 
     Raises:
         UnknownMechanism: The bundle has no staircase mechanism.
@@ -84,10 +84,10 @@ def summarize_staircase(bundle: TextBundle, *, protect: str | None = None) -> li
 
 
 def compute_max_unchanged_probabilities(slots: SlotStaircases) -> np.ndarray:
-    """Return each word's probability to be replaced by itself, the maximum over kinds of places.
+    """Return for each word the probability that it is replaced by itself.
 
-    Places in a text are either written in lower case or not. The result has one value for every word that is a
-    possible output in one of them, shape ``(words,)``.
+    The probability may differ between words in lower case and other words; the result is then the larger one. Its shape
+    is ``(words,)``, for all words that are a possible output.
     """
     largest = np.zeros(len(slots.any_case.base))
     for staircase in {slots.any_case, slots.lower_case}:
@@ -97,7 +97,7 @@ def compute_max_unchanged_probabilities(slots: SlotStaircases) -> np.ndarray:
 
 
 def compute_unchanged_probabilities(staircase: Staircase) -> np.ndarray:
-    """Return each output word's probability to be replaced by itself.
+    """Return for each output word the probability that it is replaced by itself.
 
     The result has shape ``(outputs,)``, in the order of the output words.
     """

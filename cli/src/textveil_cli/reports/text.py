@@ -1,4 +1,4 @@
-"""Descriptions of bundles, words and releases for the command line, as text or JSON."""
+"""Descriptions of text bundles, their epsilons, and the replacements of a word, for the command line."""
 
 import json
 from dataclasses import asdict
@@ -24,7 +24,7 @@ _COLUMN_EXPLANATION = (
 
 
 def describe_text_bundle(bundle: TextBundle, *, as_json: bool = False) -> str:
-    """Describe a text bundle: its properties, guarantees and their limits."""
+    """Return a description of a text bundle: its properties, guarantees and their limits."""
     manifest = bundle.manifest
     level_summaries = {mechanism: summarize_levels(bundle, mechanism) for mechanism in TABLE_MECHANISMS}
     levels = [
@@ -55,7 +55,7 @@ def describe_text_bundle(bundle: TextBundle, *, as_json: bool = False) -> str:
     lines = [
         f"{facts['name']}: {tables if bundle.mechanisms else 'lists of the mode names'}",
         f"content hash  {facts['content_hash']}",
-        f"license       {facts['license']}. {facts['attribution']}",
+        f"license       {_format_license(facts['license'], facts['attribution'])}",
     ]
     if bundle.mechanisms:
         lines += ["", format_levels_table(bundle)]
@@ -79,7 +79,7 @@ def describe_text_bundle(bundle: TextBundle, *, as_json: bool = False) -> str:
 
 
 def format_levels_table(bundle: TextBundle, *, as_json: bool = False) -> str:
-    """Return all epsilons for each mechanism, the default first: guarantees and effects."""
+    """Return a table of the epsilons of each mechanism, with guarantees and effects; the default is first."""
     mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_table_mechanism)
     if not bundle.santext_levels:
         bundle.check_mechanism("staircase")
@@ -117,7 +117,7 @@ def format_levels_table(bundle: TextBundle, *, as_json: bool = False) -> str:
 
 
 def describe_word(sanitizer: Sanitizer, word: str, options: Options, count: int, *, as_json: bool = False) -> str:
-    """List the likeliest replacements of a word, with exact probabilities and distances."""
+    """Return a list of the most probable replacements of a word, with exact probabilities and distances."""
     options = sanitizer.add_sampling_mode(options)
     distribution = sanitizer.distribution(word, **options)
     terms = sanitizer.terms(**options)
@@ -164,9 +164,10 @@ def describe_word(sanitizer: Sanitizer, word: str, options: Options, count: int,
 
 
 def _compute_distance(sanitizer: Sanitizer, symbol: str, output: str) -> float | None:
-    """Return the distance of two symbols, or ``None`` if it is undefined.
+    """Return the distance of two symbols.
 
-    It is undefined without SanText, and for unknown words and entity types.
+    The result is ``None`` if the distance is undefined: for a bundle without word vectors, and for unknown words and
+    entity types.
     """
     vocabulary = sanitizer.bundle.symbol_ids
     if not sanitizer.bundle.santext_levels or symbol not in vocabulary or output not in vocabulary:
@@ -180,12 +181,17 @@ def format_bound(value: float | None) -> str:
 
 
 def format_rate(value: float) -> str:
-    """Format a rate to a tenth of a percent, with ``>99.9%`` instead of 100 %.
+    """Format a rate to a tenth of a percent; values close to 1 become ``>99.9%`` instead of ``100.0%``.
 
-    No guess of a word is ever certain.
+    A guess of a word is never certain.
     """
     text = f"{value:.1%}"
     return ">99.9%" if text == "100.0%" else text
+
+
+def _format_license(*parts: object) -> str:
+    """Join a license and an attribution, each if it is stated."""
+    return ". ".join(str(part) for part in parts if part) or "not stated"
 
 
 def _describe_level(summary: LevelSummary) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """The local service: the sanitizer and an encoder over HTTP, for other programs.
 
-Only this service and the gateway open a socket on a device. It needs the extra ``serve`` (Starlette and uvicorn). It
-listens on the loopback address, elsewhere only with a token and TLS (docs/serve.md).
+This service and the gateway are the only parts that open a socket on a device. The service needs the extra ``serve``
+(Starlette and uvicorn). It listens on the loopback address; on other addresses it requires a token and TLS
+(docs/serve.md).
 """
 
 from textveil_cli.serve.access import AccessRule

@@ -1,6 +1,7 @@
-"""Access rule of the service: host name, origin and token of a request.
+"""Access rule of the service, which checks the host name, origin and token of a request.
 
-The service answers a program that names this host, has the token if one is set, and is not a page of another site.
+The service answers a program that calls it by an allowed host name and sends the token, if one is set. It refuses
+requests that a browser sends for a page of another site.
 """
 
 import hmac
@@ -25,11 +26,11 @@ _UNIQUE_HEADERS = {
 
 @dataclass(eq=False)
 class Refusal(Exception):
-    """An error response.
+    """Error response to a request that the service refuses.
 
     Attributes:
         status: HTTP status of the response.
-        code: A stable name.
+        code: Name of the error, which does not change between versions.
         message: One line, without any content of the request.
     """
 
@@ -40,13 +41,13 @@ class Refusal(Exception):
 
 @dataclass(frozen=True)
 class AccessRule:
-    """The rule that decides whether the service answers a request.
+    """Rule that decides whether the service answers a request.
 
     Attributes:
-        hosts: Allowed names in the ``Host`` header, in lower case. The check stops a page that resolves a domain of its
-            own to this device.
+        hosts: Allowed names in the ``Host`` header, in lower case. This check stops a page of another site that
+            resolves its own domain to this device (DNS rebinding).
         token: Required value after ``Authorization: Bearer``; ``None`` for no token.
-        header: Name of another header for the token, if ``Authorization`` has another use. Its value has no
+        header: Name of the header with the token. In a header other than ``Authorization``, the value has no
             ``Bearer``.
     """
 
@@ -55,7 +56,7 @@ class AccessRule:
     header: str = "authorization"
 
     def check_request(self, scope: Mapping[str, Any]) -> None:
-        """Check the head of a request.
+        """Check the headers of a request.
 
         Raises:
             Refusal: The service must not answer the request.
@@ -63,7 +64,11 @@ class AccessRule:
         headers = _select_headers(scope["headers"], self.header.encode())
         host = headers.get(b"host")
         if host is None or _strip_port(host) not in self.hosts:
-            raise Refusal(HTTPStatus.MISDIRECTED_REQUEST, "host", "the Host header names another host")
+            raise Refusal(
+                HTTPStatus.MISDIRECTED_REQUEST,
+                "host",
+                "the Host header names an unknown host: start the service with --name for this host",
+            )
         if headers.get(b"origin") not in (None, f"{scope['scheme']}://{host}"):
             raise Refusal(HTTPStatus.FORBIDDEN, "origin", "requests from pages of other sites are refused")
         # Another port of this host is another origin, but the same site.
@@ -79,10 +84,10 @@ class AccessRule:
 
 
 def _select_headers(headers: Iterable[tuple[bytes, bytes]], token_header: bytes) -> dict[bytes, str]:
-    """Return the deciding headers.
+    """Return the headers that the access rule checks, by name.
 
     Raises:
-        Refusal: One of them is present twice.
+        Refusal: One of them occurs twice.
     """
     selected: dict[bytes, str] = {}
     for name, value in headers:
@@ -94,6 +99,6 @@ def _select_headers(headers: Iterable[tuple[bytes, bytes]], token_header: bytes)
 
 
 def _strip_port(host: str) -> str:
-    """Return a ``Host`` header without its port, in lower case."""
+    """Return the host name in a ``Host`` header, in lower case and without its port."""
     name, colon, port = host.rpartition(":")
     return (name if colon and port.isdigit() and port.isascii() else host).lower()

@@ -1,6 +1,6 @@
-"""The ASGI application of the service with its four paths (docs/serve.md).
+"""ASGI application of the service with its four paths (docs/serve.md).
 
-Work runs in threads. No content of a body is logged, stored or part of an error.
+Texts are processed in threads. No content of a request body is logged, stored or part of an error.
 """
 
 import asyncio
@@ -50,18 +50,18 @@ RESPONSE_HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosn
 
 @dataclass(frozen=True, kw_only=True)
 class ServedReleases:
-    """The release functions of a service, with all options fixed at its start.
+    """Functions with which a service sanitizes and encodes texts, with all options fixed at its start.
 
-    A caller with a ledger passes functions that spend in it. If one raises a ``TextveilError``, the service answers
-    with that error and releases nothing.
+    If the service has a ledger, the functions spend epsilon in the ledger. If a function raises a ``TextveilError``,
+    the service answers with that error and releases nothing.
 
     Attributes:
-        sanitize: Function that returns a ``Result`` for each text, or any object with ``to_dict``.
+        sanitize: Function that returns a ``Result``, or any object with ``to_dict``, for each text.
         sanitize_statement: Privacy statement of a text with one token.
         encode: Function that returns a release with ``to_dict`` for each text; ``None`` without an encoder.
         encode_statement: Privacy statement of an encoded text.
-        has_privacy_units: Whether a request may name its privacy unit. Both functions then take its name, or ``None``,
-            as their second argument.
+        has_privacy_units: Whether a request may name its privacy unit. Both functions then take the name (or ``None``)
+            as second argument.
     """
 
     sanitize: ReleaseFunction
@@ -119,9 +119,9 @@ class _Service:
     async def answer_request(
         self, endpoint: Callable[[Request], Awaitable[dict[str, Any]]], request: Request
     ) -> Response:
-        """Return the response to a request, also after an error.
+        """Return the response of an endpoint; convert any exception to an error response.
 
-        No error reaches the server, which would log it.
+        The server would log an exception with its message, so none may reach it.
         """
         try:
             return JSONResponse(await endpoint(request), headers=RESPONSE_HEADERS)
@@ -132,7 +132,7 @@ class _Service:
 
 
 def convert_error(error: Exception, limits: RequestLimits, report: Callable[[str], None]) -> Refusal:
-    """Convert an error to a response; report internal errors by type and source line."""
+    """Convert an exception to a ``Refusal``, and report unexpected exceptions by type and source line."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, TextveilError):
@@ -146,13 +146,13 @@ def convert_error(error: Exception, limits: RequestLimits, report: Callable[[str
 
 
 class AccessMiddleware:
-    """ASGI middleware that checks ``AccessRule`` before any other code reads a request."""
+    """ASGI middleware that applies ``AccessRule`` before any other code reads a request."""
 
     def __init__(self, app: Any, access: AccessRule, report: Callable[[str], None] = lambda line: None) -> None:
         self.app, self.access, self.report = app, access, report
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer a request that ``AccessRule`` refuses, and pass on any other."""
+        """Answer a request with an error if ``AccessRule`` refuses it; otherwise pass it to the application."""
         if scope["type"] == "http":
             try:
                 self.access.check_request(scope)
@@ -169,13 +169,13 @@ def make_app(
     limits: RequestLimits | None = None,
     report: Callable[[str], None] = lambda line: None,
 ) -> Starlette:
-    """Return the ASGI application.
+    """Return the ASGI application of the service.
 
     Args:
-        releases: Its release functions.
-        access: Its access rule.
-        limits: Limits of a request.
-        report: Receives errors inside the service, in one line without any content of a request.
+        releases: Functions that sanitize and encode texts.
+        access: Rule that decides which requests are answered.
+        limits: Limits of a request; ``None`` for the defaults.
+        report: Receives one line for each internal error, without any content of a request.
     """
     limits = RequestLimits() if limits is None else limits
     short, long = ThreadPoolExecutor(limits.threads, "textveil"), ThreadPoolExecutor(1, "textveil-long")
@@ -204,9 +204,13 @@ def make_app(
 async def answer_unknown_path(
     request: Request, error: Exception, hint: str = "", report: Callable[[str], None] = lambda line: None
 ) -> Response:
-    """Return the response for an unknown path; ``hint`` is appended to its message.
+    """Return the error response for an unknown path.
 
-    The report does not contain the path, since a client may put a text there.
+    Args:
+        request: The request.
+        error: The exception of the router, which determines the HTTP status.
+        hint: Text to append to the message.
+        report: Receives one line without the path, since a client may have put private text into the path.
     """
     status = HTTPStatus(error.status_code) if isinstance(error, HTTPException) else HTTPStatus.NOT_FOUND
     report(f"refused: unknown path or method {status.value}")
@@ -216,15 +220,15 @@ async def answer_unknown_path(
 
 
 async def answer_busy(scope: Any, receive: Any, send: Any) -> None:
-    """Refuse a request on a connection above the limit; its client may retry."""
+    """Refuse a request on a connection above the maximum number of connections; the client may retry."""
     refusal = Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "busy", "too many connections are open: retry soon")
     await make_error_response(refusal)(scope, receive, send)
 
 
 def make_error_response(refusal: Refusal) -> Response:
-    """Return an error as JSON, and close the connection.
+    """Return a ``Refusal`` as a JSON response, and close the connection after it.
 
-    The response does not wait for the rest of the body, which the server discards.
+    The response is sent at once. The server discards the rest of the request body.
     """
     headers: Mapping[str, str] = {**RESPONSE_HEADERS, "connection": "close"}
     if refusal.status == HTTPStatus.UNAUTHORIZED:

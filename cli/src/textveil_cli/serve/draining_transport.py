@@ -1,7 +1,7 @@
-"""Transport that discards the rest of a request before it closes.
+"""Transport that discards the rest of a request before it closes the connection.
 
-If a socket with unread bytes is closed, the operating system resets the connection, and a client that is still sending
-its body may see the reset instead of the response, such as the error for a wrong token.
+If a socket with unread bytes is closed, the operating system resets the connection. A client that is still sending its
+body may then see the reset instead of the response, such as the error for a wrong token.
 """
 
 import asyncio
@@ -10,10 +10,11 @@ from typing import Any
 
 
 class DrainingTransport:
-    """An asyncio transport whose ``close`` ends writing only, while the client may still be sending its request.
+    """Wrapper around an asyncio transport that, on ``close``, first only ends writing.
 
-    The protocol passes what arrives then to ``discard``, and limits the time. The connection ends when the client
-    closes it, at the limit, or at a second ``close``.
+    After ``close``, the client may still send the rest of its request. The protocol must pass these bytes to
+    ``discard``, and must limit the time. The connection ends when the client closes it, at the limit of bytes, or at a
+    second ``close``.
 
     Args:
         transport: The transport of the connection.
@@ -21,8 +22,8 @@ class DrainingTransport:
         max_bytes: Maximum number of bytes to discard.
 
     Attributes:
-        is_draining: Whether everything that arrives is to be discarded.
-        closes_at_once: Whether ``close`` discards nothing, because the service ends.
+        is_draining: Whether all bytes that arrive must be passed to ``discard``.
+        closes_at_once: Whether ``close`` closes the connection immediately, because the service ends.
     """
 
     def __init__(self, transport: asyncio.Transport, is_request_incomplete: Callable[[], bool], max_bytes: int) -> None:
@@ -37,7 +38,7 @@ class DrainingTransport:
         return self.is_draining or self._transport.is_closing()
 
     def close(self) -> None:
-        """End the connection after the pending writes, and after the rest of the request if a part of it is missing."""
+        """Close the connection after the pending writes, and after the rest of an incomplete request."""
         if self.is_closing() or self.closes_at_once or not self._is_request_incomplete():
             self._transport.close()
             return
@@ -47,7 +48,7 @@ class DrainingTransport:
         self._transport.resume_reading()
 
     def discard(self, data: bytes) -> None:
-        """Count discarded bytes, and end the connection at the limit."""
+        """Discard received bytes; close the connection if there are more than ``max_bytes`` in total."""
         self._bytes_left -= len(data)
         if self._bytes_left < 0:
             self._transport.abort()

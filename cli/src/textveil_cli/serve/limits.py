@@ -1,23 +1,24 @@
-"""Limits of a request: slow, large and many requests do not harm others."""
+"""Limits on requests, so that slow, large or many requests do not block other clients."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
 class RequestLimits:
-    """The limits of a service.
+    """Limits of a service on requests and connections.
 
     Attributes:
-        body_bytes: Maximum bytes of a body.
+        body_bytes: Maximum bytes of a request body.
         texts: Maximum number of texts in one request.
-        seconds: Time limit for a body to arrive, again for the work, and again for the client to read the response.
-        head_seconds: Time limit from the first byte of a request to the end of its head.
-        idle_seconds: Time that a connection stays open without a request.
-        connections: Maximum number of open connections; above it the service answers 503.
-        threads: Number of short requests processed at a time; others wait. Long requests are processed one at a time
-            beside them, so no short request waits for a long one.
-        ledger_threads: As ``threads``, for a service with a ledger. Requests that wait for the disk at the same time
-            share one write.
+        seconds: Time limit for a body to arrive. The same limit applies to processing the request, and to the client
+            reading the response.
+        head_seconds: Time limit from the first byte of a request to the end of its headers.
+        idle_seconds: Time after which a connection without a request is closed.
+        connections: Maximum number of open connections; the service answers 503 on further ones.
+        threads: Number of short requests that are processed at the same time; others wait. Long requests are processed
+            one at a time in a separate thread, so that no short request waits for a long one.
+        ledger_threads: Value of ``threads`` for a service with a ledger. It is larger, since requests that wait for the
+            disk at the same time share one write.
         short_characters: Maximum number of characters of text in a short request.
     """
 

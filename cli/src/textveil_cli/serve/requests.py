@@ -1,4 +1,4 @@
-"""Parsing of request bodies: JSON with one text or several, within the limits.
+"""Parsing of request bodies: JSON with one text or a list of texts, within the limits of the service.
 
 Errors contain no part of the body.
 """
@@ -25,11 +25,11 @@ _MAX_UNIT_CHARACTERS = 1_000
 
 @dataclass(frozen=True)
 class TextsRequest:
-    """The parsed body of a request.
+    """Parsed body of a request with texts.
 
     Attributes:
         texts: The texts.
-        is_single: Whether the body has one text under ``text`` rather than a list under ``texts``.
+        is_single: Whether the body has one text in the field ``text``, rather than a list in the field ``texts``.
         privacy_unit: The privacy unit of the texts; ``None`` if the body names none.
     """
 
@@ -39,15 +39,15 @@ class TextsRequest:
 
 
 async def read_texts_request(request: Request, limits: RequestLimits, *, has_privacy_units: bool) -> TextsRequest:
-    """Read and parse a request.
+    """Read and parse the body of a request with texts.
 
     Args:
         request: The request.
-        limits: Its limits.
-        has_privacy_units: Whether it may name a privacy unit.
+        limits: Limits of the service.
+        has_privacy_units: Whether the body may name a privacy unit.
 
     Raises:
-        Refusal: The body is too long, too slow, not JSON, or has another structure.
+        Refusal: The body is too long, arrives too slowly, is not JSON, or has another structure.
         ClientDisconnect: The client disconnected.
     """
     body = await read_json(request, limits)
@@ -75,27 +75,27 @@ async def read_texts_request(request: Request, limits: RequestLimits, *, has_pri
 
 
 def refuse_body(request: Request) -> None:
-    """Raise ``Refusal`` if a request has a body although its method takes none."""
+    """Raise ``Refusal`` if a request has a body although requests with its method must have none."""
     headers = request.headers
     if "transfer-encoding" in headers or headers.get("content-length", "0").strip("0"):
         raise Refusal(HTTPStatus.BAD_REQUEST, "body", "a request with this method has no body")
 
 
 async def read_json(request: Request, limits: RequestLimits) -> Any:
-    """Read and parse a JSON body.
+    """Read a JSON body, and return the parsed value.
 
     Raises:
-        Refusal: The body is too long, too slow, or not JSON.
+        Refusal: The body is too long, arrives too slowly, or is not JSON.
         ClientDisconnect: The client disconnected.
     """
     return parse_json(await read_body(request, limits))
 
 
 async def read_body(request: Request, limits: RequestLimits) -> bytes:
-    """Read a body with the content type JSON.
+    """Read the body of a request whose content type is JSON, and return its bytes.
 
     Raises:
-        Refusal: The body is too long or too slow, or has another content type.
+        Refusal: The body is too long, arrives too slowly, or has another content type.
         ClientDisconnect: The client disconnected.
     """
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
@@ -132,10 +132,10 @@ async def _read_limited(request: Request, max_bytes: int, seconds: float) -> byt
 
 
 def parse_json(body: bytes) -> Any:
-    """Parse a body.
+    """Parse the bytes of a JSON body.
 
     Raises:
-        Refusal: The body is not JSON in UTF-8, an object has a key twice, or a limit is exceeded.
+        Refusal: The body is not JSON in UTF-8, an object has a duplicate key, or a limit is exceeded.
     """
     try:
         return parse_finite_json(body.decode("utf-8"), _build_unique_object)
@@ -146,7 +146,9 @@ def parse_json(body: bytes) -> Any:
 
 
 def _build_unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object, or refuse duplicate keys, among which JSON parsers choose differently.
+    """Build an object from pairs of key and value, and refuse duplicate keys.
+
+    JSON parsers differ in which of two equal keys they use.
 
     Raises:
         Refusal: A key appears twice.

@@ -1,4 +1,4 @@
-"""Server of the service: uvicorn with addresses, protection, time limits and shutdown."""
+"""HTTP server of the service: uvicorn with access protection, time limits and a clean shutdown."""
 
 import asyncio
 import errno
@@ -41,15 +41,15 @@ _MAX_DISCARDED_FACTOR = 16
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceAddress:
-    """Address of a service, and its protection.
+    """Address of a service, with its token and TLS files.
 
     Attributes:
         host: An IP address, or ``localhost``.
         port: A port; 0 for any free one.
-        names: Names by which clients call the host, if it is not the loopback address.
-        token_file: File of the token, readable by its owner alone; created if missing.
+        names: Host names by which clients call the service; required if the address is not the loopback address.
+        token_file: File of the token, readable by its owner alone; created if it does not exist.
         certificate: File of a TLS certificate chain, PEM.
-        key: File of its key, PEM, without a pass phrase.
+        key: File of the certificate's private key, PEM, without a passphrase.
     """
 
     host: str = "127.0.0.1"
@@ -60,7 +60,7 @@ class ServiceAddress:
     key: Path | None = None
 
     def make_access_rule(self) -> AccessRule:
-        """Return the access rule for requests to this address.
+        """Return the rule that decides which requests to this address are answered.
 
         Raises:
             ServeError: The address is not the loopback address, and a token, TLS or a name is missing; or the token
@@ -83,10 +83,10 @@ class ServiceAddress:
 
     @property
     def ip(self) -> IPv4Address | IPv6Address:
-        """Return the IP address.
+        """Return ``host`` as an IP address.
 
         Raises:
-            ServeError: ``host`` is not an IP address.
+            ServeError: ``host`` is neither an IP address nor ``localhost``.
         """
         try:
             return ip_address("127.0.0.1" if self.host == "localhost" else self.host)
@@ -94,10 +94,10 @@ class ServiceAddress:
             raise ServeError("--host must be an IP address or localhost") from None
 
     def open_socket(self) -> socket.socket:
-        """Return a listening socket.
+        """Return a socket that listens on this address.
 
         Raises:
-            ServeError: The port is in use or needs more rights, or this device does not have the address.
+            ServeError: The port is in use, the user may not use it, or this device does not have the address.
         """
         family = socket.AF_INET6 if self.ip.version == 6 else socket.AF_INET
         # asyncio disables Nagle's delay only for sockets with an explicit protocol; else small responses wait up to 40
@@ -120,10 +120,10 @@ class ServiceAddress:
         return bound
 
     def make_tls_context(self) -> ssl.SSLContext | None:
-        """Return the TLS context, or ``None`` without a certificate.
+        """Return the TLS context; ``None`` without a certificate.
 
         Raises:
-            ServeError: Certificate and key cannot be used.
+            ServeError: The certificate or its key cannot be used.
         """
         if self.certificate is None:
             return None
@@ -132,14 +132,17 @@ class ServiceAddress:
         try:
             context.load_cert_chain(self.certificate, self.key, password=lambda: b"")  # else it prompts on the terminal
         except (OSError, ssl.SSLError):
-            raise ServeError("the TLS certificate or its key cannot be used") from None
+            raise ServeError(
+                "the TLS certificate or its key cannot be used: check --tls-certificate and --tls-key"
+            ) from None
         return context
 
 
 class _LimitedProtocol(H11Protocol):
-    """HTTP/1.1 with time limits for clients, and with responses that reach clients that are still sending.
+    """HTTP/1.1 protocol of uvicorn with time limits for clients.
 
-    uvicorn itself waits forever for the end of a head, and for a client that does not read.
+    uvicorn itself waits without limit for the end of the headers, and for a client that does not read its response.
+    This class also makes sure that a response reaches a client that is still sending its request.
     """
 
     limits: ClassVar[RequestLimits] = RequestLimits()
@@ -189,11 +192,11 @@ class _LimitedProtocol(H11Protocol):
         super().shutdown()
 
     def _is_request_incomplete(self) -> bool:
-        """Return whether the client may still be sending: within a body, or a request that is not HTTP."""
+        """Return whether the client may still be sending: a body has not ended, or the request is not HTTP."""
         return self.conn.their_state in (h11.SEND_BODY, h11.ERROR)
 
     def _update_timer(self) -> None:
-        """Limit the time for the head of a request, and for the last bytes of a closing connection."""
+        """Start or stop the timer for the headers of a request, and for the last bytes on closing."""
         is_working = self.cycle is not None and not self.cycle.response_complete
         is_idle = self.timeout_keep_alive_task is not None
         if self.transport.is_closing():
@@ -211,10 +214,10 @@ class _LimitedProtocol(H11Protocol):
 
 
 class _QuietServer(uvicorn.Server):
-    """uvicorn server that shuts down cleanly after a signal instead of raising it again.
+    """uvicorn server that shuts down cleanly after a signal, and does not raise the signal again.
 
-    A second signal ends it without waiting. A thread that does not stop delays the end by a few seconds at most.
-    Then the process exits immediately; each file is either completely written or unchanged.
+    A second signal ends the server without waiting. A thread that does not stop delays the end by at most a few
+    seconds; then the process exits. Every file is then either completely written or unchanged.
     """
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -226,9 +229,10 @@ class _QuietServer(uvicorn.Server):
 
 
 class _ReportHandler(logging.Handler):
-    """Log handler that reports messages of libraries without content of requests.
+    """Log handler that reports log messages of libraries without content of requests.
 
-    It reports uvicorn's own messages, which name no request; of others only logger, module and line.
+    It reports the messages of uvicorn itself, which contain nothing of a request. For other libraries it reports only
+    logger, module and line.
     """
 
     def __init__(self, report: Callable[[str], None]) -> None:
@@ -247,19 +251,17 @@ def serve(
     report: Callable[[str], None],
     own_path: str = "",
 ) -> None:
-    """Run the service until a signal to stop.
-
-    It completes the responses in progress, within the limits.
+    """Run the service until the process receives a signal to stop, and then complete the open responses.
 
     Args:
-        make_application: Function from the access rule to the application.
+        make_application: Function that returns the ASGI application, given the access rule.
         address: The address to listen on.
-        limits: Limits of a request.
-        report: Receives the address and errors, in lines without any content of a request.
-        own_path: Path of a page of the service for a browser on this device, which is reported too; empty for none.
+        limits: Limits on requests.
+        report: Receives the address of the service, and errors; its lines have no content of requests.
+        own_path: Path of a page of the service that is reported with the address; empty for none.
 
     Raises:
-        ServeError: The service cannot listen there, or not without protection.
+        ServeError: The service cannot listen on the address, or the address needs protection that is missing.
     """
     access, context = address.make_access_rule(), address.make_tls_context()
     config = uvicorn.Config(
@@ -290,10 +292,10 @@ def serve(
 
 
 def _load_token(path: Path) -> str:
-    """Return the token in a file; create the file with a new token if it is missing.
+    """Return the token in a file; if the file does not exist, create it with a new token.
 
     Raises:
-        ServeError: The file cannot be read, others can read it, or it holds no token.
+        ServeError: The file cannot be read, other users can read it, or it contains no token.
     """
     try:
         if not path.exists():

@@ -1,4 +1,4 @@
-"""Strict JSON, which every parser reads as the same value: finite numbers, limited nesting."""
+"""Strict JSON parser, which accepts only values that every parser reads in the same way."""
 
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -13,15 +13,18 @@ _ObjectBuilder = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 
 
 class JSONLimitError(ValueError):
-    """Well-formed JSON outside the limits; the message is the end of a sentence: *the body ...*."""
+    """Error for well-formed JSON that exceeds a limit.
+
+    The message completes a sentence that begins with *the body*, such as *is nested more than 100 levels deep*.
+    """
 
 
 def parse_finite_json(text: str, build_object: _ObjectBuilder | None = None, *, allow_constants: bool = False) -> Any:
-    """Parse JSON.
+    """Parse JSON in which all numbers are finite and the nesting is limited.
 
     Args:
-        text: The text.
-        build_object: Function from the pairs of keys and values to an object.
+        text: The JSON text.
+        build_object: Function that builds an object from pairs of key and value; ``None`` for a dictionary.
         allow_constants: Whether to allow ``NaN`` and ``Infinity``, which some servers write.
 
     Raises:
@@ -43,7 +46,7 @@ def parse_finite_json(text: str, build_object: _ObjectBuilder | None = None, *, 
 
 
 def measure_depth(value: Any) -> int:
-    """Return the nesting depth of lists and objects in a value, without recursion."""
+    """Return the nesting depth of lists and objects in a value, computed without recursion."""
     depth, level = 0, [value]
     while level := [container for container in level if isinstance(container, dict | list)]:
         depth += 1

@@ -44,12 +44,14 @@ no protection of a text as a whole. Sanitizing the same text again weakens the p
 
 - {len(numbers["merged"]):,} spellings merged with a closer, more frequent one (second and later fields of
   `vocabulary.tsv`)""")
-    parts.append(f"""## Source
+    parts.append(
+        f"""## Source
 
 {source}
 {lists}
 
-License: {manifest["license"]}. {manifest["attribution"]}""")
+License: {manifest["license"]}. {manifest["attribution"]}""".rstrip()
+    )
     if "names" in definition:
         parts.append(
             numbers["names_sources"].replace("## Sources", "## Sources of the lists of the mode names", 1).strip()

@@ -1,6 +1,7 @@
-"""Bundles on disk: strict readers that check every byte. ``open_bundle`` is the entry point.
+"""Readers of bundles, which check every byte of a bundle. ``open_bundle`` is the entry point.
 
-The module ``textveil.bundle.layout`` has the file names, for code that writes bundles.
+A bundle is a folder of files with lists, tables or a model. The module ``textveil.bundle.layout`` has the names of the
+files, for code that writes bundles.
 """
 
 from typing import TYPE_CHECKING
@@ -45,7 +46,7 @@ __all__ = [
 __getattr__: AttributeGetter = make_lazy_getattr(
     __name__,
     __all__,
-    # Modules with the fewest imports first: a text bundle opens without the modules for vectors.
+    # Modules with the fewest imports come first, so that opening a text bundle does not import the modules for vectors.
     "defaults",
     "files",
     "parsers",

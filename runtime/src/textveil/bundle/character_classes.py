@@ -1,6 +1,6 @@
-"""Reader of ``characters.json``, the character classes by which text is split.
+"""Reader of ``characters.json``: the character classes that the tokenizer uses to split a text.
 
-The classes are data of the bundle, so that all readers split text alike, whatever Unicode version their language has
+The bundle defines the classes. Programs with different Unicode versions therefore split a text in the same way
 (``textveil.text.unicode_compat``).
 """
 
@@ -14,13 +14,18 @@ _UNICODE_VERSION = re.compile(r"[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}")
 
 
 def parse_character_classes(content: bytes) -> dict[str, tuple[int, ...]]:
-    """Return the code point ranges of each character class.
+    """Parse ``characters.json`` into the code point ranges of each character class.
+
+    Args:
+        content: The whole file.
 
     Returns:
-        For each class, the first and the last code point of each range: first, last, first, last, and so on, ascending.
+        A flat tuple of code points for each class: the first and the last code point of its first range, then those of
+        its second range, and so on, in ascending order.
 
     Raises:
-        BundleDamaged: The file is malformed, a class is missing or empty, or its ranges are not ascending or touch.
+        BundleDamaged: The file is malformed, a class is missing or empty, or the ranges of a class are out of order or
+            adjacent.
     """
     parsed = parse_record(parse_json(content, CHARACTERS), {"unicode", "classes"}, CHARACTERS)
     parse_text(parsed["unicode"], CHARACTERS, _UNICODE_VERSION)  # version of Unicode of the classes

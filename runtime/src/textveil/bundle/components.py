@@ -1,8 +1,7 @@
 """Parts of a text bundle: the staircase mechanism, SanText, and lists of the mode ``names``.
 
-The classes hold the data of an opened bundle; the functions parse the parts that ``mechanism.json`` defines. The reader
-of SanText's files is imported only for bundles with SanText, and the parser of the name lists only when the mode
-``names`` is first used.
+The classes hold the data of an opened bundle. The functions parse the parts that ``mechanism.json`` defines. The lists
+of the mode ``names`` are parsed at their first use, so that bundles open quickly.
 """
 
 import re
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from textveil.mechanisms.baselines.table import LevelParameters, SanTextTable
     from textveil.mechanisms.metric import WordMetric
 
-#: Most symbols of a bundle, levels of a mechanism, and entity types of a template.
+#: Maximum numbers: symbols of a bundle, levels of a mechanism, and entity types of a template.
 MAX_SYMBOLS, MAX_LEVELS, MAX_ENTITY_TYPES = 1 << 31, 64, 256
 #: Keys of ``names`` in ``mechanism.json``; ``facts`` is optional.
 _NAMES_KEYS = ("entity_types", "surrogate_pools", "facts")
@@ -47,7 +46,13 @@ _FRACTION = re.compile(r"[0-9]{1,9}(/[1-9][0-9]{0,8})?")
 
 
 class EntityTypeFile(NamedTuple):
-    """One entity type of a template: its name, its shape or ``None``, and the content of its list files by file name.
+    """One entity type of a template, with its lists.
+
+    Attributes:
+        name: Name of the entity type.
+        shape: Name of the kind of strings that belong to the type, such as ``email`` or ``date``. ``None`` if the type
+            consists of listed words.
+        files: Content of each list by file name.
 
     Example:
         >>> files = {"entity.city.txt": b"leeds\\n", "entity.state.txt": b"ohio\\n"}
@@ -61,12 +66,17 @@ class EntityTypeFile(NamedTuple):
 
     @property
     def utf_8(self) -> bytes:
-        """The lines of all files, one file after the other, each with a line feed at its end."""
+        """All lists, joined in order; each list ends with a line feed."""
         return b"".join(content if content.endswith(b"\n") else content + b"\n" for content in self.files.values())
 
 
 class TemplateFiles(NamedTuple):
-    """Public lists that define the template (``textveil.text.token_rules``), in their public order.
+    """Public lists that define which words of a text are public (``textveil.text.token_rules``).
+
+    Attributes:
+        function_words: Text of the list of function words, one per line.
+        entity_types: Entity types in the order of ``mechanism.json``. If several types list a word, the first one
+            applies.
 
     Example:
         >>> from textveil.bundle import DEFAULT_BUNDLE, open_bundle
@@ -89,9 +99,9 @@ class StaircaseComponent:
     Attributes:
         staircase_table: Neighbors and base weights.
         staircase_levels: Parameters of each epsilon, smallest epsilon first.
-        template: Public lists that define the template.
-        default_staircase_level: Level of a call without an epsilon.
-        default_staircase_mode: Mode of a call that selects the mechanism but no mode.
+        template: Public lists that define the template of a text.
+        default_staircase_level: Name of the level for calls without an epsilon.
+        default_staircase_mode: Protection mode for calls that select the mechanism but no mode.
     """
 
     staircase_table: StaircaseTable | None = None
@@ -114,9 +124,9 @@ class SanTextComponent:
 
     Attributes:
         santext_table: Neighbors of each word with their scores, and the roles of words.
-        santext_metric: Distances of all inputs.
+        santext_metric: Distances between words.
         santext_levels: Privacy levels, strictest first.
-        default_table_mechanism, default_level, default_replacement_probability: Values of a call without these options.
+        default_table_mechanism, default_level, default_replacement_probability: Defaults of the options of a call.
     """
 
     santext_table: "SanTextTable | None" = None
@@ -129,12 +139,12 @@ class SanTextComponent:
 
 @dataclass(frozen=True)
 class NamesFiles:
-    """Files of the mode ``names`` before parsing.
+    """Files of the mode ``names``, not yet parsed.
 
     Attributes:
-        entity_types: Entity types with listed members, in their public order.
-        pool_types: Entity types with a surrogate pool.
-        contents: The bytes of the files, by name.
+        entity_types: Names of the entity types that have a list of members, in the order of ``mechanism.json``.
+        pool_types: Names of the entity types that have a surrogate pool.
+        contents: Bytes of each file by file name.
         is_checked: Whether the lists are known to be valid, as those of the built-in bundle.
     """
 
@@ -145,10 +155,10 @@ class NamesFiles:
 
     @cached_property
     def lists(self) -> "NamesLists":
-        """Return the parsed lists; the first access parses them.
+        """Return the parsed lists. The first access parses them.
 
         Raises:
-            BundleDamaged: A list is malformed. The message has the file and the line.
+            BundleDamaged: A list is malformed. The message contains the file name and the line number.
         """
         from textveil.bundle.names_files import parse_names_lists
 
@@ -157,20 +167,23 @@ class NamesFiles:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NamesComponent:
-    """Lists of the mode ``names`` in a bundle.
+    """Part of a bundle for the mode ``names``.
 
     Attributes:
-        names_files: The files, or ``None`` if the bundle has none.
+        names_files: Files with the lists of the mode; ``None`` if the bundle does not support the mode.
     """
 
     names_files: NamesFiles | None = None
 
 
 def list_template_files(template: object) -> list[str]:
-    """Return the names of the files of a template's lists.
+    """Return the file names of all lists that a template uses.
 
     Args:
         template: The entry ``template`` of ``mechanism.json``.
+
+    Raises:
+        BundleDamaged: The entry is malformed.
     """
     entry = parse_record(template, {"function_words", "entity_types"}, MECHANISM_FILE)
     names = [entry["function_words"]]
@@ -186,12 +199,13 @@ def parse_staircase(contents: Mapping[str, bytes], definition: dict[str, Any]) -
     """Parse the files of the staircase mechanism.
 
     Args:
-        contents: The bytes of the bundle's files, whose hashes are checked, by name.
-        definition: The parsed ``mechanism.json``. It must have an entry ``staircase``, and the lists that it names must
-            exist and be printable.
+        contents: Bytes of each file of the bundle by file name. The caller has checked their hashes.
+        definition: The parsed ``mechanism.json``, with an entry ``staircase``. The caller has checked that the lists of
+            the template exist and are printable.
 
     Raises:
-        BundleDamaged: The table, a level, a list or a default is malformed, or violates a condition of the theorem.
+        BundleDamaged: The table, a level or a default is malformed, or violates a condition of the privacy theorem
+            (docs/proofs/staircase.md).
     """
     table = StaircaseTable.from_tensors(parse_tensors(contents[STAIRCASE], STAIRCASE), definition["vocabulary_size"])
     levels = parse_staircase_levels(table, parse_record(definition["staircase"], {"levels"}, MECHANISM_FILE)["levels"])
@@ -207,10 +221,14 @@ def parse_staircase(contents: Mapping[str, bytes], definition: dict[str, Any]) -
 
 
 def check_levels(names: list[str], default_name: object) -> str:
-    """Return the default level of a mechanism after checking the names of its levels.
+    """Check the level names of a mechanism, and return the name of its default level.
+
+    Args:
+        names: Names of all levels of the mechanism.
+        default_name: Parsed JSON with the name of the default level.
 
     Raises:
-        BundleDamaged: A name occurs twice, or the default is not one of the names.
+        BundleDamaged: Two levels have the same name, or the default is not the name of a level.
     """
     if len(set(names)) != len(names):
         raise BundleDamaged(f"{MECHANISM_FILE}: a level occurs twice")
@@ -221,13 +239,13 @@ def parse_staircase_levels(table: StaircaseTable, entries: object) -> tuple[Stai
     """Parse the levels of the staircase mechanism in ``mechanism.json``, strictest first.
 
     Raises:
-        BundleDamaged: The list is empty or out of order, or a level is malformed or violates a condition of the theorem
-            on this table.
+        BundleDamaged: The list is empty or out of order, a level is malformed, or a level violates a condition of the
+            privacy theorem on this table (docs/proofs/staircase.md).
     """
     levels = tuple(_parse_level(entry) for entry in parse_array(entries, MECHANISM_FILE, MAX_LEVELS))
     all_outputs = np.ones(table.symbol_count, dtype=bool)
     for level in levels:
-        # All outputs allowed: the largest totals of any choice of outputs.
+        # This check covers every choice of outputs: the totals of weights are largest if all outputs are allowed.
         Staircase.from_table(table, level, all_outputs)
     strictness = [level.epsilon for level in levels]
     if not levels or strictness != sorted(set(strictness)):
@@ -263,7 +281,14 @@ def _parse_template_type(contents: Mapping[str, bytes], entry: dict[str, Any]) -
 
 
 def list_names_files(entry: object) -> list[str]:
-    """Return the names of the files that the entry ``names`` of ``mechanism.json`` requires."""
+    """Return the file names of all lists of the mode ``names``.
+
+    Args:
+        entry: The entry ``names`` of ``mechanism.json``.
+
+    Raises:
+        BundleDamaged: The entry is malformed.
+    """
     entity_types, pool_types, fact_names = _parse_entity_types(entry)
     return [
         COMMON_WORDS,
@@ -279,14 +304,13 @@ def select_names_files(contents: BundleFiles, entry: object, *, is_checked: bool
     """Select the files of the mode ``names`` and check their total size, without parsing them.
 
     Args:
-        contents: The bytes of the bundle's files, whose hashes are checked, by name.
-        entry: The entry ``names`` of ``mechanism.json``. The manifest must list the files that it requires.
-        is_checked: Whether the lists and their size were checked before, as for the built-in bundle. If so, no file is
-            read.
+        contents: The files of the bundle. They include all files that ``entry`` requires.
+        entry: The entry ``names`` of ``mechanism.json``.
+        is_checked: Whether the lists need no check, as those of the built-in bundle. Then this function reads no file.
 
     Raises:
-        BundleDamaged: An entity type has an invalid or a repeated name.
-        BundleTooLarge: The lists exceed the bytes or entries that the size of the bundle allows.
+        BundleDamaged: The name of an entity type is invalid or occurs twice.
+        BundleTooLarge: The lists have more bytes or entries than a bundle of this size may have.
     """
     entity_types, pool_types, _ = _parse_entity_types(entry)
     names = list_names_files(entry)
@@ -299,9 +323,11 @@ def select_names_files(contents: BundleFiles, entry: object, *, is_checked: bool
 
 
 def _parse_entity_types(entry: object) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Return three tuples of names from the entry ``names`` of ``mechanism.json``.
+    """Parse the entry ``names`` of ``mechanism.json`` into three tuples of names.
 
-    They are the entity types with listed members, the entity types with a surrogate pool, and the fact lists.
+    Returns:
+        The entity types that have a list of members, the entity types that have a surrogate pool, and the kinds of
+        public facts that have a list.
     """
     names_by_key = {"facts": [], **parse_object(entry, MECHANISM_FILE)}
     parse_record(names_by_key, _NAMES_KEYS, MECHANISM_FILE)

@@ -1,6 +1,6 @@
-"""Words of a language that the rules for public facts read, such as units and words before a secret.
+"""Words of a language for the rules that recognize public facts, such as units of measurement.
 
-They are the object ``optional.facts`` of a file of rules (docs/format-rules.md).
+A rules file has these words in its object ``optional.facts`` (docs/format-rules.md).
 """
 
 from dataclasses import dataclass
@@ -10,34 +10,37 @@ _NONE: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, kw_only=True)
 class FactWords:
-    """Words of the rules for public facts, as lookup keys. A set is empty if the file of rules lacks it.
+    """Words for the rules that recognize public facts. All words are lookup keys (``fold``).
+
+    A set is empty if the rules file lacks it.
 
     Attributes:
-        units: Units behind a number: singular nouns, abbreviations and signs, such as ``km`` and ``%``.
+        units: Units after a number: singular nouns, abbreviations and signs, such as ``km`` and ``%``.
         counters: Words before a number that counts or measures, as in ``version 3`` and ``at least 5``.
         secret_words: Words before a secret, such as ``password`` and ``token``.
-        address_words: Words near a number of an address, an account or a document, such as ``room`` and ``order``.
-        weak_address_words: Words that count as address words only if their sentence has another address word, as in
-            ``card ends in``.
+        address_words: Words near the number of an address, an account or a document, such as ``room`` and ``order``.
+        weak_address_words: Words that count as address words only in a sentence with another address word, such as
+            ``ends`` in ``card ends in``.
         roles: Words for occupations and relations of persons, such as ``manager`` and ``patient``.
-        kin: Words for relatives and friends, as in ``Anna's brother``.
-        identifier_pieces: Pieces of identifiers in source code that are no common words, such as ``idx``.
-        starts: Common words without the flag ``start`` that may begin a sentence if a word of ``start_followers``
-            follows.
+        kin: Words for relatives and friends, such as ``brother`` in ``Anna's brother``.
+        identifier_pieces: Parts of identifiers in source code that are not common words, such as ``idx``.
+        starts: Common words that are kept at the start of a sentence only before a word of ``start_followers``. They
+            lack the flag ``start`` in the list of common words.
         start_followers: Determiners, pronouns, auxiliary verbs, prepositions and question words.
         not_plurals: Words that end in *s* but are not plurals of nouns.
-        joining_words: Words that may be between two numbers of one group, such as a word for *and*.
-        range_words: Words between the two numbers of a range.
-        number_words: Number words that a text may keep.
-        age_ends: Words that make the years before them an age.
+        joining_words: Words between two numbers of one group, such as a word for *and*.
+        range_words: Words between the two numbers of a range, such as a word for *to*.
+        number_words: Words for numbers that a text may keep.
+        age_ends: Words after a number of years that make it an age, such as a word for *old*.
         currencies: Words for money.
-        month_leads: Words that may precede a month without a year, such as ``in``.
-        language_leads: Words that precede the name of a language; ``language_nouns`` are words that follow it.
-        heading_leads: Words that precede a single word in Title case that is not the name of a person.
+        month_leads: Words before a month without a year, such as ``in``.
+        language_leads: Words before the name of a language.
+        language_nouns: Words after the name of a language.
+        heading_leads: Words before a single word in Title case that is not the name of a person.
         name_leads: Words before the name of a person, as in ``my name is``.
-        name_prefixes: Beginnings of family names, such as ``mc`` and ``van``.
+        name_prefixes: Prefixes of family names, such as ``mc`` and ``van``.
         foreign_words: Function words of other languages, such as ``de`` and ``und``.
-        elisions: Beginnings of words of other languages that an apostrophe follows, such as ``l`` and ``dell``.
+        elisions: Shortened words of other languages before an apostrophe, such as ``l`` and ``dell``.
     """
 
     units: frozenset[str] = _NONE

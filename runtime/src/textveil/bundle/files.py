@@ -1,8 +1,8 @@
 """Common parts of all kinds of bundles: their base class, and the reader of their files.
 
-A bundle is a folder whose manifest lists the size and hash of each file. No content is used before its hash is
-verified. Every file is opened once, must be a regular file of the folder, and is read into memory under a size limit.
-The same bytes are hashed and used, so changes of the folder in the meantime have no effect.
+A bundle is a folder with a manifest, which lists the size and the hash of each file. The reader uses no content before
+it has verified the hash. It opens every file once, accepts only regular files of the folder, and reads each file into
+memory under a size limit. It hashes the bytes in memory, so a later change of the folder has no effect.
 """
 
 import hashlib
@@ -30,9 +30,9 @@ class ExpectedBundle(TypedDict, total=False):
         expect_id: The expected content hash (``textveil info`` prints it).
         signer: Public key of the signer who must have signed the bundle, 64 hexadecimal digits. The check needs the
             extra ``crypto``.
-        max_bytes: Most bytes of all files together; by default ``MAX_BUNDLE_BYTES``.
-        language: Language of a text bundle, such as ``es``. Without a folder it selects an installed pack; several,
-            such as ``de+en``, are for mixed texts.
+        max_bytes: Maximum total size of all files in bytes; by default ``MAX_BUNDLE_BYTES``.
+        language: Language of a text bundle, such as ``es``. If the caller passes no folder, the language selects an
+            installed language pack. Several languages, such as ``de+en``, are for mixed texts.
 
     Example:
         >>> from textveil import Sanitizer
@@ -51,18 +51,18 @@ class ExpectedBundle(TypedDict, total=False):
 class BundleBase:
     """An opened bundle, whose hashes and structure have been checked.
 
-    All data that determine its behavior are in memory; only the built-in bundle reads and checks its files at their
-    first use.
+    All data that determine its behavior are in memory. The built-in bundle is the exception: it reads and checks each
+    file at the first use.
 
     Attributes:
         path: The folder.
-        content_hash: SHA-256 of ``manifest.json``, lower-case hexadecimal. The manifest has the hash of every other
-            file.
+        content_hash: SHA-256 of ``manifest.json``, lower-case hexadecimal. It covers the whole bundle, because the
+            manifest contains the hash of every other file.
         manifest: The parsed manifest.
         max_bytes: The size limit at opening.
-        is_expected: Whether the caller stated the content hash or the signer. If not, everything that the bundle says
-            about itself is an unverified claim of its author.
-        language: Language that the caller asked for; ``None`` if none.
+        is_expected: Whether the caller stated the content hash or the signer. If not, all statements of the bundle
+            about itself are unverified claims of its author.
+        language: Language that the caller requested; ``None`` without such a request.
     """
 
     #: Value of ``kind`` in the manifest.
@@ -79,7 +79,8 @@ class BundleBase:
     def is_builtin(self) -> bool:
         """Return whether this is the built-in bundle.
 
-        The tests of this package have checked each entry of its lists, so readers skip some checks.
+        Readers skip some checks of the built-in bundle, because the tests of this package check each entry of its
+        lists.
         """
         return self.content_hash == DEFAULT_BUNDLE_ID
 
@@ -104,11 +105,11 @@ _OPEN_FLAGS = (
 
 
 def read_file(path: Path, max_bytes: int) -> bytes:
-    """Read a regular file of at most ``max_bytes`` bytes once; symbolic links are not followed.
+    """Return the bytes of a regular file. Symbolic links are not followed.
 
     Raises:
-        BundleDamaged: The file cannot be read, is not a regular file, or changed while it was read.
-        BundleTooLarge: The file has more bytes.
+        BundleDamaged: The file cannot be read, is not a regular file, or changed during the read.
+        BundleTooLarge: The file has more than ``max_bytes`` bytes.
     """
     try:
         if not stat.S_ISREG(os.lstat(path).st_mode):  # opening a device may have side effects
@@ -134,13 +135,17 @@ def read_bundle_files(
 
     Args:
         path: The folder.
-        manifest_files: The manifest's entry ``files``: ``sha256`` and ``bytes`` of each file, by name.
-        max_bytes: Most bytes of all files together.
+        manifest_files: The manifest's entry ``files``. It has an object with ``sha256`` and ``bytes`` for each file
+            name.
+        max_bytes: Maximum total size of all files in bytes.
         lazy: Whether to read and check each file only at its first use.
 
+    Returns:
+        A mapping from each file name to the bytes of the file.
+
     Raises:
-        BundleDamaged: A file is missing, altered, or outside the bundle; the message has its name.
-        BundleTooLarge: The files have more bytes than ``max_bytes``; none was read.
+        BundleDamaged: A file is missing, altered, or outside the bundle. The message contains its name.
+        BundleTooLarge: According to the manifest, the files have more than ``max_bytes`` bytes. No file was read.
         OptionError: ``max_bytes`` is not a positive integer.
     """
     if type(max_bytes) is not int or max_bytes < 1:
@@ -163,9 +168,10 @@ def read_bundle_files(
 
 
 class BundleFiles(Mapping[str, bytes]):
-    """Bytes of a bundle's files by name; each is read, checked and cached at the first access.
+    """Mapping from file names to the bytes of a bundle's files.
 
-    A name that is not in the manifest raises ``BundleDamaged``.
+    The first access to a name reads, checks and caches the file. A name that is not in the manifest raises
+    ``BundleDamaged``.
 
     Args:
         path: The folder.
@@ -191,7 +197,7 @@ class BundleFiles(Mapping[str, bytes]):
         return len(self._files)
 
     def select_files(self, names: Iterable[str]) -> "BundleFiles":
-        """Return the files of these names. Files that were already read are not read again."""
+        """Return a mapping with only the files ``names``. It shares the cache of files with this mapping."""
         part = BundleFiles(self._path, {name: self._files[name] for name in names})
         part._cache = {name: self._cache[name] for name in part if name in self._cache}
         return part
@@ -212,7 +218,12 @@ class BundleFiles(Mapping[str, bytes]):
 
 
 def read_hashed_file(path: Path, digest: str, max_bytes: int = MAX_BUNDLE_BYTES) -> bytes:
-    """Read a file once, and check the SHA-256 of the bytes that are returned.
+    """Return the bytes of a file after checking their SHA-256.
+
+    Args:
+        path: The file.
+        digest: The expected SHA-256, lower-case hexadecimal.
+        max_bytes: Maximum size of the file in bytes.
 
     Raises:
         BundleDamaged: The file cannot be read or has another SHA-256.

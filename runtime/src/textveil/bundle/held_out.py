@@ -1,6 +1,6 @@
-"""How the model classified held-out texts: number of texts by true and assigned label.
+"""Counts of held-out texts by their true label and the label that the model assigned.
 
-A server needs these counts to estimate how many texts have a label, because the model assigns some texts wrongly. The
+A server needs these counts to estimate how many texts have a label, because the model assigns some labels wrongly. The
 counts reveal nothing about released texts.
 """
 
@@ -25,9 +25,9 @@ class HeldOutCounts:
     """Counts of the labels that the model assigned to held-out texts.
 
     Attributes:
-        labels: Names of the true labels. In a bundle with class labels, these are the classes.
-        decisions: Number of texts by true label (row) and assigned class label or cluster label (column), int64, shape
-            ``(true labels, assigned labels)``.
+        labels: Names of the true labels. In a bundle with class labels, the true labels are the class labels.
+        decisions: Number of texts for each true label (row) and each assigned label (column), int64, shape
+            ``(true labels, assigned labels)``. Assigned labels are the class labels or cluster labels of the bundle.
 
     Example:
         >>> HeldOutCounts(("no", "yes"), np.array([[18, 2], [1, 29]])).text_count
@@ -43,7 +43,7 @@ class HeldOutCounts:
         return int(self.decisions.sum())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the content of ``held-out.json``."""
+        """Return the counts as a JSON object, in the format of ``held-out.json``."""
         return {"labels": list(self.labels), "texts": self.text_count, "decisions": self.decisions.tolist()}
 
 
@@ -56,8 +56,8 @@ def parse_held_out(content: bytes, label_count: int, class_labels: Sequence[str]
         class_labels: The class labels, which the true labels must equal; ``None`` in a bundle with cluster labels.
 
     Raises:
-        BundleDamaged: A key is unknown or missing, labels are repeated or are not the classes, the table has another
-            shape, a number is not a count, or the sum of the counts is not ``texts``.
+        BundleDamaged: A key is unknown or missing, a label occurs twice, the labels differ from ``class_labels``, the
+            table has another shape, a number is not a count, or the sum of the counts differs from the entry ``texts``.
     """
     fields = parse_record(parse_json(content, HELD_OUT), {"labels", "texts", "decisions"}, HELD_OUT)
     labels = parse_distinct_texts(fields["labels"], HELD_OUT)

@@ -1,4 +1,4 @@
-"""Bundles with which devices release class labels (docs/encoder-format.md, "A class label")."""
+"""Label bundles: data for releasing the class label of a text (docs/encoder-format.md, "A class label")."""
 
 import re
 import unicodedata
@@ -43,7 +43,7 @@ from textveil.errors import BundleDamaged, UnknownLevel
 from textveil.mechanisms.staircase.label_staircase import MAX_LABELS, LabelStaircase
 
 _MAX_DIMENSION, _MAX_PAIRS, _MAX_CHARACTERS, _MAX_LEVELS = 4096, 1 << 20, 1_000_000, 32
-#: Most characters of a public sentence.
+#: Maximum number of characters of a public sentence.
 MAX_SENTENCE = 500
 _EPSILON = re.compile(r"[0-9]{1,2}(\.[0-9]{1,9})?")
 _RANDOMIZER_NAME = re.compile(r"[a-z]{1,8}")
@@ -55,14 +55,16 @@ _EXTRACTOR_KEYS = {
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StaticExtractorData:
-    """Data of a static extractor, which averages the table rows of the words of a text.
+    """Data of a static extractor, which averages the vectors of the words of a text.
 
     Attributes:
-        words: Row of each listed word; the two rows after the last are for numbers and for unknown words.
-        word_rows: Rows of words, int8, shape ``(words + 2, dimension)``.
-        pair_rows: Rows of word pairs, int8, shape ``(pairs, dimension)``; ``pairs`` is 0 or a power of two.
-        scales: Factors of the means of ``word_rows`` and ``pair_rows``, float32, shape ``(2,)``.
-        max_characters: Most characters of a text; the extractor ignores the rest.
+        words: Row number in ``word_rows`` for each listed word. Two more rows follow: one for numbers, and one for
+            unknown words.
+        word_rows: Vectors of words, int8, shape ``(words + 2, dimension)``.
+        pair_rows: Vectors of word pairs, int8, shape ``(pairs, dimension)``; ``pairs`` is 0 or a power of two.
+        scales: Factors by which the mean of ``word_rows`` and the mean of ``pair_rows`` are multiplied, float32, shape
+            ``(2,)``.
+        max_characters: Maximum number of characters. The extractor ignores all characters of a text after these.
 
     Example:
         >>> from textveil.bundle import find_artifact, open_bundle
@@ -80,18 +82,19 @@ class StaticExtractorData:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LabelBundle(BundleBase):
-    """An opened label bundle. The exact epsilon of every randomizer has been checked.
+    """An opened label bundle. ``parse_label_bundle`` has checked the exact epsilon of every randomizer.
 
     Attributes:
         label_type: ``CLASS_LABELS`` for class labels or ``CLUSTER_LABELS`` for cluster labels.
-        labels: Name of every class label or cluster label.
+        labels: Names of the class labels or cluster labels.
         extractor: Data of the extractor, which computes a vector from a text.
-        weight: Matrix from vectors to scores of the labels, float32, shape ``(labels, dimension)``.
+        weight: Matrix that maps a vector to the scores of the labels, float32, shape ``(labels, dimension)``.
         bias: Bias of the scores, float32, shape ``(labels,)``.
-        randomizers: Mechanisms of every randomizer, by ascending epsilon.
-        default_randomizer: Mechanism of a call without randomizer and epsilon.
-        held_out: How the model classified held-out texts, for the server; ``None`` if the bundle lacks these counts.
-        sentences: Public sentences of each label, the same number per label; empty if the bundle has none.
+        randomizers: For the name of each randomizer, its mechanisms in the order of ascending epsilon.
+        default_randomizer: Mechanism for calls that pass neither a randomizer nor an epsilon.
+        held_out: Counts of correct and wrong labels on held-out texts, for the server; ``None`` if the bundle lacks
+            these counts.
+        sentences: Public sentences of each label. All labels have the same number of sentences, which may be 0.
 
     Example:
         >>> from textveil.bundle import find_artifact, open_bundle

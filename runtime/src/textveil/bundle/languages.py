@@ -1,7 +1,7 @@
-"""Language packs: bundles with lists of the mode ``names`` and rules of another language, each a package of its own.
+"""Language packs: separately installed bundles with the lists and the rules of a language for the mode ``names``.
 
-For example, the Spanish pack is the distribution ``textveil-es`` with the folder ``textveil_es/bundle``. A pack is
-data. This module searches for a pack only when a caller requests its language, and runs no code of the pack.
+For example, the Spanish pack is the distribution ``textveil-es`` with the folder ``textveil_es/bundle``. A pack
+contains only data. This module searches for a pack only when a caller requests its language, and runs no code of it.
 """
 
 import hashlib
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 BUILTIN_LANGUAGE = "en"
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 _MAX_LANGUAGES = 4
-#: Types whose members are names: no pack keeps a word that another pack lists as one.
+#: Entity types whose members are names. A joined bundle replaces a word that a pack lists as a name and does not keep.
 _NAME_TYPES = (*load_data(ENTITY_TYPES)["closed"], *load_data(ENTITY_TYPES)["whole"])
 
 
 def split_languages(language: str) -> list[str]:
-    """Return the languages of an option such as ``es`` or ``de+en``.
+    """Split the value of the option ``language``, such as ``es`` or ``de+en``, into language tags.
 
     Raises:
-        OptionError: The option has a part that is not a language tag, or has a language twice.
+        OptionError: A part of the value is not a language tag, or a language occurs twice.
 
     >>> split_languages("de+en")
     ['de', 'en']
@@ -49,13 +49,13 @@ def split_languages(language: str) -> list[str]:
 
 
 def find_language_pack(language: str) -> Path:
-    """Return the folder of the bundle of an installed pack, without running its code.
+    """Return the bundle folder of an installed language pack, without running code of the pack.
 
     Args:
         language: Tag of two or three letters.
 
     Raises:
-        BundleNotFound: The pack is not installed. The message has the command that installs it.
+        BundleNotFound: The pack is not installed. The message contains the command that installs the pack.
     """
     spec = importlib.util.find_spec(f"textveil_{language}")  # finds a package at the top level without importing it
     for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
@@ -66,24 +66,24 @@ def find_language_pack(language: str) -> Path:
 
 @dataclass(frozen=True)
 class JoinedNamesFiles(NamesFiles):
-    """Files of the mode ``names`` for several languages: the first language's files, and the joined lists of all."""
+    """Files of the first of several languages, with the joined lists of all these languages."""
 
     joined: "NamesLists | None" = None
 
     @property
     def lists(self) -> "NamesLists":  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Return the joined lists."""
+        """Return the joined lists of all languages."""
         assert self.joined is not None
         return self.joined
 
 
 def join_bundles(bundles: Sequence["TextBundle"]) -> "TextBundle":
-    """Return a bundle of the mode ``names`` for texts in several languages.
+    """Join the bundles of several languages into one bundle for mixed texts, in the mode ``names``.
 
     The joined bundle keeps a word if one of the packs keeps it, unless another pack lists the word as a name and does
-    not keep it. It keeps the function words of all packs. Surrogates and patterns are those of the first language. The
-    joined bundle has no mechanism and no public facts. Its content hash is the SHA-256 of the hashes of the packs, in
-    their order.
+    not keep it. The joined bundle keeps the function words of all packs. Surrogates and patterns are those of the first
+    language. The joined bundle has no mechanism and no public facts. Its content hash is the SHA-256 of the content
+    hashes of the packs, in the order of the packs.
     """
     first = next((bundle for bundle in bundles if not bundle.is_builtin), bundles[0])
     hashes = "+".join(bundle.content_hash for bundle in bundles)
@@ -101,7 +101,7 @@ def join_bundles(bundles: Sequence["TextBundle"]) -> "TextBundle":
 
 
 def join_lists(lists: Sequence["NamesLists"]) -> "NamesLists":
-    """Return the lists of several languages as one, for ``join_bundles``."""
+    """Join the lists of several languages by the rules of ``join_bundles``."""
     from textveil.bundle.names_files import FUNCTION
 
     common: dict[str, int] = {}
@@ -161,11 +161,15 @@ def _join_sets(sets: Iterable[frozenset[str]]) -> frozenset[str]:
 
 
 def check_language(bundle: "TextBundle", language: str) -> None:
-    """Raise an error unless a bundle is of one language.
+    """Check that a bundle is for the requested language.
+
+    Args:
+        bundle: The bundle.
+        language: The requested language tag.
 
     Raises:
-        OptionError: The bundle is of another language.
-        BundleDamaged: Its rules cannot be read.
+        OptionError: The bundle is for another language.
+        BundleDamaged: The rules file of the bundle cannot be parsed.
     """
     found = read_language(bundle)
     if found != language:
@@ -175,7 +179,7 @@ def check_language(bundle: "TextBundle", language: str) -> None:
 
 
 def read_language(bundle: "TextBundle") -> str:
-    """Return the language tag in the rules of a bundle; English if the bundle has no rules."""
+    """Return the language tag in the rules file of a bundle, or ``en`` if the bundle has no rules file."""
     from textveil.bundle.layout import RULES
     from textveil.bundle.parsers import parse_json, parse_text
 

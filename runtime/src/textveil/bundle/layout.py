@@ -3,7 +3,7 @@
 #: Entry of ``provenance`` in the manifest: median distance of two words in units of the original vectors.
 MEDIAN_DISTANCE = "median_distance"
 FORMAT, FORMAT_VERSION = "textveil-bundle", 5
-#: Most bytes of a line of a word list.
+#: Maximum number of bytes of a line of a word list.
 MAX_LINE_BYTES = 1 << 12
 MANIFEST, SIGNATURE, CARD = "manifest.json", "manifest.json.sig", "README.md"
 
@@ -15,8 +15,8 @@ TABLE, EMBEDDINGS = "table.safetensors", "embeddings.safetensors"
 COMMON_WORDS, KEPT_CAPITALS, SYMBOLS = "common-words.txt", "kept-capitals.txt", "kept-symbols.txt"
 #: Rules of the language of the mode ``names``; a bundle without this file has those of English.
 RULES = "rules.json"
-#: Words of an entity type, which all modes read; surrogates of a type in the mode ``names``; surrogates of a shape in
-#: the modes ``words`` and ``all``.
+#: File names with a placeholder: members of an entity type, for all modes; surrogates of an entity type, for the mode
+#: ``names``; surrogates of a shape, for the modes ``words`` and ``all``.
 ENTITY_LIST, SURROGATE_POOL, SHAPE_POOL = "entity.{}.txt", "surrogates.{}.txt", "shape.{}.txt"
 #: Optional lists of public facts, and the kinds that this release reads: lookup keys of terms, of names of
 #: languages and of frequent words of other languages; printed spellings of terms with a capital, of companies and
@@ -28,11 +28,11 @@ CERTIFICATE, CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "certificate.json", "text
 STATISTICS, STATISTICS_FORMAT, STATISTICS_VERSION = "statistics.json", "textveil-statistics", 2
 
 TABLE_MECHANISMS = ("santext", "santext+")
-#: Modes of the staircase mechanism: function words are kept, or no word is.
-#: The mode that needs lists alone, which is the default of a bundle with such lists; the modes of the staircase.
+#: The mode that needs only lists; bundles with these lists have it as default.
 NAMES_MODE = "names"
+#: Modes of the staircase mechanism: ``words`` keeps function words, ``all`` keeps no word.
 STAIRCASE_MODES = ("words", "all")
-#: Classes of ``characters.json``, by which text is split, each defined in the notation of UTS #18.
+#: Character classes of ``characters.json``, which the tokenizer uses. Each is defined in the notation of UTS #18.
 CHARACTER_CLASSES = {
     "blank": r"\p{White_Space}",
     "mark": r"\p{P}",
@@ -47,7 +47,7 @@ CHARACTER_CLASSES = {
     "Sc": r"\p{Sc}",
 }
 
-# Bundles that release vectors or indices.
+# Bundles for releasing vectors or class labels.
 MODEL, PIECES, CLASSIFIER = "model.onnx", "vocabulary.txt", "classifier.safetensors"
 WORDS, ROWS, LABEL_CLASSIFIER, RANDOMIZERS = (
     "words.txt",

@@ -29,46 +29,49 @@ from textveil.bundle.word_lists import CAPITALIZED, MEMBER_FLAGS, fold
 from textveil.errors import BundleDamaged, BundleTooLarge
 from textveil.lazy import ENTITY_TYPES, load_data
 
-#: Flags of common words (docs/format.md): kept in a text without capitals too; kept at the start of a sentence; kept in
-#: ALL CAPS; a word that opens sentences; also a name; a function word; a rare word (``start`` holds in ALL CAPS only);
-#: a name of a census or of another country, even if few have it; a noun of a language that writes nouns with a capital.
+#: Flags of common words, as bits (docs/format.md):
+#: ``STRICT``: kept also in a text without capitals. ``START``: kept at the start of a sentence. ``EMPHASIS``: kept in
+#: ALL CAPS. ``OPENER``: often the first word of a sentence. ``NAME``: also a name. ``FUNCTION``: function word.
+#: ``RARE``: rare word, for which ``START`` applies only in ALL CAPS. ``CENSUS``: also a name in a census or of another
+#: country, even a rare name. ``NOUN``: noun of a language that capitalizes nouns.
 STRICT, START, EMPHASIS, OPENER, NAME, FUNCTION, RARE, CENSUS, NOUN = (
     1 << bit for bit in range(len(COMMON_WORD_FLAGS))
 )
-#: Entity types with a complete list of members. Common words are kept in lower case, so only flagged members of these
-#: types may also be common words.
+#: Entity types with a complete list of members. A member may be a common word only if the entry of the member has the
+#: flag ``capitalized``, because common words in lower case are kept.
 CLOSED_TYPES = tuple(load_data(ENTITY_TYPES)["closed"])
 
-#: Forms of an entry of a list of facts by its kind, and what an error says of another form. Other kinds hold keys.
+#: For the kinds of fact lists with printed spellings: the required form of an entry, and the problem in the error
+#: message. The lists of the other kinds have lookup keys.
 _FACT_FORMS = {
     "capital": (re.compile(r".*[A-Z].*"), "has no capital of ASCII"),
     "company": (re.compile(r".*[A-Z].*"), "has no capital of ASCII"),
     "acronym": (re.compile(r"[A-Z]{2,6}"), "is not two to six capitals of ASCII"),
 }
 _FLAG_BITS = {mark: 1 << bit for bit, mark in enumerate(COMMON_WORD_FLAGS)}
-#: Flag letters (regional indicators) and skin tones: symbols that reveal personal information.
+#: Symbols that reveal personal information: letters of flags (regional indicators) and skin tones.
 _FLAGS_AND_TONES = frozenset(map(chr, (*range(0x1F1E6, 0x1F200), *range(0x1F3FB, 0x1F400))))
 
 
-#: Parser of the flags of an entry, which returns their bits; ``None`` for unknown flags.
+#: Function that returns the flags of an entry as bits, or ``None`` if a flag is unknown.
 _FlagParser = Callable[[str], int | None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class NamesLists:
-    """Lists of the mode ``names``, checked.
+    """Parsed and checked lists of the mode ``names``.
 
-    Entries are stored as lookup keys (``fold``): in lower case and NFKC, with ``'`` for other apostrophes.
+    A lookup key (``fold``) is a word in lower case and NFKC, in which ``'`` replaces all other apostrophes.
 
     Attributes:
-        common_words: Lookup keys of common words, in order of code points, with their flags as bits.
-        kept_capitals: Words that are kept in this spelling, with capitals.
-        kept_symbols: Single characters that are kept.
-        members_by_type: For each entity type the lookup keys of its listed members; a member may be a phrase.
-        surrogate_pools: For each entity type its surrogates as printed, most frequent first.
-        fact_lists: Public facts of each kind (``FACT_KINDS``); no entries if the bundle lacks the list. Entries of
-            ``term``, ``language`` and ``foreign`` are lookup keys, all others printed spellings.
-        rules: Rules of the language: those of the bundle, or of English.
+        common_words: Flags (as bits) of each common word by its lookup key, in the order of code points.
+        kept_capitals: Words that the mode keeps in exactly this spelling, with capitals.
+        kept_symbols: Single characters that the mode keeps.
+        members_by_type: Lookup keys of the listed members of each entity type. A member may be a phrase.
+        surrogate_pools: Printed surrogates of each entity type, most frequent first.
+        fact_lists: Public facts of each kind (``FACT_KINDS``); a set is empty if the bundle lacks the list. The kinds
+            ``term``, ``language`` and ``foreign`` have lookup keys, the others have printed spellings.
+        rules: Rules of the language. A bundle without a rules file has the rules of English.
     """
 
     common_words: dict[str, int]
@@ -81,15 +84,16 @@ class NamesLists:
 
     @property
     def has_fact_words(self) -> bool:
-        """Return whether the rules have words before secrets and in addresses.
+        """Return whether the rules list words before secrets and words in addresses.
 
-        Without them a rule for public facts would keep the numbers behind such words, so no facts are kept.
+        Without these words no public facts are kept: the rules for public facts would also keep passwords and numbers
+        of addresses.
         """
         return bool(self.rules.facts.secret_words and self.rules.facts.address_words)
 
     @property
     def kept_names(self) -> tuple[str, ...]:
-        """Return the common words that are also names and are kept nevertheless."""
+        """Return the common words that the mode keeps although they are also names."""
         return tuple(word for word, marks in self.common_words.items() if marks & NAME)
 
 
@@ -99,15 +103,16 @@ def parse_names_lists(
     """Parse the lists of the mode ``names``.
 
     Args:
-        entity_types: Entity types with listed members, in their public order.
-        pool_types: Entity types with a surrogate pool.
-        contents: The bytes of the files, by name.
-        is_checked: Whether the lists with flags are known to be valid, as those of the built-in bundle. If so, they are
-            not checked again, which takes half the time.
+        entity_types: Names of the entity types that have a list of members, in the order of ``mechanism.json``.
+        pool_types: Names of the entity types that have a surrogate pool.
+        contents: Bytes of each file by file name.
+        is_checked: Whether the lists with flags are known to be valid, as those of the built-in bundle. Then this
+            function does not check them, and takes half the time.
 
     Raises:
-        BundleDamaged: A list or the file of rules is malformed. The message has the file and the line.
-        BundleTooLarge: A line or the file of rules is too long.
+        BundleDamaged: A list or the rules file is malformed. The message contains the file name, and the line number of
+            a list.
+        BundleTooLarge: A line or the rules file is too long.
     """
     rules = read_rules(contents[RULES]) if RULES in contents else english_rules()
     if is_checked:
@@ -160,7 +165,17 @@ def _parse_flagged_lists(
 
 
 def _parse_flagged(contents: Mapping[str, bytes], name: str, parse_flags: _FlagParser) -> dict[str, int]:
-    """Return the entries of a lookup list, in order of code points, with their flags as bits."""
+    """Parse a list of lookup keys with flags, and return the flags (as bits) by lookup key, in the order of the file.
+
+    Args:
+        contents: Bytes of each file by file name.
+        name: Name of the file.
+        parse_flags: Converts the flags of one entry to bits.
+
+    Raises:
+        BundleDamaged: A line is malformed or out of order, or has an unknown flag.
+        BundleTooLarge: A line is too long.
+    """
     found = _parse_valid_flagged(contents[name], parse_flags)
     if found is not None:
         return found
@@ -179,7 +194,11 @@ def _parse_flagged(contents: Mapping[str, bytes], name: str, parse_flags: _FlagP
 
 
 def _parse_common_flags(flag_text: str) -> int | None:
-    """Return the bits of flags of a common word, with commas between; ``None`` for an unknown or repeated flag."""
+    """Convert the comma-separated flags of a common word to bits.
+
+    Returns:
+        The bits, or ``None`` if a flag is unknown or occurs twice.
+    """
     flags = flag_text.split(",")
     if len(set(flags)) < len(flags) or not _FLAG_BITS.keys() >= set(flags):
         return None
@@ -187,9 +206,12 @@ def _parse_common_flags(flag_text: str) -> int | None:
 
 
 def _parse_valid_flagged(content: bytes, parse_flags: _FlagParser) -> dict[str, int] | None:
-    """Return the entries of a valid lookup list with their flags as bits; ``None`` for any other list.
+    """Parse a list of lookup keys with flags, with one check for all lines.
 
-    This function checks all lines at once, far faster than line by line. It does not find out which line is malformed.
+    This is far faster than checking each line, but does not identify a malformed line.
+
+    Returns:
+        The flags (as bits) by lookup key; ``None`` if a line is malformed.
     """
     try:
         text = content.decode("utf-8")
@@ -240,7 +262,7 @@ def _parse_surrogates(contents: Mapping[str, bytes], name: str) -> tuple[str, ..
 
 
 def _parse_facts(contents: Mapping[str, bytes], kind: str, is_checked: bool) -> frozenset[str]:
-    """Return the entries of a list of public facts; none if the bundle lacks the list."""
+    """Return the entries of the list of public facts of a kind; an empty set if the bundle lacks the list."""
     name = FACT_LIST.format(kind)
     if name not in contents:
         return frozenset()
@@ -265,10 +287,10 @@ def _parse_symbols(contents: Mapping[str, bytes]) -> frozenset[str]:
 
 
 def _is_symbol(symbol: str) -> bool:
-    """Return whether a string is one symbol that is safe to keep.
+    """Return whether a string is a single symbol that reveals nothing if it is kept.
 
-    Not safe are letters, digits, separators, combining marks, flag letters, skin tones, and characters for control,
-    format and private use.
+    The result is ``False`` for letters, digits, separators, combining marks, letters of flags, skin tones, and
+    characters for control, format and private use.
     """
     if len(symbol) != 1 or symbol in _FLAGS_AND_TONES:
         return False
@@ -277,7 +299,7 @@ def _is_symbol(symbol: str) -> bool:
 
 
 def _parse_sorted(contents: Mapping[str, bytes], name: str) -> list[str]:
-    """Return the entries of a list that is in order of code points."""
+    """Return the entries of a list, one per line, after checking that they ascend by code points."""
     lines = _read_lines(contents, name)
     if isinstance(lines, list) and _is_strictly_sorted(lines):
         return lines
@@ -289,10 +311,10 @@ def _parse_sorted(contents: Mapping[str, bytes], name: str) -> list[str]:
 
 
 def _read_lines(contents: Mapping[str, bytes], name: str) -> Iterable[str]:
-    """Return the lines of a file. A line must be printable.
+    """Return the lines of a file, which must be printable and must not begin or end with a space.
 
-    A line must not begin or end with a space. For a valid file the result is a list, and all lines were checked at
-    once. For any other file the result is an iterator that checks line by line and raises the error.
+    Returns:
+        A list if all lines are valid. Otherwise an iterator, which raises the error when it reaches the malformed line.
 
     Raises:
         BundleDamaged: The file is empty, the last line is incomplete, or a line is malformed.
@@ -316,7 +338,7 @@ def _read_lines(contents: Mapping[str, bytes], name: str) -> Iterable[str]:
 
 
 def _iterate_checked_lines(content: bytes, name: str, *, tabs: int) -> Iterator[str]:
-    """Yield the lines of a file after a check of each; a line has at most ``tabs`` tabs."""
+    """Check each line of a file and yield it. A line may have up to ``tabs`` tabs."""
     lines = content.split(b"\n")
     if lines.pop() != b"" or not lines:
         raise BundleDamaged(f"{name}: the file is empty, or its last line does not end in a line feed")
@@ -338,7 +360,7 @@ def _check_order(name: str, number: int, previous: str, entry: str) -> None:
 
 
 def _check_folded(name: str, number: int, entry: str) -> None:
-    """Raise an error if an entry is not its own lookup key: no lookup would find it."""
+    """Check that an entry is equal to its lookup key. Otherwise no lookup would find the entry."""
     if fold(entry) != entry:
         raise _make_line_error(name, number, "must be in lower case, with straight apostrophes and in NFC")
 

@@ -1,7 +1,7 @@
-"""Entry point for bundles: opens a bundle of any type, checks every byte, returns its class.
+"""Entry point for bundles: ``open_bundle`` checks and parses a bundle of any type.
 
-The requirements of the caller are checked on the manifest before any other file is read. The built-in bundle reads and
-checks each file at its first use, so the lists of an unused mode are not read.
+It checks the requirements of the caller on the manifest before it reads any other file. The built-in bundle reads and
+checks each file at the first use, so it never reads the lists of an unused mode.
 """
 
 import hashlib
@@ -33,14 +33,15 @@ if TYPE_CHECKING:
 
 AnyBundle = TypeVar("AnyBundle", bound=BundleBase)
 
-#: Error message by type of bundle, for callers that need another type.
+#: Error messages for callers that need another type of bundle, by the type of the given bundle.
 _WRONG_BUNDLE_MESSAGES = {
     "text": "this bundle sanitizes text (textveil sanitize, Sanitizer.load), not vectors or class labels",
     "vectors": "this bundle releases vectors (textveil encode, Encoder.load), not text or class labels",
     "labels": "this bundle releases class labels (textveil encode, TextLabelEncoder.load), not text or vectors",
 }
 
-#: Commands that rebuild a bundle of an older format version, by the first of these files that it has.
+#: Pairs of a file name and a command that rebuilds a bundle of an older format version. The first pair whose file the
+#: bundle has applies.
 _REBUILD_COMMANDS = (
     ("table.safetensors", "textveil-export table"),
     ("staircase.safetensors", "textveil-export staircase"),
@@ -48,7 +49,7 @@ _REBUILD_COMMANDS = (
     ("codes.safetensors", "textveil-train encoder"),
     ("model.onnx", "textveil-export encoder"),
 )
-#: Largest version that an error message repeats.
+#: Largest version number that an error message repeats.
 _MAX_VERSION = 999
 
 
@@ -61,7 +62,7 @@ def open_bundle(path: Path, *wanted: type[BundleBase], **pins: Unpack[ExpectedBu
 
     Args:
         path: The folder.
-        wanted: Accepted classes of bundles; without them all are accepted.
+        wanted: Accepted classes of bundles. Without any, all classes are accepted.
         pins: Requirements on the bundle (``ExpectedBundle``).
 
     Returns:
@@ -109,7 +110,11 @@ def open_bundle(path: Path, *wanted: type[BundleBase], **pins: Unpack[ExpectedBu
 
 
 def _require_language(bundle: BundleBase, language: str) -> BundleBase:
-    """Return a text bundle with its attribute ``language`` set, after checking that the bundle has this language."""
+    """Check that a text bundle is for a language, and return a copy with the attribute ``language`` set.
+
+    Raises:
+        OptionError: The bundle is not a text bundle, or is for another language.
+    """
     from textveil.bundle.languages import check_language
     from textveil.bundle.text_bundle import TextBundle
 
@@ -120,7 +125,7 @@ def _require_language(bundle: BundleBase, language: str) -> BundleBase:
 
 
 def _import_parser(bundle_type: str) -> Callable[[BundleBase, BundleFiles], BundleBase]:
-    """Return the parser of a type of bundle, and import only the module of this parser."""
+    """Return the parser for a type of bundle. Only the module of this parser is imported."""
     match bundle_type:
         case "text":
             from textveil.bundle.text_bundle import parse_text_bundle as read
@@ -132,7 +137,7 @@ def _import_parser(bundle_type: str) -> Callable[[BundleBase, BundleFiles], Bund
 
 
 def _read_manifest(path: Path) -> tuple[dict[str, Any], str]:
-    """Parse the manifest of a bundle; return it and the SHA-256 of its bytes."""
+    """Return the parsed manifest of a bundle, and the SHA-256 of the manifest's bytes."""
     try:
         is_file = not stat.S_ISDIR(os.lstat(path / MANIFEST).st_mode)
     except (OSError, ValueError):  # a name that is too long or contains NUL
@@ -154,7 +159,7 @@ def _read_manifest(path: Path) -> tuple[dict[str, Any], str]:
 def _explain_version(manifest: dict[str, Any]) -> str:
     """Return an error message for a manifest of another format version.
 
-    For an older bundle, the message has the command that rebuilds it.
+    For an older bundle, the message contains the command that rebuilds the bundle.
     """
     version, files = manifest.get("format_version"), manifest.get("files")
     if manifest.get("format") != FORMAT or type(version) is not int or not 1 <= version <= _MAX_VERSION:

@@ -1,7 +1,7 @@
 """Strict parsers of the files of a bundle: JSON, and safetensors.
 
-The functions check the type of each parsed JSON value and raise ``BundleDamaged`` for a wrong type. So no reader of a
-bundle has to catch ``TypeError`` or ``KeyError``, which would also hide defects of the reader.
+The functions check the type of each parsed JSON value and raise ``BundleDamaged`` for a wrong type. Callers therefore
+need not catch ``TypeError`` or ``KeyError``, which would also hide their own defects.
 
 The parser of safetensors follows the published format, but rejects what the format leaves ambiguous: arrays that are
 not aligned to their element size, element types that the caller does not list, and bytes outside all arrays.
@@ -19,17 +19,18 @@ from numpy.typing import NDArray
 from textveil.errors import BundleDamaged, BundleTooLarge
 from textveil.lazy import LazyPattern
 
-#: Most bytes, and most values and keys, of one JSON file. A parsed empty list takes twenty times its bytes of memory.
+#: Maximum size in bytes, and maximum number of values and keys, of one JSON file. The second limit bounds memory: a
+#: parsed empty list takes twenty times its bytes.
 MAX_JSON_BYTES, MAX_JSON_VALUES = 2_000_000, 1 << 16
 MAX_ARRAY_VALUES = 1 << 16
 # Characters that a terminal executes or cannot print: control characters, line separators, marks that change the
 # direction of text, and surrogate code points.
 _UNPRINTABLE = LazyPattern(re.compile, "[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _MAX_HEADER_BYTES, _MAX_HEADER_VALUES = 1 << 20, 1 << 16
-#: Most axes of an array. The product of very many sizes would take a long time.
+#: Maximum number of dimensions of an array. The product of very many sizes would take a long time.
 _MAX_AXES = 8
 _MAX_COUNT = 1 << 62
-#: Element types of integer tables (all data on the path of the noise), and of weights of encoders and classifiers.
+#: Element types: of tables for sampling noise, which contain only integers; and of weights of encoders and classifiers.
 INTEGER_TYPES = {"U8": "<u1", "I8": "<i1", "U16": "<u2", "U32": "<u4", "I64": "<i8"}
 FLOAT_TYPES = {"F32": "<f4"}
 
@@ -47,10 +48,10 @@ def parse_json(
     Args:
         content: The whole file.
         name: Name of the file in error messages.
-        max_bytes: Most bytes.
-        max_values: Most values and keys. It limits the number of ``[``, ``{``, ``,`` and ``:``, which is counted before
-            parsing.
-        printable: Whether to reject control characters, which a terminal would execute.
+        max_bytes: Maximum size in bytes.
+        max_values: Maximum number of values and keys. Before parsing, the function counts the characters ``[``, ``{``,
+            ``,`` and ``:`` and compares their number with this limit.
+        printable: Whether to reject strings with control characters, which a terminal would execute.
 
     Raises:
         BundleDamaged: The content is not a JSON object, repeats a key, or has a number that is NaN or infinite; or a
@@ -78,9 +79,9 @@ def parse_json(
 
 
 def make_unique_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build a dictionary and reject repeated keys; for ``object_pairs_hook`` of ``json.loads``.
+    """Build a dictionary, and reject repeated keys. Pass this function to ``json.loads`` as ``object_pairs_hook``.
 
-    Other JSON readers may take the first or the last value of a repeated key.
+    JSON parsers disagree on whether the first or the last value of a repeated key counts.
 
     Raises:
         ValueError: A key occurs twice.
@@ -88,16 +89,16 @@ def make_unique_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     Example:
         >>> json.loads('{"epsilon": 8, "epsilon": 10}', object_pairs_hook=make_unique_dict)
         Traceback (most recent call last):
-        ValueError: a name occurs twice
+        ValueError: a key occurs twice
     """
     entries = dict(pairs)
     if len(entries) != len(pairs):
-        raise ValueError("a name occurs twice")
+        raise ValueError("a key occurs twice")
     return entries
 
 
 def is_printable(text: str) -> bool:
-    """Return whether a text has no control characters and none that change its direction."""
+    """Return whether a text has no control characters and no characters that change the writing direction."""
     return text.isprintable() or _UNPRINTABLE.search(text) is None  # faster; implies the absence of these
 
 
@@ -130,11 +131,11 @@ def parse_record(value: object, keys: Collection[str], where: str) -> dict[str, 
 
     Args:
         value: Parsed JSON.
-        keys: The keys.
-        where: Place of the value in error messages, normally a file name.
+        keys: The required keys.
+        where: Location of the value for error messages, normally a file name.
 
     Raises:
-        BundleDamaged: The check failed. The other ``parse_`` functions of this module raise this error too.
+        BundleDamaged: The value is not an object, or has other keys.
     """
     parsed = parse_object(value, where)
     if parsed.keys() != set(keys):
@@ -143,14 +144,18 @@ def parse_record(value: object, keys: Collection[str], where: str) -> dict[str, 
 
 
 def parse_object(value: object, where: str) -> dict[str, Any]:
-    """Check that a parsed JSON value is an object, with any keys, and return it."""
+    """Check that a parsed JSON value is an object with any keys, and return it; raise ``BundleDamaged`` otherwise."""
     if not isinstance(value, dict):
         raise BundleDamaged(f"{where}: a value is not an object")
     return value
 
 
 def parse_array(value: object, where: str, max_values: int = MAX_ARRAY_VALUES) -> list[Any]:
-    """Check that a parsed JSON value is an array of at most ``max_values`` values, and return it."""
+    """Check that a parsed JSON value is an array of at most ``max_values`` values, and return it.
+
+    Raises:
+        BundleDamaged: The check fails. The error message begins with ``where``.
+    """
     if not isinstance(value, list):
         raise BundleDamaged(f"{where}: a value is not an array")
     if len(value) > max_values:
@@ -159,7 +164,11 @@ def parse_array(value: object, where: str, max_values: int = MAX_ARRAY_VALUES) -
 
 
 def parse_integer(value: object, minimum: int, maximum: int, where: str) -> int:
-    """Check that a parsed JSON value is an integer from ``minimum`` to ``maximum``, not a boolean, and return it."""
+    """Check that a parsed JSON value is an integer from ``minimum`` to ``maximum``, and return it.
+
+    Raises:
+        BundleDamaged: The check fails. A boolean is not an integer.
+    """
     if type(value) is not int or not minimum <= value <= maximum:
         raise BundleDamaged(f"{where}: a number is not an integer, or out of range")
     return value
@@ -175,7 +184,13 @@ def parse_boolean(value: object, where: str) -> bool:
 def parse_text(value: object, where: str, pattern: re.Pattern[str] | None = None) -> str:
     """Check that a parsed JSON value is a string, and return it.
 
-    If there is a ``pattern``, it must match the whole string.
+    Args:
+        value: Parsed JSON.
+        where: Location of the value for error messages, normally a file name.
+        pattern: Regular expression that must match the whole string; ``None`` allows any string.
+
+    Raises:
+        BundleDamaged: The check fails.
     """
     if not isinstance(value, str) or (pattern is not None and pattern.fullmatch(value) is None):
         raise BundleDamaged(f"{where}: a value is not a string, or has the wrong form")
@@ -199,7 +214,7 @@ def parse_distinct_texts(value: object, where: str) -> tuple[str, ...]:
 
 
 def parse_tensors(buffer: bytes, name: str, types: Mapping[str, str] = INTEGER_TYPES) -> dict[str, NDArray[Any]]:
-    """Return every array of a safetensors file.
+    """Parse a safetensors file, and return its arrays.
 
     Args:
         buffer: The whole file.
@@ -207,7 +222,8 @@ def parse_tensors(buffer: bytes, name: str, types: Mapping[str, str] = INTEGER_T
         types: The numpy type of each allowed element type.
 
     Returns:
-        Read-only little-endian arrays by name, without copies. A name that the file lacks raises ``BundleDamaged``.
+        Read-only little-endian arrays by name, which are views of ``buffer``. The dictionary raises ``BundleDamaged``
+        for a name that the file lacks.
 
     Raises:
         BundleDamaged: The file is truncated or violates the format.
@@ -237,7 +253,7 @@ def parse_tensors(buffer: bytes, name: str, types: Mapping[str, str] = INTEGER_T
 
 
 class _TensorDict(dict[str, NDArray[Any]]):
-    """Arrays of a file by name; a name that the file lacks raises ``BundleDamaged``."""
+    """Dictionary of the arrays of a file by name. It raises ``BundleDamaged`` for a name that the file lacks."""
 
     def __init__(self, file: str) -> None:
         super().__init__()
@@ -250,7 +266,11 @@ class _TensorDict(dict[str, NDArray[Any]]):
 def _iterate_entries(
     header: bytes, types: Mapping[str, str], name: str
 ) -> Iterator[tuple[int, int, str, str, tuple[int, ...]]]:
-    """Yield begin, end, name, element type and shape of each array in the header."""
+    """Yield the entry of each array in the header of a safetensors file.
+
+    Yields:
+        First byte of the array in the data after the header, the byte after its last byte, name, element type, shape.
+    """
     try:
         parsed = parse_json(header, name, max_bytes=_MAX_HEADER_BYTES, max_values=_MAX_HEADER_VALUES, printable=False)
     except BundleTooLarge as error:

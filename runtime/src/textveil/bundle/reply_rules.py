@@ -1,7 +1,7 @@
-"""Rules of a language for restoring: inflected and elided forms of a surrogate.
+"""Rules of a language about the inflected and elided forms in which a reply may write a surrogate.
 
-The object ``optional.replies`` of a file of rules has them (docs/format-rules.md). A saved mapping has a copy, so
-restoring needs no language pack.
+Restoring uses these rules to recognize surrogates in a reply. A rules file has the rules in its object
+``optional.replies`` (docs/format-rules.md). A saved mapping contains a copy, so restoring needs no language pack.
 """
 
 import re
@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-#: Keys of ``optional.replies``, each with a model of its value.
+#: Keys of ``optional.replies``, each with an example of its JSON type: a list, or an object whose values are lists.
 REPLY_MODEL: Mapping[str, Any] = {
     "elisions": [],
     "inflections": {"plural": []},
@@ -17,7 +17,7 @@ REPLY_MODEL: Mapping[str, Any] = {
     "vowels": [],
     "word_inflections": {"plural": []},
 }
-#: The same in a saved mapping, which has the clitics of the language too.
+#: Keys of the rules in a saved mapping, which also has the clitics of the language.
 SAVED_REPLY_MODEL: Mapping[str, Any] = {"clitics": [], **REPLY_MODEL}
 _ENDINGS = re.compile(r"(?:[^\W\d_]+ )?[^\W\d_]*'?[^\W\d_]*")
 _PATTERNS = {
@@ -27,7 +27,7 @@ _PATTERNS = {
     "vowels": re.compile(r"[^\W\d_]"),
 }
 
-#: Endings of an inflection, each with the ending that takes its place.
+#: Pairs of strings that define an inflection: the ending of a word, and the ending that replaces it.
 Endings = tuple[tuple[str, str], ...]
 
 
@@ -37,7 +37,16 @@ def _check_entries(entries: Iterable[str], pattern: "re.Pattern[str]", key: str)
 
 
 def _parse_endings(rows: Iterable[str], key: str) -> Endings:
-    """Return the endings of rows such as ``z ces``, or ``s`` for words with none of the endings before."""
+    """Parse the rows of an inflection into pairs of an old ending and a new ending.
+
+    Args:
+        rows: Rows such as ``z ces``, which replaces the ending ``z`` by ``ces``. A row without an old ending, such as
+            ``s``, appends its ending to words that have none of the old endings of earlier rows.
+        key: Name of the list for the error message.
+
+    Raises:
+        ValueError: A row is malformed.
+    """
     _check_entries(rows, _ENDINGS, key)
     found = tuple(row.rpartition(" ") for row in rows)
     return tuple((ending, replacement) for ending, _, replacement in found)
@@ -46,19 +55,20 @@ def _parse_endings(rows: Iterable[str], key: str) -> Endings:
 class ReplyRules:
     """The inflected and elided forms of surrogates that a reply in a language may contain.
 
-    English has none of these rules: its plurals are code (``textveil.text.inflections``), and count in any language.
+    English needs none of these rules, because the module ``textveil.text.inflections`` recognizes English plurals in
+    replies of any language.
 
     Args:
-        data: The object ``optional.replies`` with the list ``clitics``. Missing keys are empty.
+        data: The object ``optional.replies``, with the additional list ``clitics``. A missing key counts as empty.
 
     Raises:
-        ValueError: An entry is malformed. The message has its key.
+        ValueError: An entry is malformed. The message contains the key of the entry.
 
     Attributes:
         data: The argument ``data``, without empty values.
-        clitics: Words with their apostrophe, such as ``d'``, that may precede a surrogate.
-        elisions: For each clitic that is another word without its last vowel, the spellings of that word
-            (``d'`` of ``de``).
+        clitics: Short words with an apostrophe, such as ``d'``, that may precede a surrogate.
+        elisions: For each clitic that abbreviates another word, the spellings of that word; for example, ``d'``
+            abbreviates ``de``.
 
     >>> rules = ReplyRules({"inflections": {"genitive": ["s s'", "s"]}})
     >>> rules.inflect("Keller", "genitive"), rules.inflect("Hans", "genitive")
@@ -79,15 +89,26 @@ class ReplyRules:
             for key in ("inflections", "word_inflections")
         )
         if not of_all.keys().isdisjoint(of_words):
-            raise ValueError("word_inflections: a name is in inflections too")
+            raise ValueError("word_inflections: an inflection has the name of an entry of inflections: rename it")
         self._endings, self._names, self._all_names = of_all | of_words, tuple(of_all), (*of_all, *of_words)
 
     def list_inflections(self, output: str) -> tuple[str, ...]:
-        """Return the names of a surrogate's inflections: those of ``word_inflections`` only if it is in lower case."""
+        """Return the names of the inflections that apply to a surrogate.
+
+        The inflections in ``word_inflections`` apply only to surrogates in lower case, all others to every surrogate.
+        """
         return self._all_names if output.islower() else self._names
 
     def inflect(self, word: str, name: str) -> str:
-        """Return an inflected form of a word: the first listed ending that the word has, replaced in the same case."""
+        """Return the inflected form of a word; the word itself if the inflection has no rule for its ending.
+
+        The first rule whose old ending matches the word replaces this ending. The new ending is in upper case if the
+        word is.
+
+        Args:
+            word: The word.
+            name: Name of the inflection.
+        """
         for ending, replacement in self._endings[name]:
             stem = len(word) - len(ending)
             if stem > 0 and word[stem:].lower() == ending:
@@ -95,17 +116,22 @@ class ReplyRules:
         return word
 
     def is_elided_before(self, word: str) -> bool | None:
-        """Return whether a word before this word loses its last vowel; ``None`` if the spelling does not tell."""
+        """Return whether a clitic before this word loses its last vowel, as French ``de`` does in ``d'Anna``.
+
+        Returns:
+            Whether the word begins with a vowel. ``None`` if elision does not depend on the spelling alone, as before a
+            silent letter, or if the word does not begin with a letter.
+        """
         letter = unicodedata.normalize("NFKD", word[:1]).lower()[:1]
         return None if not letter.isalpha() or letter in self._silent else letter in self._vowels
 
 
-#: The rules of English.
+#: Empty rules, such as those of English.
 NO_REPLY_RULES = ReplyRules({})
 
 
 def parse_reply_rules(data: object) -> ReplyRules | None:
-    """Return the rules that the JSON of a saved mapping contains; ``None`` if they are malformed."""
+    """Parse the reply rules in the JSON of a saved mapping; return ``None`` if they are malformed."""
     if not isinstance(data, dict) or not all(
         key in SAVED_REPLY_MODEL and _has_type(value, SAVED_REPLY_MODEL[key]) for key, value in data.items()
     ):
@@ -117,14 +143,18 @@ def parse_reply_rules(data: object) -> ReplyRules | None:
 
 
 def _has_type(value: object, model: object) -> bool:
-    """Return whether a value has the type of its model: a list of texts, or an object whose values are such lists."""
+    """Return whether a JSON value has the type that ``model`` requires.
+
+    If ``model`` is a list, the value must be a list of strings. If ``model`` is an object, the value must be an object
+    whose values are lists of strings.
+    """
     if isinstance(model, dict):
         return isinstance(value, dict) and all(_has_type(entry, []) for entry in value.values())
     return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
 
 
 def join_reply_rules(rules: Iterable[ReplyRules]) -> ReplyRules:
-    """Return the rules of several languages as one."""
+    """Join the reply rules of several languages. The joined rules recognize the forms of all these languages."""
     joined: dict[str, Any] = {}
     for number, of in enumerate(rules):
         for key, value in of.data.items():

@@ -1,7 +1,7 @@
 """Rules of a language for the mode ``names``: words, patterns and surrogates.
 
-docs/format-rules.md defines the format. The rules of English are package data. A bundle may have its own file
-``rules.json``, which replaces all of them.
+docs/format-rules.md defines the format. The rules of English are a data file of this package. A bundle may have its own
+file ``rules.json``, which replaces all rules of English.
 """
 
 import re
@@ -28,20 +28,21 @@ from textveil.bundle.word_lists import fold
 from textveil.errors import BundleDamaged, BundleTooLarge
 from textveil.lazy import LazyPattern, load_data
 
-#: Limits of a file of rules.
+#: Limits of a rules file: bytes, words of one list, and characters of one string.
 MAX_RULES_BYTES, MAX_RULE_WORDS, MAX_RULE_TEXT = 65_536, 1024, 512
-#: Classes of elements of numbers in words, by key in the file.
+#: One-letter class of each kind of word that spelled-out numbers consist of, by the key in the rules file.
 NUMBER_CLASSES = {"and": "a", "digits": "d", "multipliers": "x", "point": "p", "scales": "s"}
-#: Pools that a template may name beside its choices; most surrogates of a template without these pools.
+#: Names of the surrogate pools that a template may use besides the lists of ``choices``; and the maximum number of
+#: surrogates of a template, without the entries of these pools.
 POOLS_OF_TEMPLATES, MAX_SURROGATES = ("given", "family"), 1 << 40
-#: Most surrogates of one element of spelled numbers and letters: the twelfth power is an exact number in JavaScript.
+#: Maximum number of surrogates of one word of a spelled-out number. Its twelfth power is an exact number in JavaScript.
 MAX_ELEMENTS = 21
-#: Groups of patterns whose parts the reader uses.
+#: Required number of capturing groups in the patterns whose groups the code uses.
 _GROUPS = {"number": 3, "number_with_unit": 2, "season": 3, "year_range": 1}
 _LANGUAGE = LazyPattern(re.compile, r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 _NAME = LazyPattern(re.compile, r"[a-z]+(?:_[a-z]+)*")
-#: Patterns that Python's ``re`` and JavaScript match alike: no class of characters depends on Unicode, no quantifier
-#: is possessive. Pieces that may have a quantifier follow the marks that may not.
+#: The regular expressions that Python's ``re`` and JavaScript match in the same way: no character class depends on
+#: Unicode, and no quantifier is possessive. The first line below has the symbols that no quantifier may follow.
 _PATTERN = LazyPattern(
     re.compile,
     r"""(?:\((?:\?[:=!])?|\||
@@ -60,13 +61,13 @@ _FIELD = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Clitics:
-    """Short words that are written together with a word, such as ``'s``, ``n't`` and French ``l'``.
+    """Short words that a language joins to another word, such as ``'s``, ``n't`` and French ``l'``.
 
     Attributes:
         before: Clitics that may precede any word, each with its apostrophe.
         after: Clitics that may follow any word, each with its apostrophe.
-        negation: Clitic that only a few words may have, for example ``n't``; may be empty.
-        negation_stems: The words that may have ``negation``.
+        negation: Clitic that may follow only a few words, for example ``n't``; empty if the language has none.
+        negation_stems: The words that ``negation`` may follow.
     """
 
     before: frozenset[str]
@@ -76,12 +77,12 @@ class Clitics:
 
     @property
     def all(self) -> frozenset[str]:
-        """All clitics that follow a word."""
+        """All clitics that may follow a word: ``after`` and ``negation``."""
         return self.after | {self.negation} if self.negation else self.after
 
     @property
     def pieces(self) -> frozenset[str]:
-        """Letters of each clitic of ``all`` after its apostrophe."""
+        """For each clitic of ``all``, the letters after its apostrophe."""
         return frozenset(clitic.partition("'")[2] for clitic in self.all)
 
 
@@ -89,10 +90,10 @@ class DateWords(NamedTuple):
     """Notations of dates in a language, in addition to ``5 March`` and ``March 5``.
 
     Attributes:
-        links: Words between a day, a month and a year, as in Spanish ``5 de marzo de 2024``.
-        lower_months: Whether the language writes months in lower case. Then a listed month counts as a month in lower
-            case too.
-        day_stop: Whether a full stop follows a day before a month, as in German ``5. März``.
+        links: Words between a day, a month and a year, such as ``de`` in Spanish ``5 de marzo de 2024``.
+        lower_months: Whether the language writes months in lower case. If so, a listed month is also recognized in
+            lower case.
+        day_stop: Whether the language writes a full stop between a day and a month, as in German ``5. März``.
     """
 
     links: frozenset[str] = frozenset()
@@ -102,15 +103,14 @@ class DateWords(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """One part of a template of surrogates: fixed text, or a field with many values.
-
-    The values of a field come from a list (``name``) or are a range of numbers or letters.
+    """One part of a surrogate template: fixed text, an entry of a list, or a value of a range.
 
     Attributes:
-        text: The fixed text; empty for a field.
-        name: Name of the list; empty for fixed text and for a range.
-        first, step, count: First value, step and number of values of a range. A fixed text has count 1.
-        format: Python format of a value of a range: ``c`` for letters, otherwise with a number of digits.
+        text: The fixed text; empty for a list and a range.
+        name: Name of the list; empty for fixed text and a range.
+        first, step, count: First value, step and number of values of a range of integers. For letters, the integers
+            are code points. For fixed text, ``count`` is 1.
+        format: Format specification of Python for a value of a range: ``c`` for letters, such as ``03d`` for numbers.
     """
 
     text: str = ""
@@ -122,11 +122,11 @@ class Field:
 
 
 def parse_template(template: str) -> list[Field]:
-    """Return the parts of a template, in order.
+    """Parse a surrogate template into its parts, in order.
 
-    A field is in braces: the name of a list, or a range of letters (``A-Z``), of hexadecimal numbers (``0x00-0xff``) or
-    of decimal numbers with an optional step (``1930-2000/10``). Values have at least as many digits as the first
-    number. A malformed field is returned as fixed text, with its braces.
+    Text in braces is a field: the name of a list, or a range of letters (``A-Z``), of hexadecimal numbers
+    (``0x00-0xff``) or of decimal numbers with an optional step (``1930-2000/10``). Numbers are padded with zeros to the
+    number of digits of the first number. A malformed field is returned as fixed text, with its braces.
     """
     found, position = list[Field](), 0
     for match in _FIELD.finditer(template):
@@ -148,9 +148,9 @@ def parse_template(template: str) -> list[Field]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Patterns:
-    """Regular expressions for everything that is not a plain word.
+    """Regular expressions for strings that are not plain words, such as numbers, dates and email addresses.
 
-    A string matches an expression only as a whole.
+    Each expression must match the whole string.
     """
 
     dash: LazyPattern
@@ -182,43 +182,46 @@ class Patterns:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Rules:
-    """Rules of a language. Words are lookup keys (``fold``), unless they are printed.
+    """Rules of a language for the mode ``names``.
+
+    Words are lookup keys (``fold``), except in ``no_legal_forms``, ``choices`` and the surrogates (printed spellings).
 
     Attributes:
         language: Language tag.
-        ages_before, ages_behind, ages_short, age_units: Words that show that digits are an age: ``aged 7`` (before),
-            ``7 years old`` (unit and behind), ``7 yo`` (short).
+        ages_before, ages_behind, ages_short, age_units: Words that make digits an age: ``ages_before`` as in ``aged
+            7``, ``age_units`` and ``ages_behind`` as in ``7 years old``, ``ages_short`` as in ``7 yo``.
         clitics: Clitics such as ``'s`` and ``l'``.
         dates: Notations of dates with the name of a month.
-        domains: Domains that make a dotted name a URL in the mode ``names``.
-        endings: Endings of a word that its surrogate keeps. A word with an ending in ``no_endings`` has none of them.
-        kept_whole: Kept expressions with a sign or a digit inside, such as ``t-shirt`` and ``24/7``.
-        months: Names of the twelve months. ``short_months`` has abbreviations other than the first three letters, and
-            ``month_words`` the months that are also other words.
-        also_persons: Entries of the lists of places, groups and firms that are also common names of persons.
-        connectors: Words inside a name, as in ``Bank of America``.
-        first_short_forms: Short forms at the beginning of a name, as in ``St. Louis``.
-        name_like: Function words that may be names when they are capitalized (``Will``). They are not kept just because
-            they begin a sentence.
-        legal_forms: Legal forms of firms. ``no_legal_forms`` has spellings, as printed, with another meaning.
-        place_prepositions: Words before a place.
-        suffixes: Words that are joined to a name by a hyphen, but are no part of it (``London-based``).
-        title_layouts: For each title that reveals the sex of a person, the name of its group.
-        titles: For each group of titles, the title that its surrogates have.
-        number_words: Class (``NUMBER_CLASSES``) of each word of a number in words, without the connectors.
-        number_connectors: Class of each word that joins two words of a number, as in ``two hundred and five``.
-        number_letters: Letters that are spoken for a digit.
-        weak_numbers: Number words that make no number by themselves, such as ``oh`` and ``double``.
-        spelled: Surrogates of the words of a number, by class.
-        patterns: Regular expressions for strings that are no plain words.
-        abbreviations: Abbreviations whose full stop ends no sentence.
+        domains: Top-level domains. The mode ``names`` treats a dotted name with one of these as a URL.
+        endings: Endings, such as a plural ending, that the surrogate of a word keeps.
+        no_endings: Endings that prevent the use of ``endings``: a word with one of these loses no ending.
+        kept_whole: Expressions with a sign or a digit that the mode keeps, such as ``t-shirt`` and ``24/7``.
+        months: Names of the twelve months.
+        short_months, month_words: Abbreviations of months other than their first three letters; and months whose names
+            have another meaning, such as ``may``.
+        also_persons: Places, groups and firms that are also common names of persons.
+        connectors: Words inside a name, such as ``of`` in ``Bank of America``.
+        first_short_forms: Abbreviations at the beginning of a name, such as ``St.`` in ``St. Louis``.
+        name_like: Function words that, if capitalized, may be names even at the start of a sentence, such as ``Will``.
+        legal_forms, no_legal_forms: Legal forms of firms, such as ``ltd``; and their spellings with another meaning.
+        place_prepositions: Prepositions before a place.
+        suffixes: Words after a hyphen that are not part of a name, such as ``based`` in ``London-based``.
+        title_layouts: Group of each title that reveals the sex of a person. Groups are keys of ``titles``.
+        titles: Surrogate of the titles of each group.
+        number_words: Class (``NUMBER_CLASSES``) of each word that spelled-out numbers consist of, without connectors.
+        number_connectors: Class of each word that joins number words, such as ``and`` in ``two hundred and five``.
+        number_letters: Letters that people say for a digit.
+        weak_numbers: Words that are part of a number only beside other number words, such as ``oh`` and ``double``.
+        spelled: Surrogates for the words of a spelled-out number, by class.
+        patterns: Regular expressions for strings that are not plain words.
+        abbreviations: Abbreviations whose full stop does not end a sentence.
         headline_words: Words that headlines write in lower case.
-        requests: Words that begin requests and notes. They are kept before a name.
-        verbs: Common words that are verbs after a name; includes ``requests``.
-        choices: Lists of words from which a template may take one, by name.
-        templates: Template of the surrogates, by entity type.
-        facts: Words of the rules for public facts; all sets are empty if the file lacks them.
-        replies: How replies write a surrogate in other forms.
+        requests: Words that begin requests and notes. The mode keeps them before a name.
+        verbs: Common words that are verbs if they follow a name; includes ``requests``.
+        choices: Lists of words for templates, by the name of the list.
+        templates: Surrogate template (``parse_template``) of each entity type that has one.
+        facts: Words for the rules about public facts; all sets are empty if the rules file lacks them.
+        replies: Rules about inflected and elided forms of surrogates in replies.
     """
 
     language: str
@@ -268,16 +271,16 @@ def english_rules() -> Rules:
 
 
 def read_rules(content: bytes) -> Rules:
-    """Parse and check a file of rules.
+    """Parse and check a rules file.
 
     The file must have exactly the keys of the rules of English, and values of the same types. Only ``titles``,
-    ``short`` and ``choices`` may have other keys. The object ``optional`` may be added; this release reads its object
-    ``facts`` and ignores all else in it.
+    ``short`` and ``choices`` may have other keys. The file may also have the object ``optional``. This release reads
+    ``optional.facts`` and ``optional.replies``, and ignores all other keys of ``optional``.
 
     Raises:
-        BundleDamaged: The file is no JSON object, repeats a key, or has other keys or types; or a word is not its own
-            lookup key, a pattern has a construct that not all readers treat alike, or a template is malformed.
-        BundleTooLarge: The file, a list or a text is too large.
+        BundleDamaged: The content is not a JSON object, repeats a key, or has a wrong key or type; a word differs from
+            its lookup key; Python and JavaScript may match a pattern differently; or a template is malformed.
+        BundleTooLarge: The file, a list or a string is too large.
     """
     found = parse_json(content, RULES, max_bytes=MAX_RULES_BYTES)
     optional = parse_object(found.pop("optional", {}), RULES)  # without these rules fewer words are kept
@@ -357,7 +360,7 @@ def _build(found: Mapping[str, Any]) -> Rules:
 
 
 def _build_reply_rules(found: Mapping[str, Any]) -> ReplyRules:
-    """Return the rules for replies: those of ``optional.replies`` with the clitics that precede a word."""
+    """Build the reply rules from ``optional.replies`` and ``clitics.before`` of a parsed rules file."""
     replies = found.get("optional", {}).get("replies", {})
     data = {"clitics": found["clitics"]["before"], **{key: replies[key] for key in REPLY_MODEL if key in replies}}
     try:
@@ -379,11 +382,17 @@ def _compile(patterns: Mapping[str, Mapping[str, Any]], domains: "list[str]") ->
 
 
 def expand_pattern(patterns: Mapping[str, Mapping[str, Any]], name: str) -> str:
-    """Return a pattern in which each name of another pattern, in braces, is replaced by it."""
+    """Return the text of a pattern in which other patterns replace their names.
+
+    Args:
+        patterns: All patterns of a rules file by name. Each has a ``text``, in which ``{other}`` refers to the pattern
+            ``other``.
+        name: Name of the pattern.
+    """
     return _REFERENCE.sub(lambda match: f"(?:{patterns[match[1]]['text']})", patterns[name]["text"])
 
 
-#: Objects whose keys are names of their own, and lists whose words are spelled as printed.
+#: Objects that may have any keys; and lists whose words are printed spellings instead of lookup keys.
 _OPEN = frozenset((
     ("names", "titles"), ("months", "short"), ("surrogates", "choices"),
     *(("optional", "replies", key) for key, model in REPLY_MODEL.items() if isinstance(model, dict)),
@@ -392,12 +401,12 @@ _AS_PRINTED = frozenset((("months", "names"), ("names", "no_legal_forms")))
 
 
 def _check_shape(value: Any, like: Any, path: tuple[str, ...]) -> None:
-    """Check that a value has the keys and types of a model, which are the rules of English.
+    """Check that a value of a rules file has the same keys and types as the value in the rules of English.
 
     Args:
         value: The value to check, at any depth of the file.
-        like: The corresponding value of the model.
-        path: Keys that lead to the value.
+        like: The value at the same path in the rules of English.
+        path: Keys that lead from the root of the file to the value.
     """
     if isinstance(like, dict):
         is_open = path in _OPEN
@@ -427,9 +436,12 @@ def _check_shape(value: Any, like: Any, path: tuple[str, ...]) -> None:
 
 
 def _check_pattern(patterns: Mapping[str, Any], name: str) -> None:
-    """Check that a pattern has only constructs that all readers treat alike."""
+    """Check that Python and JavaScript match a pattern in the same way, and that it has the required groups.
+
+    ``patterns`` has all patterns of the rules file by name, and ``name`` is the name of the pattern.
+    """
     written = patterns[name]["text"]
-    damaged = BundleDamaged(f"{RULES}: patterns.{name}: not of the supported subset")
+    damaged = BundleDamaged(f"{RULES}: patterns.{name}: uses syntax that is not supported (docs/format-rules.md)")
     if not _PATTERN.fullmatch(written):
         raise damaged
     for reference in _REFERENCE.findall(written):
@@ -445,28 +457,28 @@ def _check_pattern(patterns: Mapping[str, Any], name: str) -> None:
 
 
 def _check_words(found: Mapping[str, Any]) -> None:
-    """Check words that depend on each other: clitics, titles and months."""
+    """Check the language tag, the clitics, the titles and the months of a rules file."""
     if not _LANGUAGE.fullmatch(found["language"]):
         raise BundleDamaged(f"{RULES}: language: is not a language tag such as en")
     clitics, titles, months = found["clitics"], found["names"]["titles"], found["months"]["names"]
     negation = clitics["negation"]
     if not all(re.fullmatch(r"[a-z]+'", clitic) for clitic in clitics["before"]):
-        raise BundleDamaged(f"{RULES}: clitics.before: each must be letters a to z followed by an apostrophe")
+        raise BundleDamaged(f"{RULES}: clitics.before: each clitic must be letters a to z followed by an apostrophe")
     if not all(re.fullmatch(r"'[^\W\d_]+", clitic) for clitic in clitics["after"]) or not re.fullmatch(
         r"(?:[^\W\d_]*'[^\W\d_]+)?", negation
     ):
-        raise BundleDamaged(f"{RULES}: clitics: each must be an apostrophe followed by letters")
+        raise BundleDamaged(f"{RULES}: clitics: each clitic after a word must be an apostrophe followed by letters")
     words = [word for entry in titles.values() for word in entry["words"]]
     if len(set(words)) < len(words) or any(fold(of["surrogate"]) not in of["words"] for of in titles.values()):
         raise BundleDamaged(
-            f"{RULES}: names.titles: a title has two layouts, or a surrogate is not a title of the list"
+            f"{RULES}: names.titles: a title is in two groups, or the surrogate of a group is not one of its titles"
         )
     if len(months) != len(set(months)) or len(months) != 12:
-        raise BundleDamaged(f"{RULES}: months.names: must have twelve entries")
+        raise BundleDamaged(f"{RULES}: months.names: must have twelve different entries")
 
 
 def _check_surrogates(found: Mapping[str, Any]) -> None:
-    """Check that each template has at least one surrogate, and names only lists that exist."""
+    """Check that each template is well-formed and refers only to existing lists, none of which is empty or too long."""
     choices, templates = found["surrogates"]["choices"], found["surrogates"]["templates"]
     lists = [*choices.values(), *(found["numbers"][key]["surrogates"] for key in NUMBER_CLASSES)]
     if not all(lists) or "letter" not in choices or not choices.keys().isdisjoint(POOLS_OF_TEMPLATES):
@@ -475,7 +487,7 @@ def _check_surrogates(found: Mapping[str, Any]) -> None:
         max(map(len, [choices["letter"], *(found["numbers"][key]["surrogates"] for key in NUMBER_CLASSES)]))
         > MAX_ELEMENTS
     ):
-        raise BundleTooLarge(f"{RULES}: surrogates: a spelled element has more surrogates than {MAX_ELEMENTS}")
+        raise BundleTooLarge(f"{RULES}: surrogates: a number word or letter has more than {MAX_ELEMENTS} surrogates")
     pools = dict.fromkeys(POOLS_OF_TEMPLATES, ("",))
     for kind, template in templates.items():
         fields = parse_template(template)

@@ -1,4 +1,4 @@
-"""Reader of the SanText part of a text bundle: its table, its metric and its levels."""
+"""Parser of the SanText part of a text bundle: table of neighbors, word distances and privacy levels."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from textveil.mechanisms.metric import WordMetric
 
 _SANTEXT_KEYS = {"neighbors_per_word", "grid", "median_squared_distance", "unknown_extra_squared_distance", "levels"}
 
-#: Most numbers in a row of the embeddings.
+#: Maximum number of dimensions of a word embedding.
 MAX_DIMENSION = 4096
 
 _DECIMAL = re.compile(r"[0-9]{1,40}(\.[0-9]{1,40})?")
@@ -28,11 +28,11 @@ def parse_santext(contents: Mapping[str, bytes], definition: dict[str, Any]) -> 
     """Parse the files of SanText.
 
     Args:
-        contents: The bytes of the bundle's files, whose hashes are checked, by name.
-        definition: The parsed ``mechanism.json``. It must have an entry ``santext``.
+        contents: Bytes of each file of the bundle by file name. The caller has checked their hashes.
+        definition: The parsed ``mechanism.json``, with an entry ``santext``.
 
     Raises:
-        BundleDamaged: The table, the metric, a level or a default is malformed or out of range.
+        BundleDamaged: The table, the word distances, a level or a default is malformed or out of range.
     """
     constants = parse_record(definition["santext"], _SANTEXT_KEYS, MECHANISM_FILE)
     constants = {**constants, "vocabulary_size": definition["vocabulary_size"], "files": definition["files"]}

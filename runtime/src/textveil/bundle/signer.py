@@ -1,8 +1,8 @@
-"""Signers of bundles: a signature (Ed25519) of the manifest, in a separate file.
+"""Check of a bundle's signature (Ed25519), which is stored in a separate file of the bundle.
 
-The signed message is a fixed text and the SHA-256 of ``manifest.json``, which has the hash of every other file. A
-caller who expects a content hash accepts one bundle. A caller who expects a signer accepts all bundles that the owner
-of the key signs.
+The signed message is a fixed text followed by the SHA-256 of ``manifest.json``. The signature covers the whole bundle,
+because the manifest contains the hash of every other file. A caller who expects a content hash accepts exactly one
+bundle. A caller who expects a signer accepts all bundles that the owner of the key signs.
 """
 
 import re
@@ -19,9 +19,9 @@ _MAX_SIGNATURE_BYTES = 200
 
 
 def make_signed_message(manifest_sha256: str) -> bytes:
-    """Return the message that a signer signs: a fixed purpose and the SHA-256 of the manifest.
+    """Return the message that a signer signs: a fixed text followed by the SHA-256 of the manifest.
 
-    With the purpose in the message, the signature is useless for anything else.
+    The fixed text states the purpose, so that nobody can use the signature for another purpose.
 
     Args:
         manifest_sha256: SHA-256 of the manifest, hexadecimal.

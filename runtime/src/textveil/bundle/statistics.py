@@ -1,24 +1,22 @@
-"""Measured effects of every level of SanText, from ``statistics.json`` (docs/levels.md)."""
+"""Parser of ``statistics.json``: measured effects of every privacy level of SanText (docs/levels.md)."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from textveil.errors import BundleDamaged
 
-#: Numbers of releases of the same word for which a bundle has recovery rates.
+#: For these numbers of released outputs of one word, a bundle states how often an attacker guesses the word.
 RELEASE_COUNTS = (1, 2, 5, 10)
 
 
 @dataclass(frozen=True)
 class RecoveryEstimate:
-    """Success rate of the best guess of a word from the outputs that were released for it.
-
-    The guess may use all public data.
+    """Success rate of the best possible guess of a word from its released outputs and all public data.
 
     Attributes:
-        rate: Share of right guesses, in [0, 1]; exact for one release, otherwise simulated.
-        low: Lower end of a 95 % interval; ``rate`` itself if exact.
-        high: Upper end of the interval; ``rate`` itself if exact.
+        rate: Share of right guesses, from 0 to 1. It is exact for one released output, and simulated for several.
+        low: Lower end of a 95 % confidence interval; equal to ``rate`` if the rate is exact.
+        high: Upper end of the interval; equal to ``rate`` if the rate is exact.
     """
 
     rate: float
@@ -30,22 +28,24 @@ class RecoveryEstimate:
 class MeasuredEffects:
     """Measured effects of one mechanism at one level on protected words.
 
-    Medians and quantiles are over the words of the vocabulary, where each counts once.
+    Medians and quantiles give each word of the vocabulary the same weight.
 
     Attributes:
-        unchanged: Median probability that a word is unchanged.
+        unchanged: Median over words of the probability that the output is the word itself.
         unchanged_low: 5 % quantile of this probability.
         unchanged_high: 95 % quantile of this probability.
         unchanged_most: Maximum of this probability.
-        rarely_unchanged: Share of words that are unchanged with a probability below .01.
-        likely_outputs: Smallest number of outputs that together have .95 of a word's output probability; median.
-        likely_inputs: Number of words that give an output with at least .01 times the probability of its likeliest
-            input; median over outputs.
-        min_entropy: Negative logarithm of the probability of a word's likeliest output, in nats; median.
-        recovery: Bayes-optimal guess of a word under a public prior, by number of releases.
-        recovery_without_release: Success rate of the prior alone: the share of its most frequent word.
-        recovery_with_kept_words: For ``santext+``, the success rate from one release over all words, also those that
-            the mechanism keeps at random; otherwise ``None``.
+        rarely_unchanged: Share of words for which this probability is below .01.
+        likely_outputs: Median over words of the smallest number of outputs with a total probability of .95.
+        likely_inputs: Median over outputs of the number of words that are plausible inputs. A word is a plausible input
+            if it gives the output with at least .01 times the probability of the likeliest input.
+        min_entropy: Median over words of the negative natural logarithm of the probability of the likeliest output.
+        recovery: Success rate of the Bayes-optimal guess of a word under a public prior, by the number of released
+            outputs of the word.
+        recovery_without_release: Success rate of a guess without any output: the prior probability of the most
+            frequent word.
+        recovery_with_kept_words: For ``santext+``, the success rate from one output per word over all words, including
+            the words that the mechanism keeps at random. ``None`` for other mechanisms.
 
     Example:
         >>> from textveil.bundle import find_artifact, open_bundle

@@ -1,7 +1,7 @@
-"""Text bundles: staircase mechanism, SanText, lists of the mode ``names``, or several.
+"""Text bundles: data of the staircase mechanism, of SanText, of the mode ``names``, or of several of these.
 
 ``mechanism.json`` and the files that it lists determine the output distributions (docs/format.md). The manifest lists
-every file with its size and hash, and has the license, the origin of the data and the certified epsilons of levels.
+every file with its size and hash, and states the license, the origin of the data and the certified epsilons of levels.
 """
 
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from textveil.mechanisms.baselines.table import SanTextTable
     from textveil.mechanisms.metric import WordMetric
 
-#: Folder of SanText's tables, which the built-in bundle lacks.
+#: Folder in the repository with a bundle of SanText, which the built-in bundle lacks.
 SANTEXT_ARTIFACT = "artifacts/english-santext"
 
 _MECHANISM_KEYS = {"vocabulary_size", "santext", "staircase", "template", "defaults", "files"}
@@ -59,15 +59,15 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
     """An opened text bundle with the data of its mechanisms.
 
     Attributes:
-        mechanism_hash: SHA-256 of ``mechanism.json``; certificates and statistics refer to it.
-        vocabulary: Printed spelling of each symbol by id, most frequent first; empty without a mechanism. A symbol is a
-            word that the mechanism can read and print.
-        symbol_ids: Id of each spelling. Several spellings may have one id.
-        characters_json: The bytes of ``characters.json``, the character classes.
-        default_mechanism: Mechanism of a call without this option; empty if the bundle has no mechanism.
-        certificate: The parsed certificate, or ``None``.
-        statistics: The parsed statistics of the levels, or ``None``.
-        certified_epsilons: Certified epsilon by level and mechanism; ``None`` before certification.
+        mechanism_hash: SHA-256 of ``mechanism.json``. Certificates and statistics contain it to identify the mechanism.
+        vocabulary: Printed spelling of each symbol, most frequent first; empty without a mechanism. A symbol is a word
+            that the mechanism can read and print, and its index is its id.
+        symbol_ids: Id of each spelling. Several spellings may have the same id.
+        characters_json: The bytes of ``characters.json``, the character classes for splitting a text.
+        default_mechanism: Mechanism for calls that do not name one; empty if the bundle has no mechanism.
+        certificate: The parsed certificate (``certificate.json``); ``None`` without this file.
+        statistics: The parsed statistics of the levels (``statistics.json``); ``None`` without this file.
+        certified_epsilons: Certified epsilons by level and mechanism; ``None`` if the bundle is not certified.
 
     Example:
         >>> from textveil.bundle import DEFAULT_BUNDLE, open_bundle
@@ -91,15 +91,15 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
 
     @property
     def symbol_count(self) -> int:
-        """Return the number of symbols, which is also the id of ``<unk>`` as an input."""
+        """Return the number of symbols. It is also the id of ``<unk>``, the input for unknown words."""
         return len(self.vocabulary)
 
     @property
     def median_distance(self) -> float | None:
-        """Return the median distance of two words in units of the original vectors.
+        """Return the median distance of two words in units of the original vectors; ``None`` if it is not stated.
 
-        The epsilons of SanText and FBDD are per this distance. Only the manifest states it, and no guarantee depends on
-        it: it only converts epsilons for display. ``None`` if the manifest lacks it.
+        The epsilons of SanText and FBDD are per median distance. This number converts them to epsilons per unit of the
+        original vectors, for display only. It is a statement of the manifest, on which no guarantee depends.
         """
         provenance: Any = self.manifest.get("provenance")
         value: Any = provenance.get(MEDIAN_DISTANCE) if isinstance(provenance, dict) else None
@@ -107,10 +107,11 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
 
     @property
     def default_mode(self) -> str:
-        """Return the protection mode of a call that names neither a mode nor a mechanism.
+        """Return the protection mode for calls that name neither a mode nor a mechanism.
 
-        It is ``names`` if the bundle has the lists of this mode, otherwise the mode of its staircase mechanism. It is
-        empty if the default mechanism has no modes.
+        Returns:
+            ``names`` if the bundle has the lists of this mode, otherwise the default mode of its staircase mechanism;
+            an empty string if the default mechanism has no modes.
         """
         if self.names_files is not None:
             return NAMES_MODE
@@ -118,16 +119,16 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
 
     @property
     def mechanisms(self) -> tuple[str, ...]:
-        """Return the names of the mechanisms whose tables the bundle has."""
+        """Return the names of the mechanisms that the bundle contains."""
         return _list_mechanisms(self, self)
 
     def check_mechanism(self, mechanism: str) -> None:
-        """Raise an error unless the bundle has the table of a mechanism.
+        """Check that the bundle has the data for a mechanism.
 
-        All mechanisms except ``staircase`` use SanText's table.
+        All mechanisms except ``staircase`` use the data of SanText.
 
         Raises:
-            UnknownMechanism: The bundle lacks the table. The message names a bundle that has it.
+            UnknownMechanism: The bundle lacks the data. The message names a bundle that has them.
         """
         available = ", ".join(self.mechanisms) or "the lists of the mode names"
         if self.language not in (None, "en") and not self.mechanisms:
@@ -143,11 +144,11 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
             )
 
     def get_names_lists(self) -> "NamesLists":
-        """Return the lists of the mode ``names``; the first call parses them.
+        """Return the lists of the mode ``names``. The first call parses them.
 
         Raises:
             UnknownMechanism: The bundle has no such lists.
-            BundleDamaged: A list is malformed. The message has the file and the line.
+            BundleDamaged: A list is malformed. The message contains the file name and the line number.
         """
         if self.names_files is None:
             raise UnknownMechanism("this bundle has no lists for the mode names: use the built-in bundle")
@@ -166,7 +167,7 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
 
     @property
     def metric(self) -> "WordMetric":
-        """Return the distances of all inputs of SanText.
+        """Return the distances between words that SanText uses.
 
         Raises:
             UnknownMechanism: The bundle has no SanText.
@@ -176,7 +177,7 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
         return self.santext_metric
 
     def get_certified_epsilon(self, level: SanTextLevel, mechanism: str) -> float | None:
-        """Return the certified epsilon of a level in the manifest; ``None`` before certification."""
+        """Return the certified epsilon of a level of SanText; ``None`` if the bundle is not certified."""
         return self.certified_epsilons[level.name, mechanism]
 
 
@@ -184,7 +185,8 @@ def parse_text_bundle(opened: BundleBase, contents: BundleFiles) -> TextBundle:
     """Parse a text bundle from the bytes of its files.
 
     Raises:
-        BundleDamaged: A file is malformed, or a certified epsilon is below the proven one.
+        BundleDamaged: A file is malformed, or the certificate proves a larger epsilon than a level or the manifest
+            states.
         BundleTooLarge: A file is larger than allowed.
         BundleVersion: The certificate or the statistics have another version of their format.
     """
@@ -254,7 +256,11 @@ def _parse_default_mechanism(name: object, mechanisms: tuple[str, ...]) -> str:
 
 
 def _list_word_files(definition: dict[str, Any], parts: set[str]) -> list[str]:
-    """Return the names of the word lists of the bundle's mechanisms.
+    """Return the file names of the word lists that the mechanisms of a bundle use.
+
+    Args:
+        definition: The parsed ``mechanism.json``.
+        parts: Names of the mechanisms of the bundle: ``staircase``, ``santext`` or both.
 
     Raises:
         BundleDamaged: The parts of ``mechanism.json`` are inconsistent.
@@ -269,10 +275,10 @@ def _list_word_files(definition: dict[str, Any], parts: set[str]) -> list[str]:
 
 
 def _check_mechanism_files(definition: dict[str, Any], word_files: list[str], manifest_files: dict[str, Any]) -> None:
-    """Check that ``mechanism.json`` lists all files of its mechanisms, with their right hashes.
+    """Check that ``mechanism.json`` and the manifest list the same files of mechanisms with the same hashes.
 
     Raises:
-        BundleDamaged: The manifest lacks one of the files, or has another hash of one.
+        BundleDamaged: The manifest lacks one of the files, or states another hash for one of them.
     """
     required = [*word_files, CHARACTERS]
     if definition["santext"] is not None:
@@ -280,7 +286,7 @@ def _check_mechanism_files(definition: dict[str, Any], word_files: list[str], ma
     if definition["staircase"] is not None:
         required += [STAIRCASE]
     if "names" in definition:
-        # Lists of an entity type may be in the template too.
+        # A list of an entity type may also belong to the template.
         names_files = [name for name in list_names_files(definition["names"]) if name not in word_files]
         required += [*names_files, *([RULES] if RULES in manifest_files else [])]
     elif RULES in manifest_files:
@@ -340,11 +346,17 @@ def _read_statistics(
 
 
 def _check_header(header: dict[str, Any], name: str, expected_format: tuple[str, int], mechanism_hash: str) -> None:
-    """Raise an error unless a file has the expected format and is for this ``mechanism.json``.
+    """Check that a file has the expected format, and was made for the ``mechanism.json`` of this bundle.
+
+    Args:
+        header: The parsed file.
+        name: Name of the file in error messages.
+        expected_format: Name and version of the format.
+        mechanism_hash: SHA-256 of ``mechanism.json``.
 
     Raises:
         BundleVersion: The file has another format or version.
-        BundleDamaged: The file is for another ``mechanism.json``.
+        BundleDamaged: The file was made for another ``mechanism.json``.
     """
     if (header.get("format"), header.get("format_version")) != expected_format:
         raise BundleVersion(f"{name}: this package reads format version {expected_format[1]} only")
@@ -372,7 +384,13 @@ def _read_certified_epsilons(
 
 
 def _get_nested(entries: dict[str, Any], name: str, *keys: str) -> dict[str, Any]:
-    """Return the object under nested keys; an empty one if a key is missing."""
+    """Return the object under nested keys; an empty object if a key is missing.
+
+    Args:
+        entries: The outermost object.
+        name: Name of the file in error messages.
+        keys: The keys, outermost first.
+    """
     for key in keys:
         entries = parse_object(entries.get(key, {}), name)
     return entries

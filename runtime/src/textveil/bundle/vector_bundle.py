@@ -1,6 +1,6 @@
-"""Bundles with which devices release vectors (docs/encoder-format.md).
+"""Vector bundles: models and parameters for releasing the vector of a text (docs/encoder-format.md).
 
-This module does not run the model; ``textveil.vector.encoder`` does.
+This module parses and checks the model, but does not run it (``textveil.vector.encoder``).
 """
 
 import re
@@ -21,7 +21,7 @@ from textveil.mechanisms.noise.parameters import ReleaseParameters
 _Level = TypeVar("_Level")
 
 UNKNOWN_TOKEN, START_TOKEN, END_TOKEN = "[UNK]", "[CLS]", "[SEP]"
-#: Special tokens, which text never contains as tokens; the vocabulary must have the first three.
+#: Special tokens of WordPiece. Splitting a text never gives one of these. The vocabulary must have the first three.
 SPECIAL_TOKENS = (UNKNOWN_TOKEN, START_TOKEN, END_TOKEN, "[PAD]", "[MASK]")
 MAX_TOKENS = 4096
 
@@ -36,8 +36,9 @@ class OnnxExtractorData:
     Attributes:
         model: The bytes of the checked model.
         vocabulary: Id of each WordPiece token.
-        lowercase: Whether the tokenizer puts text in lower case first.
-        max_tokens: Most tokens of the model's input, with [CLS] and [SEP]; further tokens are cut off.
+        lowercase: Whether the tokenizer first converts a text to lower case.
+        max_tokens: Maximum number of tokens of the model's input, including [CLS] and [SEP]. The tokenizer omits
+            further tokens.
         dimension: Length of a vector.
 
     Example:
@@ -63,7 +64,7 @@ class VectorBundle(BundleBase):
         extractor: The model and the settings of its tokenizer.
         model_counts: Counts of the model's operators and tensors.
         levels: Parameters of each supported epsilon, in the order of the bundle.
-        default_level: Parameters of a call without epsilon.
+        default_level: Parameters for calls without an epsilon.
 
     Example:
         >>> from pathlib import Path
@@ -81,7 +82,7 @@ class VectorBundle(BundleBase):
     default_level: ReleaseParameters
 
     def get_level(self, epsilon: float | str | None) -> ReleaseParameters:
-        """Return the parameters for an epsilon per text; ``None`` gives the default.
+        """Return the parameters for an epsilon per text, or the default parameters for ``None``.
 
         Epsilons are compared as exact numbers: 6, 6.0 and "6" are equal.
 
@@ -94,12 +95,12 @@ class VectorBundle(BundleBase):
 
 
 def find_level(levels: Mapping[str, _Level], epsilon: float | str, owner: str) -> _Level:
-    """Return the level that has an epsilon. Epsilons are compared as exact decimal numbers.
+    """Return the level with an epsilon. Epsilons are compared as exact decimal numbers.
 
     Args:
-        levels: Levels by their epsilon, as the bundle spells it.
+        levels: Levels by their epsilon, in the spelling of the bundle.
         epsilon: Epsilon per text.
-        owner: Name, in the error message, of the object that has the levels.
+        owner: Description, for the error message, of the object that has the levels, such as ``bundle``.
 
     Raises:
         UnknownLevel: No level has this epsilon.
@@ -146,7 +147,7 @@ def parse_onnx_extractor(
 
     Raises:
         BundleDamaged: A token is empty or occurs twice, a special token is missing, or a value is out of range.
-        BundleTooLarge: The vocabulary has more tokens than a bundle may have.
+        BundleTooLarge: The vocabulary is too large.
         ModelRefused: The model contains something that this package does not run.
     """
     max_tokens = parse_integer(entry["max_tokens"], 3, MAX_TOKENS, MANIFEST)

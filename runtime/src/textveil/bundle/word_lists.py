@@ -1,9 +1,8 @@
-"""Readers of word lists, one entry per line, and what all modes share of them: look-up keys, and flags of entries.
+"""Parsers of word lists with one entry per line, and functions for lookup keys of words.
 
-The size of lists is limited before they are parsed.
-
-The limits count bytes as well as entries. In memory, an entry of one letter takes eighty times the bytes that it has in
-the file, and one wide character makes every character of its string take four bytes.
+The size of the lists is checked before parsing. Both bytes and entries are limited, because Python strings need more
+memory than files: an entry of one letter takes eighty times its bytes, and one wide character makes every character of
+its string take four bytes.
 """
 
 import unicodedata
@@ -13,40 +12,40 @@ from textveil.bundle.layout import MAX_LINE_BYTES
 from textveil.bundle.parsers import is_printable
 from textveil.errors import BundleDamaged, BundleTooLarge
 
-#: Most entries of all lists of a bundle together (entries end at a line feed or a tab), and most bytes. A bundle with
-#: large tables may have longer lists: one more entry per ``BYTES_PER_ENTRY`` bytes of the bundle, and one more byte
-#: per ``BYTES_PER_LIST_BYTE``.
+#: Maximum total number of entries, and of bytes, of all lists of a bundle. Line feeds and tabs end an entry. A bundle
+#: with large tables may have longer lists: for every ``BYTES_PER_ENTRY`` bytes of the bundle one more entry, and for
+#: every ``BYTES_PER_LIST_BYTE`` bytes one more byte.
 MAX_LIST_ENTRIES, MAX_LIST_BYTES = 1 << 18, 8_000_000
 BYTES_PER_ENTRY, BYTES_PER_LIST_BYTE = 256, 16
-#: Characters that people and devices write as an apostrophe inside a word, beside U+0027: U+2019, U+2018 and U+02BC.
+#: Characters that texts have as an apostrophe inside a word: U+0027, U+2019, U+2018 and U+02BC.
 APOSTROPHES = "'\u2019\u2018\u02bc"
 _ASCII_APOSTROPHE = dict.fromkeys(map(ord, APOSTROPHES), "'")
-#: Flags of an entry of a list of an entity type: the entry counts in Title case and ALL CAPS only; the modes ``words``
-#: and ``all`` recognize the entry, but never write it.
+#: Flags of a member of an entity type. ``capitalized``: the member is recognized only in Title case and ALL CAPS.
+#: ``member-only``: the modes ``words`` and ``all`` recognize the member, but never use it as a surrogate.
 CAPITALIZED, RECOGNIZED_ONLY = "capitalized", "member-only"
-#: The flags as they are written after an entry, in all combinations, as bits.
+#: All combinations of these flags, in the spelling of a list, with their bits.
 MEMBER_FLAGS = {CAPITALIZED: 1, RECOGNIZED_ONLY: 2, f"{CAPITALIZED},{RECOGNIZED_ONLY}": 3}
 
 
 def fold_apostrophes(word: str) -> str:
-    """Write all apostrophes of a word as U+0027."""
+    """Replace all kinds of apostrophes in a word by U+0027."""
     return word if word.isascii() else word.translate(_ASCII_APOSTROPHE)
 
 
 def fold(entry: str) -> str:
-    """Return the look-up key of a text: NFKC, lower case, and ``'`` for other apostrophes."""
+    """Return the lookup key of a text: its NFKC form in lower case, with ``'`` for all kinds of apostrophes."""
     return (entry if entry.isascii() else fold_apostrophes(unicodedata.normalize("NFKC", entry))).lower()
 
 
 def check_list_sizes(contents: Mapping[str, bytes], names: Iterable[str]) -> None:
-    """Raise an error if the lists of a bundle would take too much memory.
+    """Check that the lists of a bundle do not take too much memory.
 
     Args:
-        contents: The bytes of the bundle's files.
+        contents: Bytes of each file of the bundle by file name.
         names: Names of the files that are lists.
 
     Raises:
-        BundleTooLarge: The lists together exceed the bytes or entries that the size of the bundle allows.
+        BundleTooLarge: Together the lists have more bytes or entries than a bundle of this size may have.
     """
     lists, size = [contents[name] for name in names], sum(map(len, contents.values()))
     max_bytes, max_entries = MAX_LIST_BYTES + size // BYTES_PER_LIST_BYTE, MAX_LIST_ENTRIES + size // BYTES_PER_ENTRY
@@ -57,16 +56,15 @@ def check_list_sizes(contents: Mapping[str, bytes], names: Iterable[str]) -> Non
 
 
 def decode_list(contents: Mapping[str, bytes], name: str, *, allow_tabs: bool = True) -> str:
-    """Return the text of a list, one entry per line.
+    """Decode the bytes of a list with one entry per line.
 
     Args:
-        contents: The bytes of the bundle's files.
+        contents: Bytes of each file of the bundle by file name.
         name: Name of the file.
         allow_tabs: Whether the list may have tabs.
 
     Raises:
-        BundleDamaged: The list is not UTF-8, or has control characters, which a terminal would execute when words are
-            printed.
+        BundleDamaged: The list is not UTF-8, or has control characters, which a terminal would execute.
         BundleTooLarge: A line is longer than ``MAX_LINE_BYTES``.
     """
     try:
@@ -80,11 +78,11 @@ def decode_list(contents: Mapping[str, bytes], name: str, *, allow_tabs: bool = 
 
 
 def parse_entry_ids(contents: Mapping[str, bytes], name: str) -> dict[str, int]:
-    """Return the line number, from 0, of every entry of a word list.
+    """Parse a word list, and return the id of each entry: its line number, counted from 0.
 
     Raises:
         BundleDamaged: An entry is empty or occurs twice, the last line is incomplete, or the list is empty.
-        BundleTooLarge: As ``check_list_sizes`` and ``decode_list``.
+        BundleTooLarge: The list has too many bytes or entries, or a line is too long.
     """
     check_list_sizes(contents, [name])
     lines = decode_list(contents, name, allow_tabs=False).split("\n")
@@ -97,7 +95,7 @@ def parse_entry_ids(contents: Mapping[str, bytes], name: str) -> dict[str, int]:
 
 
 def _iterate_blocks(content: bytes, name: str) -> Iterator[str]:
-    """Yield the text of a list in blocks of whole lines."""
+    """Decode a list in blocks of whole lines, and yield the text of each block."""
     start = 0
     while start < len(content):
         limit = start + MAX_LINE_BYTES + 1

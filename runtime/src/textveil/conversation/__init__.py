@@ -1,13 +1,13 @@
-"""Rewriting of a conversation with a model under one mapping, and restoring of its replies.
+"""Rewriting of messages to a model before they leave the device, and restoring of originals in its replies.
 
-Both run on the device. Terms of this package:
+Terms of this package:
 
 - *mapping*: the surrogate of each string of the conversation. *Linked* text uses it: equal strings get equal
   surrogates. *Unlinked* text gets new surrogates.
 - *exchange*: one request to the model and its reply.
 - *upstream*: the model and its provider, from which originals are hidden.
-- *guess*: a string that the model writes itself. If linked text repeats it, the upstream sees whether its surrogate is
-  one that it received before, and so whether the guess is one of the hidden strings.
+- *guess*: a string that the model writes itself. If linked text repeats the guess, the upstream receives a surrogate
+  for it. If the upstream received this surrogate before, it learns that the guess is one of the hidden strings.
 - *place*: a position in the conversation, identified by all messages before it.
 - *pair*: a surrogate and its original.
 """

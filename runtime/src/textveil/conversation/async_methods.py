@@ -1,4 +1,4 @@
-"""Methods of a conversation for ``asyncio``: a thread does the work, and the event loop runs other tasks meanwhile."""
+"""Methods of a conversation for ``asyncio``, which run the work in a thread so that the event loop is not blocked."""
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,9 +15,9 @@ _Result = TypeVar("_Result")
 class AsyncMethods:
     """The methods of ``Conversation`` for ``asyncio``, with ``asave`` and ``aload`` of ``SavedConversation``.
 
-    Each runs the method of the same name without the first letter *a*, in a thread. If its task is canceled, the thread
-    ends within milliseconds, and then the method raises ``asyncio.CancelledError``. So a later call never runs at the
-    same time as canceled work.
+    Each method runs, in a thread, the method of the same name without the first letter *a*. If the caller's task is
+    canceled, the thread ends within milliseconds, and then the method raises ``asyncio.CancelledError``. So a later
+    call never runs at the same time as canceled work.
 
     >>> import asyncio
     >>> from textveil import Conversation
@@ -38,7 +38,7 @@ class AsyncMethods:
         return await run_in_thread(self.outgoing_text, text, entity_type)
 
     async def aoutgoing_unlinked(self: Any, text: str) -> str:
-        """Rewrite a changed text of the model with unlinked surrogates; see ``outgoing_unlinked``."""
+        """Rewrite a text that the model wrote and someone changed; see ``outgoing_unlinked``."""
         return await run_in_thread(self.outgoing_unlinked, text)
 
     async def aprepare_reply(self: Any) -> None:
@@ -46,13 +46,13 @@ class AsyncMethods:
         await run_in_thread(self.prepare_reply)
 
     async def aincoming(self: Any, reply: Any, *, record: bool = True, other_parts: Any = None) -> "RestoredReply":
-        """Return a reply with the originals in place of surrogates; see ``incoming``."""
+        """Return a reply of the model in which originals replace their surrogates; see ``incoming``."""
         return await run_in_thread(self.incoming, reply, record=record, other_parts=other_parts)
 
     async def astream(self: Any, chunks: AsyncIterable[str], *, record: bool = True) -> AsyncIterator[str]:
         """Yield the restored pieces of one text of a reply while its chunks arrive; see ``stream``.
 
-        The text is recorded only if ``chunks`` ends: a text that was canceled or interrupted is not.
+        The text is recorded only if ``chunks`` ends. A canceled or interrupted text is not recorded.
 
         >>> import asyncio
         >>> from textveil import Conversation
@@ -67,7 +67,7 @@ class AsyncMethods:
 
         Args:
             chunks: The text as the model writes it, in chunks of any length.
-            record: As in ``stream``.
+            record: Whether the text is a part of the reply to the last messages (see ``incoming``).
         """
         stream = await run_in_thread(self.stream, record=record)
         async for chunk in chunks:
@@ -82,7 +82,10 @@ class AsyncMethods:
 
 
 async def run_in_thread(work: Callable[..., _Result], *arguments: Any, **options: Any) -> _Result:
-    """Run a function in a thread; if the caller is canceled, stop the function and wait for its end."""
+    """Run a function in a thread and return its result.
+
+    If the task of the caller is canceled, stop the function, wait for its end and raise ``asyncio.CancelledError``.
+    """
     import asyncio  # not above: it loads sockets, and the library is used without them
 
     is_canceled = False

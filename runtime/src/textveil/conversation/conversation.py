@@ -1,4 +1,4 @@
-"""``Conversation``: rewrite messages to a model under one mapping, and restore its replies."""
+"""Conversations with a model: rewrite messages before they are sent, and restore originals in replies."""
 
 from collections.abc import Callable, Collection, Iterable
 from functools import cache, partial
@@ -29,9 +29,9 @@ CONVERSATION_DEFAULTS = {"protect": "names", "style": "tag", "facts": "useful"} 
 class Conversation(SavedConversation, AsyncMethods):
     """A conversation with a model, in the mode ``names``: equal strings get equal surrogates.
 
-    All messages share one mapping. Several threads may use the conversation, each with its own exchange
-    (``start_exchange``). Methods that begin with *a*, such as ``aoutgoing``, are for ``asyncio``. Its ``repr`` contains
-    no text, and it cannot be pickled.
+    All messages share one mapping of surrogates. Several threads may use the conversation, each with an exchange of its
+    own (``start_exchange``). Methods that begin with *a*, such as ``aoutgoing``, are for ``asyncio``. The ``repr`` of a
+    conversation contains no text. A conversation cannot be pickled.
 
     >>> from textveil import Conversation
     >>> conversation = Conversation()
@@ -44,36 +44,37 @@ class Conversation(SavedConversation, AsyncMethods):
 
     Args:
         sanitizer: Rewrites texts; the built-in English bundle by default.
-        pass_through: What to send unchanged and unprotected: types of message parts, such as ``image_url``; roles, such
-            as ``system``; and ``keys``, for all JSON keys (otherwise only names of fields are kept).
-        restore_tools: Names of tools whose arguments in replies are restored. The arguments of other tools keep their
-            surrogates: otherwise the model could make a tool send an original somewhere.
+        pass_through: Items that are sent unchanged and unprotected: types of message parts, such as ``image_url``;
+            roles, such as ``system``; and ``keys``, for all JSON keys (otherwise only names of fields are kept).
+        restore_tools: Names of tools. In replies, originals are restored in the arguments of these tools. The arguments
+            of other tools keep their surrogates: otherwise the model could make a tool send an original somewhere.
         restore_places: Regions of replies, besides running text, in which originals are restored: any of ``code``,
             ``json`` and ``math``; or ``all``, for replies that no client displays or fetches.
-        restore_hosts: Originals are restored in links to these hosts.
+        restore_hosts: Names of hosts. Originals are also restored in links to these hosts.
         rewrite: Function that rewrites each text independently, in place of the mode ``names``; for example one that
             spends epsilon from a ledger. Then nothing is restored, and ``options`` have no effect on the function. A
             message that is sent again stays equal only if all messages before it, in the call or in the exchange, are
-            the same. All other texts are sampled anew, even if they equal an earlier one.
-        tool_guesses: Two limits: how many strings of its own a model may write into the arguments of one call, and of
-            all calls of the conversation, while tool results share the mapping. Each such string is a guess that the
-            model can test. Results of calls above a limit, and of unknown calls, are rewritten with unlinked
-            surrogates, without an error.
+            the same. All other texts are sampled anew, even if they equal an earlier text.
+        tool_guesses: Limits on guesses, as two integers. A guess is a string that the model itself writes into the
+            arguments of a tool call; if the result repeats the guess, the model can test whether it equals a hidden
+            string. The first limit is for one call, the second for all calls of the conversation. Results of calls
+            above a limit, and of unknown calls, get unlinked surrogates, without an error.
         options: Options of the mode ``names``: ``style`` (``"tag"`` by default), ``facts`` (``"useful"`` by default),
             ``keep``, ``tag``, ``drop``, ``allow``, ``deny``, ``patterns``, ``known`` and ``consistent_cap``, which
-            counts the strings of the whole conversation. With ``consistent=False`` each message has a mapping of its
-            own, a message that is sent again stays equal only at its place, and ``tool_guesses`` are 0.
+            limits the strings of the whole conversation. With ``consistent=False`` each message has its own mapping,
+            a message that is sent again stays equal only at the same position, and ``tool_guesses`` are 0.
 
     Raises:
         OptionError: An option or its value is not supported, such as another mode.
 
     Privacy:
-        A conversation is one document whose texts follow one another. The upstream learns the templates, and which
-        strings are equal in all messages (docs/proofs/names.md). The object contains all data that undo the protection.
+        For the privacy guarantee, all messages of a conversation are one document. The upstream learns the templates of
+        the messages, and which strings are equal in all messages (docs/proofs/names.md). The object contains all data
+        that undo the protection.
 
         A model can test guesses: if a guess gets into a message of the user, or into a tool result, the upstream learns
-        whether it equals one of the hidden strings. Text under the model's own name never reveals that. Tool results
-        allow as many tests as ``tool_guesses`` permits.
+        whether the guess equals one of the hidden strings. Messages with the role of the model never reveal this. Tool
+        results allow as many tests as ``tool_guesses`` permits.
     """
 
     def __init__(
@@ -115,7 +116,7 @@ class Conversation(SavedConversation, AsyncMethods):
 
         Args:
             shared: State of the conversation.
-            exchange: State of the exchange. If omitted, a new one for all messages of the conversation.
+            exchange: State of the exchange. By default, a new state for all messages of the conversation.
         """
         exchange = ExchangeState(None, None, shared.restore_tools) if exchange is None else exchange
         self._shared, self._exchange = shared, exchange
@@ -131,20 +132,21 @@ class Conversation(SavedConversation, AsyncMethods):
         raise TypeError("a conversation cannot be pickled: use save, which encrypts it")
 
     def is_field_name(self, key: str) -> bool:
-        """Return whether a JSON key is the name of a field, that is, consists of common words and words of APIs.
+        """Return whether a JSON key is the public name of a field: all its words are common words or words of APIs.
 
-        An error message may contain the name of a field.
+        The name of a field is safe in an error message, because it is not private.
         """
         return bool(self._shared.field_names.find_fields([key]))
 
     def start_exchange(self, after: "ExchangeHistory | None" = None) -> "Conversation":
         """Return a view of this conversation for one request and its reply.
 
-        It restores only surrogates of messages that are sent through it, whether for the first time or again. It does
-        not restore other surrogates of the conversation.
+        In the reply, the view restores only surrogates of messages that are sent (or sent again) through the view. It
+        does not restore other surrogates of the conversation.
 
         Args:
-            after: ``history`` of the exchange that this one continues, if the provider stores its messages.
+            after: ``history`` of an earlier exchange. Pass it if the new request continues the earlier exchange without
+                sending its messages again, because the provider stores them.
         """
         with self._shared.lock:
             exchange = object.__new__(type(self))
@@ -152,10 +154,10 @@ class Conversation(SavedConversation, AsyncMethods):
             return exchange
 
     def free_memory(self) -> None:
-        """Free the memory of this exchange, or of the whole conversation, in steps.
+        """Free the memory of this exchange, or of the whole conversation, in small steps.
 
-        Python frees a large conversation in one step, during which no other thread runs. A server may call this method
-        in a thread when it has no more use for the object; nobody may use it afterward.
+        Without this call, Python frees a large conversation in one step, during which no other thread runs. A server
+        may call this method in a thread. The object cannot be used afterward.
 
         >>> from textveil import Conversation
         >>> conversation = Conversation()
@@ -171,51 +173,58 @@ class Conversation(SavedConversation, AsyncMethods):
 
     @property
     def sanitizer(self) -> Sanitizer:
-        """Sanitizer of the conversation, with the bundle and so the language that it was started with."""
+        """Sanitizer of the conversation. Its bundle determines the language."""
         return self._shared.sanitizer
 
     @property
     def facts(self) -> str:
-        """Value of the option ``facts`` that the conversation was started with."""
+        """Value of the option ``facts`` when the conversation was created."""
         return self._shared.plan.facts_level
 
     @property
     def kept_words(self) -> KeptWords:
         """Number of kept words in the rewritten texts, and number of replaced words that are on no list.
 
-        An exchange counts only texts that were not sent before it. Both numbers depend only on the template.
+        An exchange counts only texts that were not sent before the exchange. Both numbers depend only on the templates
+        of the texts.
         """
         return self._exchange.kept_words
 
     @property
     def unshared_results(self) -> int:
-        """Number of tool results of an exchange that were sent unlinked, that is, without the mapping."""
+        """Number of tool results of this exchange that were rewritten with unlinked surrogates."""
         return self._exchange.unshared_results
 
     @property
     def history(self) -> "ExchangeHistory":
         """Record of the messages that were sent in this exchange, or in the whole conversation.
 
-        It also refers to the history of the exchange that this exchange continues.
+        The record includes the exchange that this exchange continues. Pass it to ``start_exchange``.
         """
         with self._shared.lock:
             return self._exchange.make_history(self._shared)
 
     def outgoing(self, messages: list[Any]) -> list[Any]:
-        """Rewrite messages of OpenAI's chat or responses API or of Anthropic's messages API before they are sent.
+        """Rewrite messages before they are sent to the model.
 
-        Every text of a person or a tool is rewritten. JSON in the arguments and results of tools is rewritten value by
-        value: a number becomes a number of the same type. Names of fields, roles, identifiers, names of tools, true,
-        false and null are kept. Text of the model is sent as the model wrote it, byte for byte, if it follows the same
-        messages as when it arrived. Any other text under the model's name gets unlinked surrogates, which are never
-        restored. A message that was sent before is sent again unchanged (except with ``rewrite``).
+        The messages have the format of OpenAI's chat or responses API, or of Anthropic's messages API. Every text of a
+        person or a tool is rewritten. JSON in the arguments and results of tools is rewritten value by value: a number
+        becomes a number of the same type. Names of fields, roles, identifiers, names of tools, true, false and null are
+        kept.
+
+        A message of the model is sent as the model wrote it, byte for byte, if it follows the same messages as when it
+        arrived. Any other message with the role of the model gets unlinked surrogates, which are never restored. A
+        message that was sent before is sent again unchanged (except with ``rewrite``).
 
         Args:
-            messages: The messages, as dictionaries: all of them so far, or only the new ones.
+            messages: The messages, as dictionaries: all messages so far, or only the new ones.
+
+        Returns:
+            The messages to send, in the same format.
 
         Raises:
-            InputError: A message has an unknown shape, field or type, or cannot be rewritten. Nothing is returned, and
-                nothing is sampled.
+            InputError: A message has an unknown format, field or type, or cannot be rewritten. No surrogate was
+                sampled.
         """
         with self._shared.lock:
             return self._messages.prepare_messages(messages)
@@ -233,13 +242,13 @@ class Conversation(SavedConversation, AsyncMethods):
 
         Args:
             text: The text.
-            entity_type: Entity type of the whole text, if a detector has found it: ``person``, ``city``,
-                ``organization``, ``group`` or ``word``. The whole text is then replaced as one entity, even if the mode
-                would keep it.
+            entity_type: Entity type of the whole text, for callers with their own detector of names: ``person``,
+                ``city``, ``organization``, ``group`` or ``word``. The whole text is then replaced as one entity, even
+                if the mode ``names`` would keep it.
 
         Raises:
             InputError: The text is not a string.
-            OptionError: The entity type is none of these.
+            OptionError: The entity type is not supported.
         """
         check_string(text)
         with self._shared.lock:
@@ -248,8 +257,8 @@ class Conversation(SavedConversation, AsyncMethods):
     def outgoing_unlinked(self, text: str) -> str:
         """Rewrite a text that the model wrote and someone changed, such as a file, before it is sent.
 
-        Each hidden word gets its own surrogate, even if two words are equal, and nothing of the text is restored later.
-        All numbers are hidden, and all words except common words in lower case, in any context.
+        All numbers and all words are hidden, except common words in lower case. Each hidden word gets a new surrogate,
+        even if two words are equal. These surrogates are never restored.
 
         Raises:
             InputError: The text is not a string.
@@ -261,9 +270,9 @@ class Conversation(SavedConversation, AsyncMethods):
             return self._texts.rewrite_unlinked(text, self._shared.plan.make_reader())
 
     def prepare_reply(self) -> None:
-        """Index the surrogates that a reply may mention; a caller may do so while it waits for the reply.
+        """Build the index of surrogates that a reply may mention, while the caller waits for the reply.
 
-        Without this call, ``incoming`` and ``stream`` do the same work at the first reply.
+        Without this call, ``incoming`` or ``stream`` builds the index when the first reply arrives.
 
         >>> from textveil import Conversation
         >>> conversation = Conversation()
@@ -276,21 +285,21 @@ class Conversation(SavedConversation, AsyncMethods):
             _ = self._exchange.get_restorer(self._shared).index
 
     def incoming(self, reply: Any, *, record: bool = True, other_parts: Any = None) -> RestoredReply:
-        """Return a reply with the originals in place of surrogates.
+        """Return a reply of the model in which originals replace their surrogates.
 
         Args:
             reply: A text; a message, as a dictionary; or a list of parts or items. Unknown fields are not changed.
-            record: Whether this is the whole reply to the last messages. If not, call ``record_reply`` with the whole
-                reply. Only a recorded reply can be sent again as the model wrote it. If two different replies to the
-                same messages are recorded, neither can.
-            other_parts: Other parts of the reply that a client may display with it. They are not changed. If they may
-                begin a link that the reply continues, nothing is restored there.
+            record: Whether ``reply`` is the whole reply to the last messages. If not, call ``record_reply`` with the
+                whole reply. Only a recorded reply can be sent again as the model wrote it. If two different replies to
+                the same messages are recorded, neither of them can be sent again like this.
+            other_parts: Other parts of the reply that a client may display before ``reply``. They are not changed. If
+                they may begin a link that ``reply`` continues, nothing is restored in that link.
 
         Raises:
-            InputError: The reply has an unknown shape.
+            InputError: The reply has an unknown format.
 
         Privacy:
-            Nothing is sent. The arguments of tools outside ``restore_tools`` keep their surrogates.
+            This method sends nothing. The arguments of tools that are not in ``restore_tools`` keep their surrogates.
         """
         with self._shared.lock:
             try:
@@ -335,14 +344,17 @@ class Conversation(SavedConversation, AsyncMethods):
             )
 
     def make_reply_view(self) -> ReplyView:
-        """Return an object that tracks the texts of one reply that a client may display together."""
+        """Return an object that tracks the texts of one reply.
+
+        A client may display these texts together, so markup in one text can affect the next (``ReplyView``).
+        """
         return ReplyView(self._shared.restore_policy)
 
     def record_reply(self, written: Any, restored: Any) -> None:
         """Record a reply to the last messages, so that it can be sent again as the model wrote it.
 
-        If several different replies are recorded, such as the choices of one request, none of them can be sent again
-        like that.
+        If several different replies to the same messages are recorded, such as several choices, none of them can be
+        sent again as the model wrote it. They then get unlinked surrogates.
 
         Args:
             written: The reply as the model wrote it.
@@ -352,17 +364,19 @@ class Conversation(SavedConversation, AsyncMethods):
             self._recorder.record_reply(written, restored, is_part=False)
 
     def count_call(self, call: str, arguments: Any) -> None:
-        """Count the guesses in the arguments of a call that was not passed to ``record_reply``.
+        """Count the guesses in the arguments of a tool call that was not passed to ``record_reply``.
+
+        The counts are limited by ``tool_guesses``.
 
         Args:
             call: The identifier of the call.
-            arguments: The arguments as the model wrote them: a value, or its JSON.
+            arguments: The arguments as the model wrote them: a value, or the JSON text of a value.
         """
         with self._shared.lock:
             self._calls.count_call(call, arguments)
 
     def count_call_name(self, call: str, name: str) -> None:
-        """Count the guesses in the tool name of a call, unless the user declared the tool.
+        """Count the guesses in the tool name of a call, unless ``declare_tools`` was called with this name.
 
         Args:
             call: The identifier of the call.
@@ -372,25 +386,29 @@ class Conversation(SavedConversation, AsyncMethods):
             self._calls.count_call_name(call, name)
 
     def declare_tools(self, names: Iterable[str]) -> None:
-        """State which tools exist, so that their names in calls do not count as guesses.
+        """Declare the tools that exist, so that their names in calls do not count as guesses.
 
-        A call by any other tool name counts against ``tool_guesses``, like the arguments of calls: a client may answer
-        "no tool X", and this answer could tell the model whether X is a private string. A declaration within an
+        Any other tool name in a call counts against ``tool_guesses``, like the arguments of calls: a client may answer
+        "no tool X", and this answer could reveal to the model whether X is a private string. A declaration in an
         exchange is valid only for the reply of that exchange.
         """
         with self._shared.lock:
             self._exchange.tool_names = self._exchange.tool_names.union(names)
 
     def are_equal_arguments(self, one: Any, other: Any) -> bool:
-        """Return whether two arguments of a call, each a value or its JSON, are equal."""
+        """Return whether two arguments of a tool call have the same value.
+
+        Each argument is a value, or the JSON text of a value.
+        """
         records = self._shared.reply_records
         return records.hash_value("call", one) == records.hash_value("call", other)
 
     def claim_reply(self, reply: Any) -> Any:
-        """Return a reply, or an event of one, with the model's role in place of any other role.
+        """Return a copy of a reply, or of one event of a streamed reply, in which every role is the model's.
 
-        If the reply contains a result of a call, then the model wrote that result itself. From then on the results of
-        this call are unlinked.
+        Without this, an upstream could return messages that look like messages of the user. If the reply contains the
+        result of a tool call, the model wrote that result itself; later results of the same call are then rewritten
+        with unlinked surrogates.
 
         Raises:
             InputError: The reply has an item of an unknown type.
@@ -403,6 +421,9 @@ class Conversation(SavedConversation, AsyncMethods):
             )
 
     def exclude_tool_results(self) -> None:
-        """Rewrite all later tool results with unlinked surrogates: call it if arguments of a call were not counted."""
+        """Rewrite all later tool results with unlinked surrogates.
+
+        Call this method if the guesses in the arguments of a call could not be counted.
+        """
         with self._shared.lock:
             self._shared.tool_guesses.exclude_all_results()

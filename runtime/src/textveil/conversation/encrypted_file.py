@@ -1,6 +1,6 @@
-"""The file of a conversation. It is encrypted, and only its owner can read it.
+"""Reader and writer of the encrypted file of a conversation. Only the owner of the file can read it.
 
-The key must be in another folder.
+The key must be outside the folder of the file.
 """
 
 import json
@@ -23,48 +23,46 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
-#: The first line of a file; also authenticated with the content.
+#: The first line of a file. The encryption authenticates it together with the content.
 HEADER = b"textveil-conversation 5\n"
 _OLD_HEADERS = tuple(f"textveil-conversation {version}\n".encode() for version in (1, 2, 3, 4))
-#: Maximum size of a file.
+#: Maximum size of a file in bytes.
 _MAX_BYTES = 1 << 28
-#: Size of a conversation that is encoded in one step, in characters.
+#: Maximum size, in characters, of a conversation that is encoded in one step.
 _STEP_CHARACTERS = 1 << 16
 _encode_stepped = SteppedJSONEncoder().encode
 _STAMP_BYTES = len(HEADER) + NONCE_BYTES
-#: The flags keep a pipe in place of the file from blocking the process.
+#: With these flags, opening a pipe at the path of the file does not block the process.
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _KEY_NAME = "the key of the conversation"
 
 
 def encode_content(content: Mapping[str, Any], size: int | None = None) -> bytes:
-    """Encode the content of a conversation as JSON.
-
-    Other threads can run while a long content is encoded.
+    """Encode the state of a conversation as JSON bytes, in steps, so that other threads can run in between.
 
     Args:
-        content: The content.
-        size: Approximate number of characters, if the caller knows it. A short content is encoded in one step.
+        content: The state, as values that JSON can represent.
+        size: Approximate number of characters, if the caller knows it. A short state is encoded in one step.
     """
     is_short = size is not None and size <= _STEP_CHARACTERS
     return (json.dumps(content) if is_short else _encode_stepped(content)).encode()
 
 
 def write_conversation(path: Path, key_file: str | Path, content: bytes, stamp: bytes | None) -> bytes:
-    """Write the content of a conversation to its file. See ``Conversation.save``.
+    """Encrypt the state of a conversation and write it to its file (``Conversation.save``).
 
     Args:
         path: The file.
-        key_file: The key. While it is locked, no other process writes the conversation file.
-        content: The encoded content.
-        stamp: Stamp of the file that this conversation last read or wrote; ``None`` if there is none.
+        key_file: The key. The function locks this file, so that no other process writes the conversation meanwhile.
+        content: The encoded state.
+        stamp: Stamp of the file that this conversation last read or wrote; ``None`` if there was none.
 
     Returns:
         The stamp of the new file: its first bytes, which differ after each write.
 
     Raises:
-        ConversationChanged: The path has another file: replacing it would lose a mapping. Or it is not a plain file: a
-            pipe would block the process.
+        ConversationChanged: The file at ``path`` has another stamp, so replacing the file would lose a mapping; or
+            ``path`` is not a plain file, and a pipe, for example, would block the process.
     """
     key = _read_conversation_key(path, key_file, make=True)
     with _lock_key_file(key_file):
@@ -93,9 +91,9 @@ def _refuse_special_file(path: Path) -> None:
 
 
 def _read_stamp(path: Path) -> bytes | None:
-    """Return the stamp of a file: its header and the random nonce, unique to each write.
+    """Return the stamp of a file: the header and the random nonce, which differs after each write.
 
-    The result is ``None`` if there is no readable plain file.
+    The result is ``None`` if the path has no readable plain file.
     """
     try:
         with open(os.open(path, _OPEN_FLAGS), "rb") as file:
@@ -116,7 +114,15 @@ def _lock_key_file(key_file: str | Path) -> Iterator[None]:
 
 
 def read_conversation(path: Path, key_file: str | Path) -> tuple[bytes, bytes]:
-    """Return the content of a conversation and the stamp of its file (``Conversation.load``)."""
+    """Decrypt the file of a conversation (``Conversation.load``).
+
+    Returns:
+        The encoded state of the conversation, and the stamp of the file.
+
+    Raises:
+        InputError: The file is missing, unreadable, or not a conversation of this version.
+        KeyFileError: The file was written with another key, or was changed.
+    """
     try:
         with open(os.open(path, _OPEN_FLAGS), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -135,7 +141,7 @@ def read_conversation(path: Path, key_file: str | Path) -> tuple[bytes, bytes]:
 
 
 def conversation_matches_key(path: Path, key_file: str | Path) -> bool:
-    """Return whether a conversation file was written with a key and was not changed since.
+    """Return whether a conversation file was written with a key and has not been changed since.
 
     >>> from textveil import Conversation
     >>> from textveil.conversation import conversation_matches_key

@@ -1,15 +1,15 @@
 """State that all exchanges of a conversation share, and state of one exchange.
 
-An exchange is one request and its reply. It *shares* the ``ConversationState`` of its conversation: the options, the
-key, the mapping, the sent messages, the records of replies, the counted guesses, the identifiers of calls and the lock.
-It *owns* an ``ExchangeState``: the tags of its messages, the place of its reply, the part of the reply that has
-arrived, the pairs that it may restore, the names of its tools and its counts. A *tag* is a keyed hash, here and in the
-other modules of this package. A conversation that is used without an exchange has an ``ExchangeState`` too, with
-``tags=None``: its messages are all messages of the conversation.
+An exchange is one request and its reply. All exchanges of a conversation share its ``ConversationState``: the options,
+the key, the mapping, the sent messages, the records of replies, the counted guesses, the identifiers of calls and the
+lock. Each exchange has its own ``ExchangeState``: the tags of its messages, the place of its reply, the received part
+of the reply, the surrogates that it may restore, the names of its tools and its counts. A *tag* is a keyed hash, here
+and in the other modules of this package. A conversation without an exchange also has an ``ExchangeState``. Its ``tags``
+are ``None``, which stands for all messages of the conversation.
 
-A saved file contains the shared state. Of the owned state it contains only the places of the last reply. The objects in
-these two classes do not refer to a ``Conversation``: a reference cycle would delay freeing the memory of a closed
-conversation.
+A saved file contains the shared state. Of the state of exchanges, it contains only the places of the last reply. The
+objects in these two classes do not refer to a ``Conversation``, because a reference cycle would delay the release of
+memory.
 """
 
 import json
@@ -38,15 +38,15 @@ from textveil.text.sanitizer import Sanitizer
 from textveil.text.statement import KeptWords
 from textveil.work_steps import free_in_steps
 
-#: Maximum number of stored messages of which nothing is restored, such as edited replies. They stay equal on resending;
-#: messages beyond the maximum, the oldest first, get new surrogates.
+#: Maximum number of stored unlinked messages, such as edited replies. A stored message is sent again unchanged. Beyond
+#: the maximum, the oldest messages are deleted; if one is sent again, it gets new surrogates.
 _MAX_UNLINKED_MESSAGES = 4_096
-#: Approximate JSON characters of one pair, with all other data stored for it, and of one tag.
+#: Approximate number of JSON characters of one pair of surrogate and original, including related data; also of one tag.
 _PAIR_CHARACTERS = 128
 
 
 class ExchangeHistory(NamedTuple):
-    """The messages of an exchange, so that another exchange can continue it.
+    """Record of the messages of an exchange. Another exchange that continues this one needs it (``start_exchange``).
 
     >>> from textveil import Conversation
     >>> conversation = Conversation()
@@ -58,9 +58,9 @@ class ExchangeHistory(NamedTuple):
     True
 
     Attributes:
-        tags: Keyed hashes of its messages.
-        previous: The history of the exchange before it, or ``None``.
-        place: Place of the next message.
+        tags: Keyed hashes of the messages.
+        previous: The history of the exchange that this exchange continued; ``None`` if there was none.
+        place: Position of the next message in the conversation.
     """
 
     tags: tuple[str, ...] = ()
@@ -72,23 +72,24 @@ class ConversationState:
     """State that a conversation and all its exchanges share.
 
     Args:
-        sanitizer: Supplies the bundle and the rules.
+        sanitizer: Sanitizer with the bundle and the rules.
         options: Options of the mode ``names``.
         pass_through: Types of parts, and roles, that are sent unchanged.
-        restore_tools: Names of tools whose arguments in replies are restored.
+        restore_tools: Names of tools. In replies, originals are restored in the arguments of these tools.
         restore_policy: Regions of replies in which originals are restored.
-        custom_rewrite: Rewrites each text independently, in place of the mode.
+        custom_rewrite: Function that rewrites each text independently, in place of the mode ``names``; or ``None``.
         tool_guesses: Maximum number of guesses in one call and in all calls.
 
     Attributes:
         key: Key of all tags (keyed hashes).
-        surrogate_state: The mapping, and the surrogates that are used.
-        sent_messages: For each tag of a message: the JSON that was sent, and the pairs that a reply may mention.
-        unlinked_messages: For each tag of an unlinked message: the JSON that was sent.
-        signed_items: For each tag of a restored item that a provider signed: its JSON as the provider sent it.
+        surrogate_state: The mapping from strings to surrogates, and the surrogates that are already used.
+        sent_messages: By the tag of a message: the sent JSON, and the pairs of surrogate and original in the message.
+        unlinked_messages: By the tag of an unlinked message: the sent JSON.
+        signed_items: By the tag of a restored item with a provider's signature: the JSON as the provider sent it.
         begin_hashes: Hashes of the first messages of the conversation.
-        shared_results: For each tag of a tool result: whether the result shares the mapping.
-        file_stamps: For each file that this conversation read or wrote: a stamp, which differs after each write.
+        shared_results: By the tag of a tool result: whether the result is linked, that is, shares the mapping.
+        file_stamps: By the path of a file that this conversation read or wrote: the stamp of the file, which differs
+            after each write.
     """
 
     def __init__(
@@ -138,27 +139,41 @@ class ConversationState:
         )
 
     def hash_strings(self, use: str, *parts: str) -> str:
-        """Return the tag (keyed hash) of some strings. It differs for each value of ``use``."""
+        """Return a tag (keyed hash) of strings.
+
+        Args:
+            use: Purpose of the tag. Tags of the same strings for different purposes differ.
+            parts: The strings.
+        """
         return _hash_parts(self.key, use, *parts)
 
     def hash_value(self, use: str, value: Any) -> str:
-        """Return the tag (keyed hash) of a JSON value. It also depends on ``pass_through``."""
+        """Return a tag (keyed hash) of a JSON value, its purpose ``use`` and the option ``pass_through``."""
         encoded = encode_json(value, encode_sorted_json).encode()
         return compute_tag(self.key, use, encoded, encode_json(sorted(self.pass_through)).encode()).hex()
 
     def store_unlinked(self, message_tag: str, written: str) -> None:
-        """Store the JSON of an unlinked message that was sent."""
+        """Store the JSON of an unlinked message, so that the message can be sent again unchanged.
+
+        Args:
+            message_tag: Tag of the message.
+            written: The sent JSON.
+        """
         self.unlinked_messages[message_tag] = written
         if len(self.unlinked_messages) > _MAX_UNLINKED_MESSAGES:
             del self.unlinked_messages[next(iter(self.unlinked_messages))]
 
     def find_signed_item(self, item: Any) -> Any:
-        """Return a signed item as its provider sent it; ``None`` for any other item."""
+        """Return the form in which a provider sent a signed item; ``None`` if the item is not a signed item.
+
+        Args:
+            item: A part of a message, as the client received it after restoring.
+        """
         encoded = self.signed_items.get(self.hash_value("signed", item))
         return None if encoded is None else json.loads(encoded)
 
     def get_pairs(self, message_tag: str) -> list[SurrogatePair]:
-        """Return the pairs of surrogate and original of a sent message, or those that restored a reply."""
+        """Return the pairs of surrogate and original in a sent message, or in a reply that was sent again."""
         if message_tag in self.sent_messages:
             return self.sent_messages[message_tag][1]
         return self.reply_records.get_pairs(message_tag)
@@ -176,7 +191,10 @@ class ConversationState:
         )
 
     def free_memory(self) -> None:
-        """Empty the mapping and the sent messages in steps. Nobody may use the conversation afterward."""
+        """Free the memory of the mapping and the sent messages in small steps.
+
+        The conversation cannot be used afterward.
+        """
         self.surrogate_state.free_memory()
         free_in_steps(
             *(pairs for _, pairs in self.sent_messages.values()),
@@ -207,7 +225,7 @@ class ConversationState:
         }
 
     def restore_state(self, state: Mapping[str, Any]) -> None:
-        """Continue from an exported state, with the options that the constructor received."""
+        """Replace the state by an exported one. The options of the constructor stay in effect."""
         self._use_key(bytes.fromhex(state["key"]))
         self.surrogate_state.restore_state(state["surrogates"])
         for message_tag, (written, pairs) in state["sent_messages"].items():
@@ -220,27 +238,32 @@ class ConversationState:
 
 
 class ExchangeState:
-    """State that one exchange owns.
+    """State of one exchange, that is, of one request and its reply.
+
+    A place is a position in the conversation, identified by all messages before it. A pair is a surrogate and its
+    original.
 
     Args:
-        tags: Tags of the messages of the exchanges that it continues; ``None`` for all messages of the conversation.
-        previous: History of the exchange that it continues, if there is one.
+        tags: Tags of the messages of the exchanges that this exchange continues; ``None`` for all messages of the
+            conversation.
+        previous: History of the exchange that this exchange continues; ``None`` if there is none.
         tool_names: Names of tools that the user declared.
 
     Attributes:
-        tags: The argument ``tags``, then the tags of its own messages; or ``None``.
-        origin: Place of its first message.
-        message_pairs: Pairs of the message that is being rewritten.
-        kept_words: Number of kept words, and of replaced words on no list, in the texts that it was the first to send.
-        unshared_results: Number of its tool results that were sent unlinked.
-        counted_calls: Hashes of the arguments of calls whose strings are counted.
-        reply_start: Place of the first message of its reply.
-        unit_place: Place of the message of the reply that is arriving.
-        next_place: Place of the message after that one.
+        tags: The argument ``tags``, followed by the tags of the messages of this exchange; or ``None``.
+        origin: Place of the first message of the request.
+        message_pairs: Pairs of the message that is currently rewritten.
+        kept_words: Number of kept words, and number of replaced words that are on no list. Texts that an earlier
+            exchange sent do not count.
+        unshared_results: Number of tool results that were sent unlinked.
+        counted_calls: Hashes of the arguments of calls whose guesses were counted.
+        reply_start: Place of the first message of the reply.
+        unit_place: Place of the message of the reply that currently arrives.
+        next_place: Place after that message.
         reply_owner: An object that is the same for all parts of one reply.
-        reply_fields: The model's own text that has arrived so far for the message at ``unit_place``.
-        reply_pairs: The pairs that restored this text.
-        restored_values: Restored texts and values that are not in a record yet, with their pairs.
+        reply_fields: Text of the model that has arrived so far for the message at ``unit_place``.
+        reply_pairs: Pairs that were used to restore this text.
+        restored_values: Restored texts and values that are not yet recorded, with the pairs that were used.
     """
 
     def __init__(
@@ -261,7 +284,12 @@ class ExchangeState:
 
     @classmethod
     def continue_history(cls, previous: ExchangeHistory | None, tool_names: frozenset[str]) -> "ExchangeState":
-        """Create the state of a new exchange, which may continue another one."""
+        """Create the state of a new exchange.
+
+        Args:
+            previous: History of the exchange that the new one continues; ``None`` if there is none.
+            tool_names: Names of tools that the user declared.
+        """
         return cls(dict.fromkeys(_iterate_tags(previous)), previous, tool_names)
 
     def expect_reply(self, place: ConversationPlace) -> None:
@@ -275,12 +303,15 @@ class ExchangeState:
         self.restored_values: list[tuple[str, list[SurrogatePair]]] = []
 
     def make_history(self, shared: ConversationState) -> ExchangeHistory:
-        """Return the messages of this exchange, linked to the history that this exchange continues."""
+        """Return a record of the messages of this exchange and of the exchanges that it continues."""
         tags = tuple(islice(self._get_tags(shared), self._previous_count, None))
         return ExchangeHistory(tags, self._previous, self.next_place)
 
     def get_restorer(self, shared: ConversationState) -> Restorer:
-        """Return the restorer for all messages so far; each call adds the messages since the last."""
+        """Return the object that restores surrogates of all messages of this exchange so far.
+
+        Each call adds the messages since the last call to the same object.
+        """
         tags = self._get_tags(shared)
         if self._restorer is None:
             self._restorer = Restorer(rules=shared.plan.lists.rules.replies)
@@ -291,24 +322,24 @@ class ExchangeState:
         return self._restorer
 
     def find_sent_numbers(self, shared: ConversationState) -> set[str]:
-        """Return the numbers in all sent messages."""
+        """Return the numbers in all sent messages, as strings."""
         with shared.lock:
             tags = [*self._get_tags(shared)]
             sent = [shared.sent_messages[tag][0] for tag in tags if tag in shared.sent_messages]
         return set().union(*map(find_numbers, sent))
 
     def free_memory(self) -> None:
-        """Empty the tags and the restorer in steps. Nobody may use the exchange afterward."""
+        """Free the memory of the exchange in small steps. The exchange cannot be used afterward."""
         if self._restorer is not None:
             self._restorer.free_memory()
         free_in_steps(self.tags)
 
     def export_state(self) -> dict[str, Any]:
-        """Return the places of the last reply as plain values for JSON. Other state is not saved."""
+        """Return the places of the last reply as plain values for JSON. No other state of an exchange is saved."""
         return {"reply_start": self.reply_start, "next_place": self.next_place}
 
     def restore_state(self, state: Mapping[str, Any]) -> None:
-        """Continue after the reply at the exported places."""
+        """Set the places of the last reply from an exported state."""
         self.expect_reply(_parse_place(state["reply_start"]))
         self.next_place = _parse_place(state["next_place"])
 
@@ -317,15 +348,20 @@ class ExchangeState:
 
 
 def check_stored_options(options: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Compare the options of a call with those of a stored conversation; return the options that are not stored.
+    """Check the options with which a caller loads a stored conversation.
+
+    The options ``facts``, ``patterns`` and ``known`` are part of the stored conversation. If the caller passes one of
+    them, its value must equal the stored value.
 
     Args:
-        options: Options of the call. ``facts``, ``patterns`` and ``known`` may have values that the conversation must
-            have.
-        stored: Options of the conversation.
+        options: Options of the caller.
+        stored: Options in the stored conversation.
+
+    Returns:
+        The options of the caller without ``facts``, ``patterns`` and ``known``.
 
     Raises:
-        OptionError: The conversation has other values of ``facts``, ``patterns`` or ``known``.
+        OptionError: The stored conversation has another value of ``facts``, ``patterns`` or ``known``.
     """
     if options.get("facts") not in (None, stored["facts"]):
         value = stored["facts"]
@@ -338,7 +374,7 @@ def check_stored_options(options: Mapping[str, Any], stored: Mapping[str, Any]) 
 
 
 def _list_entries(value: Any) -> Iterator[Any]:
-    """Yield the entries of a list in order of their spelling, or the pairs of a mapping in their own order."""
+    """Yield the entries of a list in sorted order, or the pairs of key and value of a mapping in the given order."""
     yield from map(list, value.items()) if isinstance(value, Mapping) else sorted(value)
 
 

@@ -1,7 +1,8 @@
-"""Sanitizing of text: tokenization, mechanisms, privacy statements and restoring.
+"""Public API of text sanitizing: the ``Sanitizer``, its results, privacy statements and levels.
 
-The names of ``__all__`` are imported lazily, at first access. ``textveil.text.segmentation`` tokenizes texts.
-``textveil.text.restore`` restores a reply to a sanitized text.
+The names of ``__all__`` are imported at first access, so that an import of this package is fast. Two submodules are
+imported by their own names: ``textveil.text.segmentation`` splits texts into tokens, and ``textveil.text.restore`` puts
+the original words back into a reply to a sanitized text.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Detection of scripts, frames, event handlers and addresses that run code, in any spelling."""
+"""Detection of text that a browser may run: scripts, frames, event handlers and addresses with code."""
 
 import re
 
@@ -36,8 +36,8 @@ class ActiveContentDetector:
     """Detector of active content in a text that arrives in parts.
 
     Active content is ``<script``, ``<style``, ``<iframe``, attributes ``on...=``, and the schemes ``javascript:``,
-    ``vbscript:`` and ``data:`` before a media type. It is detected in any case, and also with control characters,
-    zero-width characters, backslashes or character references inside.
+    ``vbscript:`` and ``data:`` before a media type. It is detected in any case, and also if control characters,
+    zero-width characters, backslashes or character references are between its letters.
 
     Attributes:
         detected: Whether the text so far contains active content.
@@ -73,7 +73,11 @@ class ActiveContentDetector:
         return self.detected
 
     def _has_scheme(self, dense: str) -> bool:
-        """Return whether an address may begin with a scheme such as ``javascript:`` that has a space after it."""
+        """Return whether a scheme with a space after it, such as ``javascript: ``, may begin an address.
+
+        Args:
+            dense: Text in lower case, without characters that browsers ignore.
+        """
         schemes = _SCHEME_AS_TEXT.finditer(dense)
         return any(_BEFORE_TEXT.search(self._before + dense[: match.start()]) is None for match in schemes)
 

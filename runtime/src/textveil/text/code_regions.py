@@ -1,7 +1,8 @@
 """Regions of code in a reply: fenced blocks, and inline code between backticks.
 
 A *reader* is a program that displays Markdown, for example a chat client. Readers end code at different marks. A region
-is *uncertain* if some readers do not treat it as code.
+of code is *uncertain* if some readers do not treat it as code. A *hazard* is markup in the code that such readers would
+act on.
 """
 
 import re
@@ -40,7 +41,12 @@ _INFO_WORD = re.compile(r"[a-z0-9]+")
 
 
 def resolve_runs(state: RegionState, character: str) -> None:
-    """End a run of backticks or tildes at the first other character, and decide on its meaning."""
+    """Decide whether consecutive backticks or tildes open or close code, once another character follows them.
+
+    Args:
+        state: State of the region scanner.
+        character: The next character.
+    """
     if state.tildes and character != "~":
         count, state.tildes = state.tildes, 0
         if count >= FENCE_LENGTH:
@@ -85,7 +91,10 @@ def _open_fence(state: RegionState, mark: str, count: int) -> None:
 
 
 def _close_code(state: RegionState, frame: OpenRegion) -> None:
-    """Close a region of code. If it may open another region for some reader, no later text counts as prose."""
+    """Close a region of code.
+
+    If some Markdown viewers would see another region begin in the code, all following text counts as code.
+    """
     state.pop()
     # For a reader that does not support fences, a link or tag inside the fence continues after it.
     goes_on = frame.kind == FENCE and (frame.depth or frame.quote or frame.tag in ("'", '"'))
@@ -99,16 +108,17 @@ def _close_code(state: RegionState, frame: OpenRegion) -> None:
 
 
 def _close_fence(state: RegionState, frame: OpenRegion) -> None:
-    """Close a fenced block. Python-Markdown needs two equal marks without indentation."""
+    """Close a fenced block. For Python-Markdown both marks must have the same length and no indentation."""
     exact = frame.opening and frame.closing == frame.count
     frame.torn = frame.torn or exact != frame.exact
     _close_code(state, frame)
 
 
 def _note_hazard(state: RegionState, frame: OpenRegion, character: str) -> None:
-    """Record a hazard: markup, a command or a link inside code, which a reader interprets that sees no code there.
+    """Process a character of code, and record markup, commands and links in the code.
 
-    After the start of such a region, no later code counts as certain.
+    A Markdown viewer that does not treat the text as code would act on them. After the start of such markup, the rest
+    of the region does not count as code if some viewers do not treat it as code.
     """
     last = state.last
     if frame.tag:
@@ -132,7 +142,7 @@ def _note_hazard(state: RegionState, frame: OpenRegion, character: str) -> None:
 
 
 def _read_tag_in_code(state: RegionState, frame: OpenRegion, character: str) -> None:
-    """Read a character of a tag inside code. The tag is a hazard if readers end it in two ways."""
+    """Process a character of an HTML tag in code, and record a hazard if viewers disagree on its end."""
     part = frame.tag
     if character in "<`" or (character == ">" and state.phase == START):  # the mark of a quotation
         frame.hazard = True
@@ -156,7 +166,7 @@ def _read_tag_in_code(state: RegionState, frame: OpenRegion, character: str) -> 
 
 
 def read_fence(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> Region:
-    """Read a character of a fenced block of code, and return its region."""
+    """Process a character of a fenced block of code, and return the region of this character."""
     _note_hazard(state, frame, character)
     if not frame.started:  # the line that opens it
         if character == "\n":
@@ -193,18 +203,21 @@ def read_fence(state: RegionState, frame: OpenRegion, character: str, at_start: 
 
 
 def _may_be_picture(info: str) -> bool:
-    """Return whether a reader may display a fence with this info string as a picture.
+    """Return whether a Markdown viewer may display a fenced block as a picture.
 
-    An entity or a backslash may represent other characters, and only the beginning of a long string is available.
+    Args:
+        info: The text after the opening marks, such as ``mermaid``. The result is true for an unclear text: with an
+            entity, with a backslash, or too long.
     """
     words = _INFO_WORD.findall(info.lower())
     return "&" in info or "\\" in info or len(info) > MAX_NAME_LENGTH or not _PICTURE_LANGUAGES.isdisjoint(words)
 
 
 def _follow_link_in_fence(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> None:
-    """Read a character of a link or definition inside a fence, which only a reader without fences interprets.
+    """Process a character of a link in a fenced block, for Markdown viewers without fenced blocks.
 
-    ``frame.depth`` and ``frame.quote`` are set while the link or definition is open.
+    While a link is open, ``frame.depth`` is positive. While the definition of a link is open, ``frame.quote`` is not
+    empty.
     """
     if state.last == "]" and character == "(":
         frame.depth = 1
@@ -217,7 +230,7 @@ def _follow_link_in_fence(state: RegionState, frame: OpenRegion, character: str,
 
 
 def read_inline(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> Region:
-    """Read a character of inline code, and return its region."""
+    """Process a character of inline code, and return the region of this character."""
     if (at_start and character not in LETTERS and character < "\x80") or (character == ">" and state.phase == START):
         frame.torn = frame.torn or "\n" in frame.info  # for some readers this line begins another block
     if character == "\n":
@@ -240,7 +253,7 @@ def read_inline(state: RegionState, frame: OpenRegion, character: str, at_start:
 
 
 def count_tilde(state: RegionState) -> None:
-    """Count a tilde of a run that may open a fence."""
+    """Count one of several consecutive tildes, which may open a fenced block."""
     if not state.tildes:
         state.run_column = state.column - 1
     state.tildes += 1

@@ -1,4 +1,4 @@
-"""Explained previews: each piece of a text with its position and the reason for its treatment."""
+"""Explained previews: each part of a text with its position and the reason for its treatment."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ FUNCTION_WORD = "function-word"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedPiece:
-    """A piece of a text in an explained preview.
+    """A part of a text in an explained preview: a token or a gap.
 
     >>> from textveil import Sanitizer
     >>> for piece in Sanitizer.load().preview("Call Anna Novak.", explain=True, protect="names"):
@@ -20,12 +20,12 @@ class ExplainedPiece:
     15|16|.|gap|
 
     Attributes:
-        text: The piece.
-        state: Its treatment, as in ``Sanitizer.preview``.
+        text: The characters of the part.
+        state: The treatment of the part, as in ``Sanitizer.preview``.
         start: Index of its first character in the text, in code points.
         end: Index after its last character.
-        reason: The list or rule that decides the treatment. Empty for gaps, and for all but function words in the modes
-            ``words`` and ``all``.
+        reason: The list or rule that decides the treatment. It is empty for gaps. In the modes ``words`` and ``all``
+            only function words have a reason.
     """
 
     text: str
@@ -36,10 +36,13 @@ class ExplainedPiece:
 
 
 def explain_function_words(pieces: Iterable[tuple[str, str]]) -> Iterator[ExplainedPiece]:
-    """Yield the pieces of a preview of the modes ``words`` and ``all`` with their positions and reasons.
+    """Add positions and reasons to a preview of the modes ``words`` and ``all``.
 
     Args:
-        pieces: Each piece with its treatment.
+        pieces: Pairs of a part of the text and its treatment, in order.
+
+    Yields:
+        An ``ExplainedPiece`` for each pair.
     """
     start = 0
     for text, state in pieces:

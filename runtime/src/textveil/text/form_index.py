@@ -30,7 +30,7 @@ NEEDS_MORE: FormMatch = None, 0, None
 
 
 class FormIndex:
-    """Index of all forms of all surrogates.
+    """Index of the forms of all surrogates: the spellings that a reply may use for them, such as plurals.
 
     Args:
         forms: Forms by their folded text; ``None`` for a text that has several originals.
@@ -41,7 +41,7 @@ class FormIndex:
         forms: The argument ``forms``.
         rules: The argument ``rules``.
         quotations: Index of the texts around the surrogates of ``quoted_pairs``.
-        has_numbers: Whether some surrogates are numbers that replace other numbers.
+        has_numbers: Whether some surrogates are numbers whose originals are numbers too.
     """
 
     def __init__(
@@ -71,17 +71,20 @@ class FormIndex:
 
     @cached_property
     def without_quotations(self) -> "FormIndex":
-        """The same index without ``quoted_pairs``, which never restores a surrogate of one letter."""
+        """Copy of this index without ``quoted_pairs``, which never restores a surrogate of a single letter."""
         index = copy(self)
         index.quotations = QuotationIndex(())
         return index
 
     def free_memory(self) -> None:
-        """Empty the index in steps. Nobody may use it afterward."""
+        """Delete the content of the index step by step, so that other threads can run in between.
+
+        No thread may use the index afterward.
+        """
         free_in_steps(self.forms, self._forms_by_prefix, self._prefixes)
 
     def may_begin(self, text: str, index: int) -> bool:
-        """Return whether a form may begin at position ``index`` of ``text``."""
+        """Return whether a form of a surrogate may begin at position ``index``, by its first characters."""
         prefix = text[index : index + _PREFIX_LENGTH]
         if _WORD.fullmatch(prefix) is None:
             return fold_text(text[index]) in self._prefixes
@@ -89,7 +92,7 @@ class FormIndex:
         return prefix in self._prefixes or not self.quotations.short_joined.isdisjoint((prefix[:1], prefix[:2]))
 
     def is_prefix(self, text: str) -> bool:
-        """Return whether some form begins with ``text``."""
+        """Return whether at least one form of a surrogate begins with ``text``, which must be folded."""
         if len(text) <= _PREFIX_LENGTH:  # most calls; a set of longer prefixes costs more than it saves
             return text in self._prefixes
         candidates = self._forms_by_prefix.get(text[:_PREFIX_LENGTH], ())
@@ -99,7 +102,7 @@ class FormIndex:
         return at < len(candidates) and candidates[at].startswith(text)
 
     def find_longest_form(self, text: str, index: int, *, is_final: bool, is_cut: bool) -> FormMatch | None:
-        """Return the longest form that begins at ``index`` and ends at the end of a word.
+        """Find the longest form of a surrogate that begins at ``index`` and ends at the end of a word.
 
         Args:
             text: A part of the reply.
@@ -108,7 +111,8 @@ class FormIndex:
             is_cut: Whether the reply has characters before the text.
 
         Returns:
-            The form with its end; ``None`` if none matches; ``NEEDS_MORE`` if the decision needs more of the reply.
+            The form with its end. ``None`` if no form matches. ``NEEDS_MORE`` if the decision depends on characters of
+            the reply that are not available yet.
         """
         begins, forms = self.is_prefix, self.forms
         read, blanks, at, found = "", 0, index, []
@@ -160,14 +164,22 @@ class FormIndex:
 
 
 def _precedes_word(text: str, index: int, end: int) -> bool:
-    """Return whether the apostrophe at the end of a form is a genitive (``Hans' Antrag``), not a quotation mark."""
+    """Return whether the apostrophe at the end of a form marks a genitive, as in ``Hans' Antrag``.
+
+    Otherwise the apostrophe may be a quotation mark.
+
+    Args:
+        text: A part of the reply.
+        index: Start of the form.
+        end: End of the form, after the apostrophe.
+    """
     return text[end : end + 1].isspace() and text[end + 1 : end + 2].isalpha() and text[index - 1 : index] not in _MARKS
 
 
 def _replaces_number(pair: SurrogatePair) -> bool:
-    """Return whether a pair replaces a number by another one.
+    """Return whether both the surrogate and the original of a pair contain digits.
 
-    Only ASCII digits count: they are the same in all versions of Unicode.
+    Only ASCII digits count: they are the same in all versions of Unicode. Tags do not count.
     """
     is_tag = pair.output.startswith("[")
     return not is_tag and all(_DIGIT.search(text) is not None for text in (pair.output, pair.original))

@@ -1,7 +1,7 @@
-"""Privacy guarantees per randomized token. Their sentences are in ``data/statements.json``.
+"""Privacy guarantees of the mechanisms, per randomized token, in figures and sentences.
 
 SanText and FBDD give metric differential privacy. The staircase mechanism and randomized response give pure local
-differential privacy (LDP).
+differential privacy (LDP). The sentences are in ``data/statements.json``.
 """
 
 import math
@@ -14,7 +14,7 @@ from textveil.lazy import STATEMENTS, load_data
 from textveil.release import UNBOUNDED_SPEND, PerDistance, PerToken, PrivacyLoss, Spend, compute_largest_odds, round_up
 from textveil.text.statement import CERTIFIED, PURE_LDP, PrivacyTerms
 
-#: What a certified epsilon relies on: a bundle or signer that the caller specified, or only the bundle's own claim.
+#: Notes on a certified epsilon: the caller specified the bundle or its signer; or the epsilon is only a claim.
 EXPECTED_BUNDLE, NOT_RECOMPUTED = "of the expected bundle", "certificate not recomputed"
 _TEXTS, _TOKEN_TEXTS = load_data(STATEMENTS)["words"], load_data(STATEMENTS)["tokens"]
 _ORDER_PHRASE: str = load_data(STATEMENTS)["revealed_parts"]["order"]
@@ -27,9 +27,10 @@ CONSISTENT_NOTION: str = _TEXTS["guarantee_consistent"]
 class TokenGuarantee:
     """Guarantee of SanText, SanText+, FBDD and randomized response for each token.
 
-    For two tokens at the scaled distance ``d``, the odds of any output differ by a factor of at most ``exp`` of
-    ``epsilon * d + epsilon_0 + rounding_slack`` (``epsilon`` alone for pure LDP). An output word outside SanText+'s
-    sensitive set is an exception: it reveals its input by design.
+    For metric differential privacy, the odds of any output for two tokens at the scaled distance ``d`` differ by a
+    factor of at most ``exp(epsilon * d + epsilon_0 + rounding_slack)``. For pure LDP the factor is at most
+    ``exp(epsilon)``. SanText+ has an exception: an output word that is not on its list of sensitive words reveals its
+    input by design.
 
     Attributes:
         epsilon: Loss per token; per unit of scaled distance for metric differential privacy.
@@ -37,7 +38,8 @@ class TokenGuarantee:
         rounding_slack: Additional loss per token, at any distance, from rounding to integers. 0 for ``fbdd``, for whose
             floating-point rounding no bound is claimed.
         epsilon_0: Additional loss per token if one of the two words is common (SanText+, UMLDP), else 0.
-        replacement_probability: SanText+'s ``p``, the probability that a common word is replaced, or ``None``.
+        replacement_probability: The parameter ``p`` of SanText+: the probability that a common word is replaced; else
+            ``None``.
         pure_level: Loss per token for any two words, rounded up. ``None`` if it is infinite (``santext+``) or not
             proven (``fbdd``).
         pinned: Whether the caller specified the bundle's content hash or its signer. If not, a certified epsilon is
@@ -54,26 +56,26 @@ class TokenGuarantee:
 
     @property
     def certificate_basis(self) -> str | None:
-        """What a certified epsilon relies on; ``None`` for other kinds of epsilon."""
+        """For a certified epsilon, ``EXPECTED_BUNDLE`` or ``NOT_RECOMPUTED``; ``None`` for other epsilons."""
         if self.epsilon_kind != CERTIFIED:
             return None
         return EXPECTED_BUNDLE if self.pinned else NOT_RECOMPUTED
 
     @property
     def constant_loss(self) -> float:
-        """Additional loss per token at any distance."""
+        """Additional privacy loss per token that does not depend on the distance of the words."""
         return self.epsilon_0 + self.rounding_slack
 
     @property
     def losses(self) -> tuple[PrivacyLoss, ...]:
-        """The losses of one token: ``epsilon`` by its kind, and the constant loss at any distance."""
+        """The privacy losses of one token: ``epsilon``, and the loss that does not depend on the distance."""
         if self.epsilon_kind == PURE_LDP:
             return (PerToken(Decimal(self.epsilon)),)
         constant = Decimal(self.epsilon_0) + Decimal(self.rounding_slack)
         return (PerDistance(Decimal(self.epsilon)), *([PerToken(constant)] if constant else []))
 
     def compute_spend(self, tokens: int) -> Spend:
-        """Return the spend of ``tokens`` tokens: without a bound for SanText+ and FBDD."""
+        """Return what ``tokens`` tokens spend in the privacy ledger; it is unbounded for SanText+ and FBDD."""
         return UNBOUNDED_SPEND if self.pure_level is None else Spend.from_loss(PerToken(self.pure_level), tokens)
 
     def name_privacy_unit(self, terms: PrivacyTerms) -> str:
@@ -92,7 +94,7 @@ class TokenGuarantee:
         }
 
     def list_totals(self, tokens: int, randomized_words: int) -> dict[str, Any]:
-        """Return the tokens and summed losses of a document (``PrivacyGuarantee.list_totals``)."""
+        """Return the number of tokens and the summed losses of a document (``PrivacyGuarantee.list_totals``)."""
         return {
             "tokens": tokens,
             "epsilon_text": tokens * self.epsilon,
@@ -100,7 +102,7 @@ class TokenGuarantee:
         }
 
     def list_unprotected(self, terms: PrivacyTerms) -> tuple[str, ...]:
-        """Return sentences on unprotected information (``PrivacyGuarantee.list_unprotected``)."""
+        """Return sentences about unprotected information (``PrivacyGuarantee.list_unprotected``)."""
         revealed: list[str] = list(_TOKEN_TEXTS["not_protected"])
         if not terms.sanitize_punctuation:
             revealed += _TOKEN_TEXTS["not_protected_gaps"]
@@ -146,7 +148,7 @@ class TokenGuarantee:
 
     @property
     def _loss_text(self) -> str:
-        """Loss of one token as text; ``d`` denotes the scaled distance of two words."""
+        """The privacy loss of one token as text. In it, ``d`` is the scaled distance of two words."""
         distance = "" if self.epsilon_kind == PURE_LDP else " d"
         constant = f" + {_format_rounded_up(self.constant_loss, 3)}" if self.constant_loss else ""
         return f"epsilon {self.epsilon:g}{distance}{constant}"
@@ -170,8 +172,9 @@ class StaircaseGuarantee:
         epsilon: Epsilon per randomized word (``L`` in the proof).
         share: Fraction of the outputs, by base weight, that get the higher probability, as stored in the bundle (``h``
             in the proof).
-        near: Probability that the output is in the word's neighborhood, rounded up (``p_near``). If outputs depend on
-            the case in which they are written, the larger of two values; the same holds for ``guess_gain``.
+        near: Probability that the output is one of the word's neighbors, rounded up (``p_near``). The possible outputs
+            can depend on the case in which they are written. Then this is the larger one of two values, and so is
+            ``guess_gain``.
         guess_gain: Largest average factor by which the probability of a correct guess grows, rounded up (``C``).
     """
 
@@ -182,7 +185,7 @@ class StaircaseGuarantee:
 
     @property
     def epsilon_kind(self) -> str:
-        """Kind of the epsilon (``PrivacyGuarantee.epsilon_kind``)."""
+        """``PURE_LDP``, the kind of the epsilon (``PrivacyGuarantee.epsilon_kind``)."""
         return PURE_LDP
 
     @property
@@ -196,7 +199,7 @@ class StaircaseGuarantee:
         return compute_largest_odds(self.epsilon)
 
     def compute_spend(self, tokens: int) -> Spend:
-        """Return the spend: ``epsilon`` per word (with ``consistent``, per distinct word)."""
+        """Return the spend of ``tokens`` words. With ``consistent``, each distinct word counts once."""
         return Spend.from_loss(PerToken(self.epsilon), tokens)
 
     def name_privacy_unit(self, terms: PrivacyTerms) -> str:
@@ -219,11 +222,11 @@ class StaircaseGuarantee:
         }
 
     def list_totals(self, tokens: int, randomized_words: int) -> dict[str, Any]:
-        """Return the words and summed epsilon of a document (``PrivacyGuarantee.list_totals``)."""
+        """Return the number of words and the summed epsilon of a document (``PrivacyGuarantee.list_totals``)."""
         return {"randomized_words": tokens, "epsilon_text": float(tokens * self.epsilon)}
 
     def list_unprotected(self, terms: PrivacyTerms) -> tuple[str, ...]:
-        """Return sentences on unprotected information (``PrivacyGuarantee.list_unprotected``)."""
+        """Return sentences about unprotected information (``PrivacyGuarantee.list_unprotected``)."""
         revealed = ", ".join(terms.revealed_parts)
         *items, last = (item.format(revealed=revealed) for item in _TEXTS["not_protected"])
         if terms.protect == "words":
@@ -252,7 +255,7 @@ class StaircaseGuarantee:
 
 
 def round_guess_gain(exact: float) -> float:
-    """Return a guess gain rounded up to one decimal."""
+    """Round up the factor by which an attacker's guess improves, to one decimal."""
     return round_up(exact * (1 + 1e-12), 1)
 
 

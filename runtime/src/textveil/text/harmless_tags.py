@@ -1,6 +1,6 @@
-"""Classification of HTML tags in a reply by name: harmless tags, and tags that may act.
+"""Classification of HTML tags in a reply by their names: harmless tags, and tags with an effect.
 
-A harmless tag has no effect on the text after it, for any reader (any program that displays the reply).
+A harmless tag has no effect on the text after it in any program that displays the reply.
 """
 
 import re
@@ -36,7 +36,7 @@ MAX_TAG_LENGTH = 64
 def is_harmless_tag(tag: str) -> bool:
     """Return whether a tag has no effect on the text after it in any program that displays the reply.
 
-    Words after the name are attributes without values, which are harmless too.
+    The tag may have attributes without values: ``<first name>`` is harmless.
 
     Args:
         tag: The tag without angle brackets.
@@ -46,16 +46,28 @@ def is_harmless_tag(tag: str) -> bool:
 
 
 def is_bare_tag(tag: str) -> bool:
-    """Return whether ``tag`` is harmless and consists of its name only."""
+    """Return whether a tag is harmless and has no attributes.
+
+    Args:
+        tag: The tag without angle brackets.
+    """
     return is_harmless_tag(tag) and _NAME.fullmatch(tag.lower()) is not None
 
 
 def consumes_text(name: str) -> bool:
-    """Return whether a reader may treat the text after a tag of this name as non-text."""
+    """Return whether a program may treat the text after a tag as code or raw text, as after ``<script>``.
+
+    Args:
+        name: The name of the tag, with or without a slash.
+    """
     return name.lower().strip("/") in _RAW_TEXT_TAGS
 
 
 def begins_block(tag: str) -> bool:
-    """Return whether some readers treat text after ``tag`` as HTML, even beyond its paragraph."""
+    """Return whether some programs treat the text after a tag as HTML, even beyond the end of its paragraph.
+
+    Args:
+        tag: The tag without angle brackets.
+    """
     match = _PLACEHOLDER.fullmatch(tag.lower())
     return match is None or match[1] in _BLOCK_TAGS

@@ -1,4 +1,4 @@
-"""Split identifiers such as ``customer_id`` and ``getUserName`` into words.
+"""Split identifiers of source code, such as ``customer_id`` and ``getUserName``, into words.
 
 The rule is in docs/names-rule.md, "Identifiers".
 """
@@ -27,5 +27,5 @@ def split_identifier(identifier: str) -> list[str]:
 
 
 def iterate_identifier_words(identifier: str) -> Iterator[tuple[int, int]]:
-    """Yield the first index of each word of ``split_identifier``, and the index after its last character."""
+    """Yield the start and the end index of each word that ``split_identifier`` returns."""
     yield from (match.span() for match in _WORD.finditer(identifier))

@@ -1,7 +1,8 @@
 """Forms in which a reply may write a surrogate, and the original in the same form.
 
-Forms are plurals, grouped digits, telephone numbers, dates in five notations, initials of a person, tags in other
-brackets, and inflections and elisions of a language pack. The name of a form is its *notation*.
+A form is, for example, the plural of the surrogate, its digits in groups, a date in another order, or a person's first
+name as an initial. Language packs add inflections and elisions. The name of a form, such as ``plural``, is its
+*notation*.
 """
 
 import re
@@ -38,9 +39,9 @@ _MIN_NAME_WORDS = 2
 _TAG = re.compile(r"\[([\w-]+) (\d+)\]")
 _TAG_NOTATIONS = ("[{}{}]", "[{}_{}]", "[{}-{}]", "({} {})", "({}{})", "({}_{})", "{{{} {}}}", "{{{}{}}}", "{{{}_{}}}")
 TAG, BARE_TAG = "tag", "bare tag"
-#: Beginnings of the notations of a language: the name of an inflection follows, or what replaces the word before.
+#: Prefixes of notations. The name of the inflection follows, or the text that replaces the word before the surrogate.
 _INFLECTION, _ELISION = "inflection ", "elision "
-#: Notations of a person with initials (``_write_initials``).
+#: Notations of a person's name with initials (``_write_initials``).
 _INITIALS_NOTATIONS = frozenset((
     "initial", "initial without dot", "initials", "initials without blanks", "initial last", "initial after Dear",
     "initial after Hi",
@@ -57,12 +58,12 @@ class SurrogatePair(NamedTuple):
     Attributes:
         output: The surrogate as spelled; in lower case if its case carries no information.
         original: The original text.
-        lead: Number of characters at the start of ``output`` that the original replaces. The rest is context, and
-            stays. 0 means all characters.
-        weak: Whether the surrogate is so short that it may also be a word of the reply itself. Then only context shows
-            which it is.
-        before: Word or sign, in look-up form, that must precede a weak surrogate; empty if none must. If ``after`` is
-            given, the text before the surrogate in the sanitized text.
+        lead: Number of characters at the start of ``output`` that the original replaces. The rest of ``output`` is
+            context, and remains. 0 means that the original replaces all characters.
+        weak: Whether the surrogate is so short that it may also be a word of the reply itself. Then it is restored only
+            in its context.
+        before: Lookup key of the word or sign that must precede a weak surrogate; empty if any word may precede it. In
+            a pair with ``after``: the text before the surrogate in the sanitized text.
         after: The text after the surrogate in the sanitized text. The pair applies only where a reply repeats the text
             around the surrogate (see ``textveil.text.quotations``). ``None`` for pairs that apply at any position.
     """
@@ -80,7 +81,7 @@ SurrogateForm = tuple[SurrogatePair, str]
 
 
 def inflect_original(form: SurrogateForm, written: str, rules: ReplyRules = NO_REPLY_RULES) -> str:
-    """Return the original as a reply should contain it in place of a form of its surrogate.
+    """Return the original in the form in which the reply has its surrogate.
 
     Example: for the surrogate ``clinic`` of ``hospital``, the form ``Clinics`` gives ``Hospitals``.
 
@@ -114,10 +115,9 @@ def inflect_original(form: SurrogateForm, written: str, rules: ReplyRules = NO_R
 
 
 def fold_text(text: str) -> str:
-    """Return ``text`` in the form in which replies are searched.
+    """Return ``text`` in the form in which replies are searched: case folded, in NFKD, with plain apostrophes.
 
-    It is case folded, in NFKD, with plain apostrophes. The length may change: a caller that needs positions folds one
-    character at a time.
+    The result may have another length. A caller that needs positions must fold one character at a time.
     """
     if text.isascii():
         return text.lower()
@@ -125,7 +125,9 @@ def fold_text(text: str) -> str:
 
 
 def split_elision(written: str) -> tuple[str, str]:
-    """Split an elided form into the word before the surrogate, with its blank or apostrophe, and the surrogate.
+    """Split an elided form into the word before the surrogate, and the surrogate.
+
+    The word keeps its blank or apostrophe.
 
     >>> split_elision("de Keller"), split_elision("d'Anna")
     (('de ', 'Keller'), ("d'", 'Anna'))
@@ -135,24 +137,26 @@ def split_elision(written: str) -> tuple[str, str]:
 
 
 def is_inflection(form: SurrogateForm) -> bool:
-    """Return whether a form is an inflection of a language pack."""
+    """Return whether a form is an inflection by the rules of a language pack."""
     return form[1].startswith(_INFLECTION)
 
 
 def is_elision(form: SurrogateForm) -> bool:
-    """Return whether a form begins with the word before the surrogate."""
+    """Return whether a form contains the word before the surrogate, as in ``d'Anna``."""
     return form[1].startswith(_ELISION)
 
 
 def iterate_forms(pair: SurrogatePair, rules: ReplyRules = NO_REPLY_RULES) -> Iterator[tuple[str, str]]:
-    """Yield each form of a surrogate, folded, with its notation.
+    """Yield each form of a surrogate as folded text (see ``fold_text``), with its notation.
 
-    The surrogate as it was sent is the first form, with an empty notation.
+    A form is a spelling of the surrogate that a reply may use. The first form is the surrogate itself, with an empty
+    notation.
 
     Args:
         pair: The surrogate, with its original.
-        rules: Rules of the language. They add inflections, and forms with the word before the surrogate where the
-            original changes that word: ``de Keller`` of ``Anna`` is ``d'Anna``.
+        rules: Rules of the language. They add inflections. They also add forms with the word before the surrogate, if
+            the original changes that word. If the surrogate ``Keller`` replaces ``Anna``, then ``de Keller`` becomes
+            ``d'Anna``.
     """
     output = pair.output
     folded = fold_text(output)
@@ -194,7 +198,13 @@ def iterate_forms(pair: SurrogatePair, rules: ReplyRules = NO_REPLY_RULES) -> It
 
 
 def _iterate_language_forms(pair: SurrogatePair, folded: str, rules: ReplyRules) -> Iterator[tuple[str, str]]:
-    """Yield the inflected forms of a surrogate, and its elided forms with the word before it."""
+    """Yield the forms that the rules of a language add: inflections, and elisions such as ``d'Anna``.
+
+    Args:
+        pair: The surrogate, with its original.
+        folded: The folded surrogate.
+        rules: Rules of the language.
+    """
     output = pair.output
     if len(output) >= _MIN_PLURAL_LENGTH and output.replace(" ", "").isalpha():
         for name in rules.list_inflections(output):
@@ -210,7 +220,7 @@ def _iterate_language_forms(pair: SurrogatePair, folded: str, rules: ReplyRules)
 
 
 def _find_initials(name: str) -> dict[str, str]:
-    """Return the forms of a name with initials, by notation.
+    """Return the spellings of a name with initials, by notation.
 
     The result is empty unless the name has two or more words, all capitalized.
     """
@@ -221,7 +231,7 @@ def _find_initials(name: str) -> dict[str, str]:
 
 
 def _write_initials(name: str) -> dict[str, str]:
-    """Return an original name in each notation with initials: its own initials, not those of the surrogate."""
+    """Return a name in each notation with initials, such as ``"initial": "A. Novak"``."""
     words = name.split()
     given = [word[0].upper() for word in words[:-1] or words if word[0].isalpha()] or ["?"]
     first, last = given[0], words[-1]
@@ -237,11 +247,15 @@ def _write_initials(name: str) -> dict[str, str]:
 
 
 def match_case(written: str, output: str, original: str) -> str:
-    """Return the original in the case that ``written`` implies.
+    """Return the original with the case in which the reply has the surrogate.
 
-    The original keeps its own spelling if ``written`` has the case pattern of the surrogate ``output``, or if the
-    original or the surrogate is not a plain word (an address, a number). Otherwise it gets the case pattern of
-    ``written``.
+    The original keeps its own spelling if ``written`` has the same case pattern as ``output``, or if the original or
+    the surrogate is not a plain word (an address, a number). Otherwise it gets the case pattern of ``written``.
+
+    Args:
+        written: The surrogate as written in the reply.
+        output: The surrogate as it was sent.
+        original: The original.
     """
     pattern, sent_pattern = find_case_pattern(written), find_case_pattern(output)
     if pattern == sent_pattern and any(map(str.isupper, output)):
@@ -270,7 +284,7 @@ def _make_plural(word: str) -> str:
 
 
 def _match_number_notation(written: str, output: str, original: str) -> str:
-    """Return the original number in the notation of ``written``.
+    """Return the original number in the notation in which the reply has its surrogate.
 
     The result has commas or ``.00`` if ``written`` has them and the surrogate ``output`` does not.
     """
@@ -287,13 +301,16 @@ def _match_number_notation(written: str, output: str, original: str) -> str:
 
 @cache
 def _number_months() -> dict[str, int]:
-    """Return the number of each month by its name and its short names, in lower case."""
+    """Return the number of each month, from 1 to 12, by its full name and its short names in lower case."""
     numbers = {name[:length].lower(): place for place, name in enumerate(_MONTHS, 1) for length in (3, len(name))}
     return numbers | load_data(RULES)["months"]["short"]
 
 
 def _parse_date(text: str) -> tuple[int | None, int, int] | None:
-    """Return year (or ``None``), month and day of a date in a clear order; else ``None``."""
+    """Parse a date, and return its year (``None`` if it has no year), month and day.
+
+    The result is ``None`` if the text is not a date, or if the order of day and month is not clear.
+    """
     match = _ISO.fullmatch(text) or _DAY_FIRST.fullmatch(text) or _MONTH_FIRST.fullmatch(text)
     if match is None:
         return None
@@ -311,10 +328,9 @@ def _format_date(date: tuple[int | None, int, int]) -> dict[str, str]:
 
 
 def find_word_before(text: str) -> str:
-    """Return the folded word, currency sign or number sign at the end of ``text``.
+    """Return the folded word, currency sign or number sign at the end of ``text``; empty if there is none.
 
-    One to three marks or blanks must follow a word. A sign must be the last character. The result is empty if there is
-    neither.
+    One to three punctuation marks or blanks must follow the word. A sign must be the last character.
     """
     match = _WORD_BEFORE.search(text[-LOOKBEHIND_CHARACTERS:])
     return "" if match is None else fold_text(match[1] or match[2])

@@ -1,9 +1,9 @@
-"""Figures for each level of SanText: its privacy bound, and its effect on words.
+"""Summaries of the levels of SanText: the privacy bound of each, and its measured effect on words.
 
 A level is one of the epsilons for which the bundle has a table. The effect comes from the statistics in the bundle.
 
 Privacy:
-    The functions randomize nothing and read no text: a level is a public choice.
+    The functions read no text and draw no random numbers. The choice of a level is public.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class LevelSummary:
 
     Attributes:
         mechanism: Name of the mechanism.
-        default: Whether the level applies where a call gives no epsilon.
+        default: Whether a call without an epsilon uses this level.
         epsilon: Epsilon that selects the level: privacy loss per token and per unit of scaled distance.
         epsilon_kind: ``CERTIFIED`` or ``TEXTBOOK`` of ``textveil.text.statement``.
         epsilon_textbook: Epsilon by the published formula: twice the exponent ``alpha`` of the mechanism.
@@ -51,12 +51,12 @@ class LevelSummary:
 
     @property
     def options(self) -> str:
-        """Options of the command line that select this level."""
+        """The command-line options that select this level, as one string."""
         return f"--mechanism {self.mechanism} --epsilon {format_epsilon(self.epsilon)}"
 
 
 def summary(bundle: TextBundle, level: SanTextLevel, mechanism: str) -> LevelSummary:
-    """Return the figures of one mechanism at one level.
+    """Return the privacy bound and the measured effect of one mechanism at one level.
 
     Raises:
         BundleDamaged: The statistics of the bundle lack a number.
@@ -81,7 +81,7 @@ def summary(bundle: TextBundle, level: SanTextLevel, mechanism: str) -> LevelSum
 
 
 def summarize_levels(bundle: TextBundle, mechanism: str | None = None) -> list[LevelSummary]:
-    """Return the figures of all levels of a bundle for one mechanism, strictest level first.
+    """Return the summaries of all levels of a bundle for one mechanism, strictest level first.
 
     Args:
         bundle: The bundle.

@@ -1,7 +1,7 @@
-"""Find the level of SanText or SanText+ for the epsilon of a call.
+"""Select the level of SanText or SanText+ for the epsilon of a call.
 
-A level is one of the epsilons for which the bundle has a table. Certification gives a level a smaller epsilon; the
-epsilons by which it was selected before remain as aliases.
+A level is one of the epsilons for which the bundle has a table. A certificate states a smaller epsilon for a level than
+the published formula. Then both epsilons select this level.
 """
 
 from contextlib import suppress
@@ -14,10 +14,10 @@ from textveil.text.statement import CERTIFIED, TEXTBOOK
 
 
 def find_epsilon_and_kind(bundle: TextBundle, level: SanTextLevel, mechanism: str) -> tuple[float, str]:
-    """Return the epsilon that selects a level, and its kind.
+    """Return the epsilon of a level, and its kind: ``CERTIFIED`` or ``TEXTBOOK``.
 
-    The epsilon is the certified one if the bundle has a certificate for this level. Otherwise it is the textbook value,
-    twice the exponent ``alpha`` of the mechanism.
+    The epsilon is the certified one if the bundle has a certificate for this level. Otherwise it is the epsilon by the
+    published formula: twice the exponent ``alpha`` of the mechanism.
     """
     certified = bundle.get_certified_epsilon(level, mechanism)
     if certified is not None:
@@ -26,7 +26,7 @@ def find_epsilon_and_kind(bundle: TextBundle, level: SanTextLevel, mechanism: st
 
 
 def format_epsilon(epsilon: float) -> str:
-    """Return an epsilon with all of its digits, as a user must type it to select a level.
+    """Return an epsilon with all of its digits, in the form that selects its level as an option.
 
     >>> format_epsilon(8.5)
     '8.5'
@@ -35,11 +35,16 @@ def format_epsilon(epsilon: float) -> str:
 
 
 def find_level(bundle: TextBundle, mechanism: str, epsilon: float | str | None) -> SanTextLevel:
-    """Return the level that ``epsilon`` selects; the bundle's default level for ``None``.
+    """Return the level that an epsilon selects.
 
-    The epsilons that ``textveil levels`` lists come first. After them, in this order, a level has two aliases: its
-    textbook epsilon, which selects it before certification, and its name, if that is a number. Bundles with epsilons
-    per unit of the vectors have these as names.
+    First the function compares ``epsilon`` with the epsilons that ``textveil levels`` lists. Then it compares the
+    epsilons by the published formula. Last it compares the names of levels that are numbers: in some bundles the name
+    is the epsilon per unit of the original word vectors.
+
+    Args:
+        bundle: The bundle.
+        mechanism: ``santext`` or ``santext+``.
+        epsilon: The epsilon, as typed. ``None`` selects the bundle's default level.
 
     Raises:
         UnknownLevel: No level has this epsilon. The message lists the epsilons of all levels.
@@ -63,7 +68,7 @@ def find_level(bundle: TextBundle, mechanism: str, epsilon: float | str | None) 
 
 
 def _parse_name(level: SanTextLevel) -> float | None:
-    """Return the number that is the name of a level, or ``None``."""
+    """Return the name of a level as a number; ``None`` if the name is not a number."""
     with suppress(ValueError):
         return float(level.name)
     return None

@@ -1,14 +1,14 @@
-"""Lines of a reply that a program may read although no mark of Markdown opens a region.
+"""Search for lines of a reply that a program may treat as code, without code marks of Markdown.
 
-These are commands of a shell, calls such as ``search(NAME)`` and code that is indented by four columns. Running text
-has no such lines, so no surrogate in them is restored by default. The decision on a position depends on the text before
-it alone, so the result does not depend on how a stream is split.
+These are shell commands, calls such as ``search(NAME)``, and lines with an indentation of four columns. Surrogates in
+them are not restored by default. The decision on a position depends only on the text before it, so the result does not
+depend on how a stream is split.
 """
 
 import re
 
-#: Columns of indentation, beyond that of the list item around it, that make a line code; and columns of blanks after a
-#: list mark that do.
+#: A line is code if it is indented by this many columns more than the list item around it. A list item is code if at
+#: least the second number of columns, all blank, follow its mark.
 _CODE_INDENT, _CODE_GAP = 4, 5
 #: Number of nested list items that count; text deeper than that is code.
 _MAX_ITEMS = 64
@@ -24,21 +24,21 @@ _COMMAND_HEAD = re.compile(
     r"|[a-z][a-z0-9._-]*[ \t]+[\"']?(?:-[A-Za-z]|[a-z][a-z0-9+.-]*://|www\.|(?:~|\.{1,2})?/|[\w.+-]+@|[\w-]+(?:\.[\w-]+)+[/:?]))",
     re.ASCII,
 )
-#: An option of a command, after the first chunk of a line: of one letter, or with two hyphens. The other form is one
-#: whose value is a surrogate directly after it. In running text a single hyphen before a word may be a dash.
+#: An option of a command: of one letter (``-x``), or with two hyphens. The second pattern is an option of one letter
+#: that a surrogate follows directly, as its value. In running text a single hyphen before a word may be a dash.
 _OPTION, _OPTION_BEFORE_VALUE = re.compile(r"[ \t](?:--[A-Za-z]|-[A-Za-z][^A-Za-z])"), re.compile(r"[ \t]-[A-Za-z]\Z")
 _TAIL_CHARACTERS = 4
-#: Last characters of a command that goes on in the next line.
+#: Last characters of a line whose command continues on the next line.
 _CONTINUES = frozenset("\\^|&")
 _IN_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _PARENTHESIS = re.compile(r"[()]")
 
 
 class LineReader:
-    """Reads the lines of a reply, and decides which positions of running text a program may read as code.
+    """Reads the lines of a reply, and decides which positions of running text a program may treat as code.
 
     Attributes:
-        is_indented: Whether this line is code by its indentation, for readers of Markdown.
+        is_indented: Whether Markdown treats this line as code because of its indentation.
         is_command: Whether this line, up to its last character, is a command with arguments.
     """
 
@@ -58,16 +58,21 @@ class LineReader:
 
     @property
     def is_code(self) -> bool:
-        """Whether a program may read text at this position as code."""
+        """Whether a program may treat text at this position as code."""
         return self.is_indented or self.is_command or self._calls > 0 or self._is_at_value
 
     @property
     def _is_at_value(self) -> bool:
-        """Whether the text ends with an option whose value may follow directly."""
+        """Whether the text ends with a command option, so that the value of the option may follow directly."""
         return _OPTION_BEFORE_VALUE.search(self._tail) is not None
 
     def begin_line(self, column: int, quotes: int) -> None:
-        """Read the first character of a line, at ``column``, after ``quotes`` marks of quotation."""
+        """Process the start of a line.
+
+        Args:
+            column: Column of the first character that is not a blank or a quotation mark.
+            quotes: Number of quotation marks (``>``) of Markdown at the start of the line.
+        """
         if quotes != self._quotes:
             self._quotes = quotes
             self._items.clear()
@@ -79,11 +84,11 @@ class LineReader:
         self._after_blank_line = False
 
     def end_list_mark(self, column: int) -> None:
-        """Read the blank after a list mark that ends before ``column``."""
+        """Process the blank after a list mark such as ``-``. The mark ends before ``column``."""
         self._mark_end = column - (self._quotes > 0)
 
     def begin_item(self, column: int) -> None:
-        """Read the first character at ``column`` after a list mark."""
+        """Process the first character of a list item, which is at ``column``."""
         column -= self._quotes > 0
         if column >= self._mark_end + _CODE_GAP:
             self.is_indented, column = True, self._mark_end + 1
@@ -93,7 +98,7 @@ class LineReader:
             self._items.append(column)
 
     def read_text(self, text: str) -> None:
-        """Read running text of a line, without its indentation, list marks and line end."""
+        """Process running text of a line, without its indentation, list marks and line end."""
         if self._in_surrogate:
             return
         head = self._head
@@ -109,22 +114,26 @@ class LineReader:
         self._quotation_marks += text.count('"')
 
     def begin_surrogate(self) -> None:
-        """State that the following text is a surrogate, which is no part of a command."""
+        """Start a surrogate: the text up to ``end_surrogate`` is not checked for commands."""
         self._in_surrogate = True
         self.is_command = self.is_command or self._is_at_value
 
     def end_surrogate(self) -> None:
-        """State that the surrogate ends here."""
+        """End the surrogate that ``begin_surrogate`` started."""
         self._in_surrogate = False
         self.read_other()
 
     def read_other(self) -> None:
-        """Read a character that is not running text, such as a mark of inline code, or a surrogate."""
+        """Process a character that is not running text, such as a mark of inline code, or a whole surrogate."""
         self._head = (self._head + "\0")[:_HEAD_CHARACTERS] if self._head[-1:] != "\0" else self._head
         self._tail = "\0"
 
     def end_line(self, *, is_empty: bool) -> None:
-        """Read a line end. ``is_empty`` states whether the line has only blanks and marks of quotation."""
+        """Process a line end.
+
+        Args:
+            is_empty: Whether the line has only blanks and quotation marks (``>``) of Markdown.
+        """
         continues = self._quotation_marks % 2 or self._tail.rstrip(" \t\r")[-1:] in _CONTINUES
         self.is_command = self.is_command and bool(continues) and not is_empty
         self._head, self._tail = "", ""

@@ -1,4 +1,4 @@
-"""Regions of links, of TeX commands and math, and of tags: how they continue and end.
+"""Regions of links, of TeX commands and math, and of HTML tags: where they begin, continue and end.
 
 A *reader* is a program that displays Markdown. Where readers disagree, the text is not prose.
 """
@@ -58,7 +58,17 @@ _TITLE = 2
 
 
 def read_command(state: RegionState, frame: OpenRegion | None, kind: int, character: str) -> bool:
-    """Read a character of a TeX command. Return whether the character is fully handled."""
+    """Process a character that may belong to a TeX command, and open or close the regions of math.
+
+    Args:
+        state: State of the region scanner.
+        frame: The innermost open region, or ``None``.
+        kind: Kind of ``frame``, such as ``LINK``; -1 for ``None``.
+        character: The next character.
+
+    Returns:
+        Whether the character needs no further processing.
+    """
     slash = state.slash
     if slash == NONE:
         if character == "\\":
@@ -115,7 +125,18 @@ def read_command(state: RegionState, frame: OpenRegion | None, kind: int, charac
 
 
 def read_end(state: RegionState, frame: OpenRegion, kind: int, character: str, escaped: bool) -> bool:
-    """Read a character that may close a region. Return whether the character is fully handled."""
+    """Process a character that may close the innermost region.
+
+    Args:
+        state: State of the region scanner.
+        frame: The innermost open region.
+        kind: Kind of ``frame``, such as ``LINK``.
+        character: The next character.
+        escaped: Whether a backslash escapes the character.
+
+    Returns:
+        Whether the character needs no further processing.
+    """
     if kind in (LINK, DEFINITION):
         return read_link(state, frame, kind, character, escaped)
     if escaped or state.slash == SLASH:
@@ -154,7 +175,18 @@ def _close_command(state: RegionState) -> None:
 
 
 def read_link(state: RegionState, frame: OpenRegion, kind: int, character: str, escaped: bool) -> bool:
-    """Read a character of a link or a definition. Return whether the character is fully handled."""
+    """Process a character of a link, or of the definition of a link.
+
+    Args:
+        state: State of the region scanner.
+        frame: The region of the link.
+        kind: ``LINK`` or ``DEFINITION``.
+        character: The next character.
+        escaped: Whether a backslash escapes the character.
+
+    Returns:
+        Whether the character needs no further processing.
+    """
     frame.destination = (
         (frame.destination + character)[: MAX_DESTINATION_LENGTH + 1]
         if (len(frame.destination) <= MAX_DESTINATION_LENGTH and (frame.destination or character not in BLANK + "<"))
@@ -196,7 +228,10 @@ def read_link(state: RegionState, frame: OpenRegion, kind: int, character: str, 
 
 
 def _read_plain_link(state: RegionState, frame: OpenRegion, character: str) -> None:
-    """Read a character of ``(address "title")``, the only form of a link that all readers end at the same position."""
+    """Process a character of ``(address "title")``, which all Markdown viewers end in the same way.
+
+    If the link differs from this form, all following text counts as a link.
+    """
     if frame.angle:
         frame.angle = character != ">"
         frame.closing = 0 if frame.angle else 1
@@ -226,9 +261,16 @@ def _read_plain_link(state: RegionState, frame: OpenRegion, character: str) -> N
 
 
 def ends_definition(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> bool:
-    """Read a character of the definition of a link (``[name]: address "title"``).
+    """Process a character of the definition of a link: ``[name]: address "title"``.
 
-    Return whether the definition ended before this character.
+    Args:
+        state: State of the region scanner.
+        frame: The region of the definition.
+        character: The next character.
+        at_start: Whether the character is the first one of the text of a line.
+
+    Returns:
+        Whether the definition ended before this character.
     """
     if not frame.started or frame.angle:
         return False
@@ -251,9 +293,10 @@ def ends_definition(state: RegionState, frame: OpenRegion, character: str, at_st
 
 
 def end_definition(state: RegionState, frame: OpenRegion) -> None:
-    """End a definition of a link. After a quotation mark in its address, later text counts as a link.
+    """End the definition of a link.
 
-    The library showdown begins an attribute at that mark.
+    If its address contains a quotation mark, all following text counts as a link, because the library showdown begins
+    an attribute at that mark.
     """
     if frame.torn:
         state.give_up(Region.LINK)
@@ -262,7 +305,11 @@ def end_definition(state: RegionState, frame: OpenRegion) -> None:
 
 
 def open_math(state: RegionState, character: str) -> bool:
-    """Open math after a dollar sign. Return whether the character is fully handled."""
+    """Process the character after a dollar sign, which may open a region of math.
+
+    Returns:
+        Whether the character needs no further processing.
+    """
     state.dollar = False
     if character == "$":
         state.push(DOLLARS, Region.MATH)
@@ -273,7 +320,16 @@ def open_math(state: RegionState, character: str) -> bool:
 
 
 def open_tag(state: RegionState, frame: OpenRegion | None, character: str) -> bool:
-    """Open a possible tag after ``<``. Return whether the character is fully handled."""
+    """Open the region of a possible HTML tag. ``character`` is the one after ``<``.
+
+    Args:
+        state: State of the region scanner.
+        frame: The innermost open region, or ``None``.
+        character: The next character.
+
+    Returns:
+        True: the character needs no further processing.
+    """
     if frame is not None:  # for some reader the tag begins here, and this region does not exist
         state.give_up(Region.MARKUP)
         return True
@@ -283,7 +339,7 @@ def open_tag(state: RegionState, frame: OpenRegion | None, character: str) -> bo
 
 
 def read_angle(state: RegionState, frame: OpenRegion, character: str) -> Region:
-    """Read a character of a possible tag or address in angle brackets, and return its region."""
+    """Process a character of a possible tag or address in angle brackets, and return its region."""
     name = frame.destination
     if frame.lost:
         if character in _REGION_OPENERS or (character == ">" and state.phase == START):
@@ -326,7 +382,7 @@ def read_angle(state: RegionState, frame: OpenRegion, character: str) -> Region:
 
 
 def _lose_tag(state: RegionState, frame: OpenRegion, character: str) -> None:
-    """Read a character after which a possible tag is not a plain tag.
+    """Process a character that shows that a possible tag is not a plain tag.
 
     In the middle of a line, the text up to the end of the paragraph may be a tag or plain text. Elsewhere all later
     text counts as markup.

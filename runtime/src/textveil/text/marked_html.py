@@ -1,6 +1,7 @@
-"""HTML of texts with marked replacements: the style, whole pages, and fragments for notebooks.
+"""HTML of texts in which replaced parts are marked: fragments for notebooks, and whole pages.
 
-All content is escaped text. There is no script, and a page forbids scripts, images and connections by its policy.
+All content is escaped text, and there is no script. The content policy of a page forbids scripts, images and
+connections.
 """
 
 import html
@@ -71,7 +72,7 @@ class MarkedPiece(NamedTuple):
     ''
 
     Attributes:
-        output: Its text in the output.
+        output: The part as it is in the output.
         treatment: ``KEPT_TEXT``, ``"randomized"``, or the name of an entity type. Empty for a part that is marked
             without a label.
         original: The original text of a replaced part. Empty if unknown.
@@ -85,7 +86,7 @@ class MarkedPiece(NamedTuple):
 
 
 class HtmlFragment(str):
-    """HTML that notebooks display, also joined with others. Its ``repr`` has no content.
+    """HTML that notebooks display. Fragments can be joined like strings. Its ``repr`` has no content.
 
     >>> HtmlFragment("<b>Vienna</b>")
     <HtmlFragment of 13 characters>
@@ -114,7 +115,7 @@ def escape_controls(text: str) -> str:
 
 
 def escape_html(text: str) -> str:
-    """Return a text as HTML that displays exactly its characters, for content and quoted attributes.
+    """Escape a text for HTML content and quoted attributes, so that its exact characters are displayed.
 
     >>> escape_html('<script>"')
     '&lt;script&gt;&quot;'
@@ -128,14 +129,14 @@ _VISIBLE = {**_CONTROLS, **_DIRECTIONS, **dict.fromkeys(range(0xD800, 0xE000), 0
 
 
 def mark_pieces(pieces: Iterable[MarkedPiece], *, show_originals: bool = False) -> str:
-    """Return the HTML of an output: replaced parts are marked, with their entity type.
+    """Return the HTML of an output in which replaced parts are marked with their entity type.
 
     Args:
         pieces: The parts of the text, in order.
         show_originals: Whether each replaced part has its original before it, crossed out.
 
     Privacy:
-        Without ``show_originals`` the result contains no original and no reason: the output and its template alone.
+        Without ``show_originals`` the result contains the output and its template only, and no original or reason.
 
     >>> mark_pieces([MarkedPiece("in "), MarkedPiece("Vienna", "city", "Leeds")])
     '<div class="tv-text">in <mark data-kind="replaced">Vienna<small>city</small></mark></div>'
@@ -144,7 +145,7 @@ def mark_pieces(pieces: Iterable[MarkedPiece], *, show_originals: bool = False) 
 
 
 def mark_originals(pieces: Iterable[MarkedPiece]) -> str:
-    """Return the HTML of an original text: replaced parts are crossed out.
+    """Return the HTML of an original text in which replaced parts are crossed out.
 
     Args:
         pieces: The parts of the text, in order.
@@ -156,7 +157,11 @@ def mark_originals(pieces: Iterable[MarkedPiece]) -> str:
 
 
 def _join_limited(parts: Iterable[tuple[str, str]]) -> str:
-    """Join parts, each as text and as HTML, up to the limit of characters."""
+    """Join the HTML of consecutive parts, up to 20,000 characters of text.
+
+    Args:
+        parts: Pairs of the plain text of a part and its HTML.
+    """
     joined, size, left_out = list[str](), 0, 0
     for text, marked in parts:
         if size >= _MAX_CHARACTERS:
@@ -172,7 +177,7 @@ def _join_limited(parts: Iterable[tuple[str, str]]) -> str:
 
 
 def _mark_original(piece: MarkedPiece) -> tuple[str, str]:
-    """Return the original text of a piece, and its HTML."""
+    """Return the original text of a part as plain text and as HTML."""
     if piece.treatment != KEPT_TEXT:
         return piece.original, f"<del>{escape_html(piece.original)}</del>" if piece.original else ""
     escaped = escape_html(piece.output)
@@ -192,13 +197,13 @@ def _mark_piece(piece: MarkedPiece, *, show_originals: bool) -> str:
 
 
 def make_fragment(pieces: Iterable[MarkedPiece], line: str, *, show_originals: bool) -> str:
-    """Return the HTML of a text for a notebook, with its style and the line of its privacy statement.
+    """Return the HTML of a text for a notebook, with style sheet and privacy statement.
 
-    The first line of a fragment with originals is ``PRIVATE_NOTICE``.
+    A fragment with originals begins with ``PRIVATE_NOTICE``.
 
     Args:
         pieces: The parts of the text, in order.
-        line: A line below the text.
+        line: The privacy statement: a line below the text.
         show_originals: Whether the fragment contains the originals.
     """
     notice = f"<!-- {PRIVATE_NOTICE} -->\n<p><strong>{PRIVATE_NOTICE}</strong></p>" if show_originals else ""
@@ -207,7 +212,9 @@ def make_fragment(pieces: Iterable[MarkedPiece], line: str, *, show_originals: b
 
 
 def get_content_policy() -> str:
-    """Return the policy of a page: its own style, and no script, image, frame, form or connection.
+    """Return the content security policy of a page.
+
+    It permits the style sheet of the page, and no scripts, images, frames, forms or connections.
 
     >>> get_content_policy().startswith("default-src 'none'; style-src 'sha256-")
     True
@@ -217,7 +224,7 @@ def get_content_policy() -> str:
 
 
 def iterate_page(title: str, sections: Iterable[str]) -> Iterator[str]:
-    """Yield the parts of a page with original text. Its first line is ``PRIVATE_NOTICE`` in a comment.
+    """Yield an HTML page with original text, part by part. Its first line is ``PRIVATE_NOTICE`` in a comment.
 
     Args:
         title: Title of the page, plain text.

@@ -1,4 +1,4 @@
-"""Options of a sanitizing call, and the checks that do not depend on the mechanism."""
+"""Options of a sanitizing call, and those checks of them that do not depend on the mechanism."""
 
 from collections.abc import Callable, Collection, Mapping
 from decimal import Decimal, InvalidOperation
@@ -11,7 +11,7 @@ from textveil.errors import OptionError
 _SET_OPTIONS = ("deny", "keep", "tag", "drop", "allow", "randomize", "known")
 #: The protection modes, from the most readable to the most private.
 MODES = (NAMES_MODE, *STAIRCASE_MODES)
-#: Values of the option ``facts``, each of which keeps all that the one before it keeps; its default.
+#: Values of the option ``facts``. Each value keeps all that the value before it keeps, and more.
 FACTS = ("none", "plain", "useful", "public")
 NO_FACTS = FACTS[0]
 DEFAULT_FACTS = "plain"
@@ -30,17 +30,19 @@ class Options(TypedDict, total=False):
             ``protect``, since the default mode has no epsilon.
         protect: Protection mode. ``"words"`` keeps function words, replaces names, places, numbers and similar entities
             by surrogates of the same type, and randomizes all other words. ``"all"`` randomizes function words too.
-            ``"names"`` keeps the words of a public list, and replaces all others by surrogates of their types.
-            ``"names"`` if omitted; but if the bundle has no lists for it, or the call names a ``mechanism``, the mode
-            of the bundle's mechanism.
-        consistent: Whether equal words of a document get equal outputs (``staircase``). It is the default of ``names``,
-            which also accepts ``"corpus"``: equal strings of all documents get equal outputs, derived from a key.
+            ``"names"`` keeps the words of a public list, and replaces all others by surrogates of their types. The
+            default is ``"names"``. If the bundle has no lists for it, or the call has a ``mechanism``, the default is
+            the mode of the bundle's mechanism.
+        consistent: Whether equal words of a document get equal outputs (``staircase``, ``names``). The default is true
+            for ``names`` and false for other modes. ``names`` also accepts ``"corpus"``: equal strings of all documents
+            get equal outputs, derived from a key.
         key: At least 16 secret bytes, for ``consistent="corpus"``.
         consistent_cap: With ``consistent``, the largest number of randomized words, names and numbers of a document,
             repetitions included; 2,000 if omitted. A document with more is an error.
-        replacement_probability: SanText+'s ``p`` in (0, 1]: the probability that a common word is replaced.
-        deny: Words that are sensitive in this call even if they are common (``santext+``), or that count as unknown
-            words even if the mode keeps them or the vocabulary contains them (``staircase``, ``names``).
+        replacement_probability: The parameter ``p`` of SanText+, in (0, 1]: the probability that a common word is
+            replaced.
+        deny: Private words. ``santext+`` treats them as sensitive even if they are common. ``staircase`` and ``names``
+            treat them as unknown words even if the mode keeps them or the vocabulary contains them.
         style: ``"surrogate"`` or ``"tag"`` (``names``): whether the output has surrogates or tags such as ``[city 1]``.
             ``"surrogate"`` if omitted.
         keep, tag, drop: Entity types that are kept, become tags, or are removed (``names``).
@@ -55,10 +57,11 @@ class Options(TypedDict, total=False):
         patterns: Entity types of your own, each with a pattern: ``{"employee": "EMP[0-9]{5}"}`` (``names``). A pattern
             is a subset of regular expressions without backtracking, and matches whole words. A match becomes a random
             string of the same character classes, or a tag such as ``[employee 1]``.
-        known: Persons whose names are replaced wherever they occur, one a string: ``"Daniel Keller, D. Keller, Dan"``
-            (``names``). All spellings of one person get one surrogate person. The list is private.
-        sanitize_punctuation: Whether punctuation is sanitized as tokens. Then case is dropped, and white space becomes
-            single spaces.
+        known: Persons whose names are replaced wherever they occur. Each string lists the spellings of one person:
+            ``"Daniel Keller, D. Keller, Dan"`` (``names``). All spellings of one person get one surrogate person. The
+            list is private.
+        sanitize_punctuation: Whether punctuation is randomized as tokens. Then the output loses the case of words, and
+            each white space becomes one blank.
 
     >>> options: Options = {"protect": "words", "epsilon": 10}
     >>> check_options(options)
@@ -130,7 +133,7 @@ _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
 
 
 def check_options(options: Mapping[str, object]) -> dict[str, object]:
-    """Check the names and types of options, and return those whose values are not ``None``.
+    """Check the names and types of options, and return all options whose values are not ``None``.
 
     Raises:
         OptionError: An option has an unknown name, a value of a wrong type, or a value outside its choices. The message
@@ -148,7 +151,7 @@ def check_options(options: Mapping[str, object]) -> dict[str, object]:
 
 
 def make_cache_key(options: Options) -> tuple[object, ...]:
-    """Return a hashable key. Two sets of options have the same key only if they mean the same.
+    """Return a hashable key. Two calls have the same key only if their options have the same meaning.
 
     Raises:
         OptionError: See ``check_options``.

@@ -1,4 +1,4 @@
-"""Detection of quotations: does a reply quote a short surrogate from the sanitized text?
+"""Decide whether a reply quotes a short surrogate, such as a letter, from the sanitized text.
 
 A letter, a digit or a symbol in a reply may belong to the reply itself. So the mapping stores the *surroundings* of
 such a surrogate: the text before and after it in the sanitized text. The original is restored only where the reply
@@ -19,8 +19,8 @@ LOOKAHEAD_CHARACTERS = 24
 #: Number of characters, without blanks, that a reply must repeat; and for how many characters a shared start or end of
 #: the whole text counts.
 _MIN_SHARED, _EDGE_WEIGHT = 8, 4
-#: Number of characters next to a surrogate by which surroundings are looked up: every quotation repeats as many on one
-#: side.
+#: Number of characters next to a surrogate that are the key of its surroundings. Every quotation repeats at least these
+#: characters on one side.
 _KEY_CHARACTERS = 4
 #: Number of characters by which a reply is searched for forms. A shorter surrogate may be the beginning of a longer
 #: word.
@@ -43,16 +43,16 @@ _EMOJI_EDGE = re.compile("[\u2600-\u27bf\ufe0f\U0001f000-\U0001faff]")
 
 
 def fold_surroundings(text: str) -> str:
-    """Return ``text`` folded character by character, with a single space for consecutive blanks."""
+    """Convert text for comparison: fold each character, and replace consecutive blanks by one space."""
     return _BLANKS.sub(" ", text.lower() if text.isascii() else "".join(map(fold_text, text)))
 
 
 def cut_before(text: str, *, is_start: bool) -> str:
-    """Return the text before a surrogate in the form in which surroundings are compared.
+    """Return the folded last characters of the text before a surrogate, in the form that mappings store.
 
     Args:
         text: The characters before the surrogate.
-        is_start: Whether the whole text begins with them.
+        is_start: Whether ``text`` begins at the start of the whole text.
     """
     read = fold_surroundings(text[-LOOKBEHIND_CHARACTERS:])
     if is_start and len(text) <= LOOKBEHIND_CHARACTERS:
@@ -61,11 +61,11 @@ def cut_before(text: str, *, is_start: bool) -> str:
 
 
 def cut_after(text: str, *, is_end: bool) -> str:
-    """Return the text after a surrogate in the form in which surroundings are compared.
+    """Return the folded first characters of the text after a surrogate, in the form that mappings store.
 
     Args:
         text: The characters after the surrogate.
-        is_end: Whether the whole text ends with them.
+        is_end: Whether ``text`` ends at the end of the whole text.
     """
     read = fold_surroundings(text[:LOOKAHEAD_CHARACTERS])
     if is_end and len(text) <= LOOKAHEAD_CHARACTERS:
@@ -74,11 +74,11 @@ def cut_after(text: str, *, is_end: bool) -> str:
 
 
 class Quotation(NamedTuple):
-    """Result of a look-up of the surroundings of a surrogate.
+    """Result of the comparison of a reply with the stored texts around surrogates.
 
     Attributes:
-        pair: The pair of the surroundings that match best; ``None`` if none match.
-        needs_more: Whether the decision needs more of the reply.
+        pair: The pair whose stored texts match best; ``None`` if none match.
+        needs_more: Whether the decision depends on characters of the reply that are not available yet.
     """
 
     pair: SurrogatePair | None = None
@@ -93,7 +93,7 @@ _Surroundings = tuple[str, str, SurrogatePair]
 
 
 class QuotationIndex:
-    """Index of the surroundings of surrogates.
+    """Index of the surroundings of surrogates: the texts before and after them in the sanitized text.
 
     Args:
         pairs: Pairs with surroundings: those whose ``after`` is not ``None``.
@@ -123,9 +123,10 @@ class QuotationIndex:
         return output in self._outputs
 
     def find_quotation(self, output: str, before: str, rest: str, *, is_end: bool, is_alone: bool) -> Quotation:
-        """Return the pair whose surroundings the reply repeats best, on one side or on both.
+        """Return the pair for which the reply best repeats the text around the surrogate.
 
-        The reply must repeat both sides if the surrogate is a part of a longer word, or if its pair is not weak.
+        For a weak pair (see ``SurrogatePair``) the text on one side of the surrogate is enough. But if the surrogate is
+        a part of a longer word, or if its pair is not weak, the reply must repeat text on both sides.
 
         Args:
             output: The surrogate, folded.
@@ -156,7 +157,7 @@ class QuotationIndex:
 
 
 def fold_output(output: str) -> str:
-    """Return the folded form under which the index stores a surrogate."""
+    """Return the key of a surrogate in the index: folded, with single spaces."""
     return " ".join(fold_text(output).split())
 
 
@@ -165,9 +166,9 @@ def _remove_blanks(text: str) -> str:
 
 
 def _count_shared(one: str, other: str) -> int:
-    """Return the number of equal characters in two surroundings, counted from the surrogate on.
+    """Return how many characters two texts next to a surrogate share, counted from the surrogate outward.
 
-    Only whole words count, without blanks. A shared start or end of the text counts ``_EDGE_WEIGHT``.
+    Blanks and incomplete words do not count. A shared start or end of the whole text counts as four characters.
     """
     shared = 0
     for character, expected in zip(one, other, strict=False):
@@ -185,13 +186,13 @@ def _count_shared(one: str, other: str) -> int:
 
 
 def is_separate_word(text: str, index: int, end: int, clitics: Collection[str] = ()) -> bool:
-    """Return whether ``text[index:end]`` is not a part of a longer word or number.
+    """Return whether ``text[index:end]`` is a whole word or number, not a part of a longer one.
 
     Args:
         text: A text.
         index: Start of the part.
         end: End of the part.
-        clitics: Clitics with their apostrophe, such as ``d'``, folded, that may be joined to the part.
+        clitics: Folded clitics with their apostrophe, such as ``d'``. They may precede a separate word directly.
     """
     first, last, number = text[index], text[end - 1], _NUMBER.fullmatch(text, index, end) is not None
     mixed = not number and any(map(str.isdigit, text[index:end]))  # such as a key, which may follow __ in code
@@ -219,7 +220,7 @@ def is_separate_word(text: str, index: int, end: int, clitics: Collection[str] =
 
 
 def _find_clitic(text: str, index: int) -> str:
-    """Return the folded letters before an apostrophe that precedes a position, with the apostrophe."""
+    """Return the clitic directly before position ``index``, such as ``d'``, in lower case; empty if none."""
     letters = _CLITIC_LETTERS.search(text[max(0, index - 1 - _CLITIC_CHARACTERS) : index - 1])
     return "" if letters is None else f"{letters[0].lower()}'"
 
@@ -229,7 +230,11 @@ def _is_inside(character: str) -> bool:
 
 
 def join_before(outputs: Sequence[str]) -> str:
-    """Return the end of consecutive outputs, as many characters as surroundings may need."""
+    """Return the end of the joined outputs, with as many characters as ``cut_before`` may need.
+
+    Args:
+        outputs: Consecutive parts of the output before a surrogate.
+    """
     text = ""
     for output in reversed(outputs):
         text = output[-LOOKBEHIND_CHARACTERS - 1 :] + text
@@ -239,7 +244,11 @@ def join_before(outputs: Sequence[str]) -> str:
 
 
 def join_after(outputs: Sequence[str]) -> str:
-    """Return the start of consecutive outputs, as many characters as surroundings may need."""
+    """Return the start of the joined outputs, with as many characters as ``cut_after`` may need.
+
+    Args:
+        outputs: Consecutive parts of the output after a surrogate.
+    """
     text = ""
     for output in outputs:
         text += output[: LOOKAHEAD_CHARACTERS + 1]

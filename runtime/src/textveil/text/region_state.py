@@ -1,4 +1,4 @@
-"""State of the scanner of regions: the open regions of a reply, and facts about its earlier text.
+"""State of the region scanner: the open regions of a reply, and facts about its earlier text.
 
 A *reader* is a program that displays the reply, such as a chat client. Readers treat Markdown in different ways.
 """
@@ -12,7 +12,7 @@ from textveil.text.line_reader import LineReader
 
 
 class Region(StrEnum):
-    """Kind of a part of a reply, such as prose or code, for programs that display the reply."""
+    """Kinds of the parts of a reply, such as prose or code, as programs that display the reply treat them."""
 
     PROSE = "prose"
     CODE = "code"
@@ -23,7 +23,7 @@ class Region(StrEnum):
 
 
 class JsonRole(StrEnum):
-    """Effect of a character of JSON on the chunk that contains it."""
+    """How a character of JSON affects the chunk that contains the character."""
 
     TEXT = "text"
     #: Ends a chunk: punctuation of JSON outside strings, and ``\\n``, ``\\r``, ``\\t`` inside.
@@ -38,7 +38,7 @@ MAX_NAME_LENGTH, MAX_DESTINATION_LENGTH = MAX_TAG_LENGTH, 2048
 BLANK = " \t\r\n"
 LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 OPENS_MARKUP = LETTERS | frozenset("/!?")
-#: Characters after which ``>`` ends a tag for every reader: markdown2 escapes it after any other.
+#: Characters after which ``>`` ends a tag for every reader. The library markdown2 escapes it after other characters.
 ENDS_TAG = LETTERS | frozenset("0123456789?!/'\"-")
 MAX_ESCAPE_DIGITS, MAX_DEPTH = 4, 64
 #: Marks at the start of a line whose rest some readers treat as a class name.
@@ -57,28 +57,28 @@ MATH = BLOCK_MATH | {DOLLAR, PAREN, COMMAND, OPTION}
 
 
 class InnerScanner(Protocol):
-    """Scanner of the text of a JSON string."""
+    """Interface of the scanner that reads the content of a JSON string."""
 
     region: Region
 
     @property
     def enclosure(self) -> Region | None:
-        """Region of text between the brackets or braces that are open; ``None`` if none are."""
+        """Region that open brackets or braces give to the text; ``None`` if no bracket or brace is open."""
         ...
 
     @property
     def is_indented(self) -> bool:
-        """Whether the line is code by its indentation."""
+        """Whether Markdown treats the line as code because of its indentation."""
         ...
 
     @property
     def destination(self) -> str | None:
-        """Destination of the open link, as far as it was read."""
+        """The part of the open link's address that was read; ``None`` outside links."""
         ...
 
     @property
     def is_sealed(self) -> bool:
-        """Whether nothing is restored at this position, whatever the options are."""
+        """Whether restoring is forbidden at this position under all options."""
         ...
 
     def read_character(self, character: str) -> Region:
@@ -88,7 +88,7 @@ class InnerScanner(Protocol):
 
 @dataclass(slots=True, eq=False, repr=False)
 class OpenRegion:
-    """A region that is open, with the state of its text so far."""
+    """A region whose end has not been read yet, with the state of its text so far."""
 
     kind: int
     region: Region
@@ -110,7 +110,7 @@ class OpenRegion:
     exact: bool = True
     info: str = ""
     is_picture: bool = False  # whether some readers display the code as a picture
-    lost: bool = False  # whether it is a tag only for readers that find its end in the paragraph, else text
+    lost: bool = False  # whether it is a tag only for readers that find its end in the same paragraph
     #: Whether some readers end the code earlier, for example at an empty line. For a definition: whether its
     #: address has a quotation mark.
     torn: bool = False
@@ -129,7 +129,7 @@ class OpenRegion:
 
 
 class RegionState:
-    """Open regions of a text that arrives in parts, and all else that decides on later characters.
+    """State of the region scanner after a part of the reply: open regions, and marks that affect later text.
 
     Attributes:
         region: Region of the last character.
@@ -190,7 +190,10 @@ class RegionState:
         self.lines: LineReader = LineReader()
 
     def push(self, kind: int, region: Region) -> OpenRegion:
-        """Open a region inside the current one, and return it."""
+        """Open a region of a kind such as ``LINK`` inside the current one, and return the new region.
+
+        At a nesting depth of 64, all following text becomes markup.
+        """
         frame = OpenRegion(kind, region)
         if len(self.frames) < MAX_DEPTH:
             self.frames.append(frame)
@@ -205,18 +208,18 @@ class RegionState:
         self.slash, self.opener, self.dollar = NONE, "", False
 
     def give_up(self, region: Region) -> None:
-        """Treat all following text as one region."""
+        """Treat all following text as ``region``, since Markdown viewers may disagree on it."""
         self.frames = [OpenRegion(UNKNOWN, region)]
         self.slash, self.opener, self.dollar = NONE, "", False
 
     def taint(self) -> None:
-        """Treat all text as markup from the position where the currently open code, links and tags have ended."""
+        """Treat all text as markup as soon as the currently open code, links and tags have ended."""
         self.tainted = True
 
     def count_escaped_angles(self, character: str) -> None:
-        """Count each ``<`` that follows an escaped ``<``.
+        """Count each ``<`` that follows an escaped ``<``, up to 2.
 
-        The library showdown pairs the next ``>`` with the escaped one, so that it ends no tag.
+        The library showdown pairs the next ``>`` with the escaped one, so that this ``>`` does not end a tag.
         """
         if self.last == ">":
             self.escaped_angles = 0
@@ -224,10 +227,10 @@ class RegionState:
             self.escaped_angles = min(self.escaped_angles + 1, 2)
 
     def read_template(self, character: str) -> None:
-        """Read a character of a template tag. To a program that fills in templates ``<%`` to ``%>`` is never text.
+        """Process a character of a template tag, which begins with ``<%`` and ends with ``%>``.
 
-        Markdown readers treat such a tag in different ways. So if, outside code, it opens another region or is inside
-        one, no later text counts as prose.
+        Programs that fill in templates run the content of such a tag, and Markdown viewers treat the tag in different
+        ways. So if the tag is outside code, and opens another region or is inside one, no later text counts as prose.
         """
         if self.template:
             is_end = character == ">" and self.template == len("<%")  # ERB does not end a tag at ``%%>``
@@ -243,7 +246,7 @@ class RegionState:
             self.give_up(self.frames[-1].region if self.frames else Region.MARKUP)
 
     def count_braces(self, character: str) -> None:
-        """Count open braces. Those of a template, such as ``{{``, ``{%`` and ``#{``, may have empty lines in them."""
+        """Count open braces. Braces of a template, such as ``{{``, ``{%`` and ``#{``, may contain empty lines."""
         is_template = (self.last == "{" and character in "{%#") or (character == "{" and self.last in tuple("#@%"))
         if is_template and not self.template_braces:
             self.template_braces = max(1, self.braces)
@@ -252,7 +255,12 @@ class RegionState:
             self.template_braces = 0
 
     def read_line_start(self, character: str, at_start: bool) -> None:
-        """Read the indentation and the list marks of a line."""
+        """Pass the starts of lines, list marks and list items to the line reader.
+
+        Args:
+            character: The next character.
+            at_start: Whether the character is the first one of the text of a line or of a list item.
+        """
         if character == "<":
             self.angle_at_start = at_start
         if at_start and self.empty:
@@ -263,7 +271,7 @@ class RegionState:
             self.lines.end_list_mark(self.column)
 
     def advance_line(self, character: str) -> None:
-        """Read a character of the indentation or the list marks of a line, or the first one of its text."""
+        """Process a character of the indentation or list marks of a line, or the first one of its text."""
         phase = self.phase
         if phase == BODY or character == "\n":
             return
@@ -290,14 +298,19 @@ class RegionState:
             self.empty = False
 
     def read_in_line(self, character: str) -> None:
-        """Pass a character of a line, after its indentation and list marks, to the reader of lines."""
+        """Pass a character of a line to the line reader, after its indentation and list marks."""
         if self.frames or self.region is not Region.PROSE:
             self.lines.read_other()
         else:
             self.lines.read_text(character)
 
     def count_class_marks(self, character: str, at_start: bool) -> None:
-        """Count equal marks at the start of a line: three, as in ``!!! note``, open a Markdown admonition."""
+        """Count equal marks at the start of a line. Three of them, as in ``!!! note``, open a Markdown admonition.
+
+        Args:
+            character: The next character.
+            at_start: Whether the character is the first one of the text of a line.
+        """
         if at_start and character in _CLASS_MARKS:
             self.class_mark, self.class_marks = character, 1
         elif character == "\n":

@@ -76,7 +76,7 @@ class RegionScanner(RegionState):
 
     @property
     def enclosure(self) -> Region | None:
-        """Region of a word at this position in running text; ``None`` if it is running text too."""
+        """Region of a word at this position, by open brackets and the line; ``None`` for running text."""
         if self.brackets:
             return Region.LINK
         if self.class_marks >= FENCE_LENGTH:
@@ -92,22 +92,22 @@ class RegionScanner(RegionState):
 
     @property
     def is_indented(self) -> bool:
-        """Whether the line is code by its indentation, also in a string of JSON."""
+        """Whether Markdown treats the line as code because of its indentation; also within a JSON string."""
         inner = self.frames[-1].inner if self.frames else None
         return self.lines.is_indented or (inner is not None and inner.is_indented)
 
     @property
     def is_in_certain_fence(self) -> bool:
-        """Whether the last character is in a fence that every CommonMark reader treats as code."""
+        """Whether the last character is in a fenced block that every CommonMark viewer treats as code."""
         frame = self.frames[-1] if self.frames else None
         return frame is not None and frame.kind == FENCE and frame.started and not frame.uncertain
 
     @property
     def is_sealed(self) -> bool:
-        """Whether nothing is restored at this position, whatever the options are.
+        """Whether restoring is forbidden at this position under all options.
 
-        This holds on the line that opens a fence, in a fence that readers display as a picture, and wherever readers
-        disagree.
+        This holds on the opening line of a fenced block, in a block that Markdown viewers display as a picture, and
+        wherever viewers disagree.
         """
         frame = self.frames[-1] if self.frames else None
         if frame is None or frame.inner is not None:
@@ -116,14 +116,14 @@ class RegionScanner(RegionState):
 
     @property
     def is_neutral(self) -> bool:
-        """Whether a reader treats the following text like the start of a text."""
+        """Whether all Markdown viewers treat the following text as if it were the start of a reply."""
         is_odd = self.tainted or self.html or self.line_label or self.odd or self.tag
         is_odd = is_odd or self.disputed or self.abbreviation or self.braces > 0 or self.stray
         return not is_odd and self.enclosure is None and self._find_skippable() is _PLAIN
 
     @property
     def destination(self) -> str | None:
-        """Destination of the open link so far. ``None`` outside links, or above 2,048 characters."""
+        """The part of the open link's address that was read; ``None`` outside links or above 2,048 characters."""
         frame = self.frames[-1] if self.frames else None
         if frame is not None and frame.inner is not None:
             return frame.inner.destination
@@ -132,7 +132,7 @@ class RegionScanner(RegionState):
         return frame.destination if len(frame.destination) <= MAX_DESTINATION_LENGTH else None
 
     def feed(self, text: str) -> None:
-        """Read more text. ``region`` and ``role`` are then those of its last character."""
+        """Read more text. Afterward ``region`` and ``role`` describe its last character."""
         self._record_tag_link(text)
         at, end = 0, len(text)
         while at < end:
@@ -154,27 +154,27 @@ class RegionScanner(RegionState):
             self.region = self.frames[-1].region if self.frames else Region.PROSE
 
     def begin_tag(self) -> None:
-        """Prepare for the bracket of a tag such as ``[city 1]``, so that it is not read as the beginning of JSON."""
+        """Prepare for a tag such as ``[city 1]``, so that its bracket does not count as the start of JSON."""
         self.opener = ""
 
     def mark_tag(self) -> None:
-        """State that the text so far ends with a tag such as ``[person 1]`` that will be replaced by its original.
+        """Record that the text so far ends with a tag such as ``[person 1]`` that may become its original.
 
-        So ``[person 1]: `` and ``[person 1](`` begin no link. The caller must pass to ``settle_tag`` whether the tag
-        was replaced, when the chunk ends or its surrogates are given up.
+        So ``[person 1]: `` and ``[person 1](`` begin no link. At the end of the chunk, or earlier if nothing of the
+        chunk is restored, the caller must call ``settle_tag``.
         """
         self.tag, self.bracket_closed = True, False
 
     @property
     def awaits_outcome(self) -> bool:
-        """Whether regions depend on whether the last tag is replaced, which is not decided yet."""
+        """Whether ``settle_tag`` must be called, since regions depend on the replacement of the last tag."""
         return self.tag or self.tag_link != ""
 
     def settle_tag(self, *, is_replaced: bool) -> None:
-        """Apply the decision whether the last tag was replaced.
+        """Update the regions after the decision whether the last tag was replaced by its original.
 
-        If it was not, a bracket directly after it begins a link, and the text since that bracket is read again as a
-        link.
+        If the tag was not replaced, a round bracket directly after it begins a link. Then the text since this bracket
+        is read again as a link.
         """
         text, self.tag_link = self.tag_link, ""
         if is_replaced:
@@ -199,17 +199,17 @@ class RegionScanner(RegionState):
             self.slash, self.opener, self.dollar = state
 
     def _record_tag_link(self, text: str) -> None:
-        """Record the text since a bracket directly after a tag, for ``settle_tag``."""
+        """Store the text since a round bracket directly after a tag, for ``settle_tag``."""
         if self.tag_link or (self.tag and text[:1] == "(" and not self.frames):
             self.tag_link += text
 
     def mark_surrogate(self) -> None:
-        """State that the text so far ends with a surrogate, whose original may be an address."""
+        """Record that the text so far ends with a surrogate, whose original may be an address."""
         self.address = True
         self.lines.end_surrogate()
 
     def read_prose(self, text: str) -> bool:
-        """Read a text if all of it is prose and no state changes. Return whether it was read."""
+        """Read ``text`` if it is all prose and changes no state. Return whether it was read."""
         quiet = self.phase == BODY and not self.frames and not self.tainted and self._find_skippable() is not None
         if not quiet or _PLAIN.fullmatch(text) is None:
             return False
@@ -217,7 +217,7 @@ class RegionScanner(RegionState):
         return True
 
     def _find_skippable(self) -> re.Pattern[str] | None:
-        """Return the pattern of characters that change nothing in this state; ``None`` if none."""
+        """Return a pattern of characters that change nothing in this state; ``None`` if every character can."""
         if self.last == "\r" or self.escaped_angles or self.template:
             return None
         if not self.frames:
@@ -275,7 +275,7 @@ class RegionScanner(RegionState):
         return self.region
 
     def _count_marks(self, character: str) -> None:
-        """Count open brackets, and note whether the current chunk may be an address."""
+        """Count open brackets, and record whether the current chunk may be an address."""
         frame = self.frames[-1] if self.frames else None
         if frame is not None and frame.kind == INLINE:
             frame.depth = max(0, frame.depth + (character in "[{") - (character in "]}"))

@@ -1,4 +1,4 @@
-"""Positions of the replaced parts of an output, for views that mark them."""
+"""Positions and entity types of the replaced parts of an output, for views that mark these parts."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
@@ -15,7 +15,7 @@ class ReplacedSpan(NamedTuple):
         start: Index of its first character in the output.
         end: Index after its last character; equal to ``start`` if the part was removed.
         entity_type: Public name of its entity type, or ``RANDOMIZED_WORD``.
-        original: The original text; empty where no original may outlive the call.
+        original: The original text; empty if the call does not store originals.
     """
 
     start: int
@@ -25,7 +25,7 @@ class ReplacedSpan(NamedTuple):
 
 
 class SpanOutline:
-    """Numbers and types of the replaced parts of an output; the spans are computed when a view needs them.
+    """Compact form of the replaced parts of an output, from which ``list_spans`` computes the spans.
 
     >>> SpanOutline([(1, "city", "Leeds")], [3, 6, 1]).list_spans()
     (ReplacedSpan(start=3, end=9, entity_type='city', original='Leeds'),)
@@ -45,7 +45,7 @@ class SpanOutline:
         self.lengths: Sequence[int] = lengths
 
     def list_spans(self) -> tuple[ReplacedSpan, ...]:
-        """Return the replaced spans, in order."""
+        """Return the replaced parts with their positions, in the order of the output."""
         bounds = [0, *accumulate(self.lengths)]
         return tuple(
             [
@@ -55,7 +55,7 @@ class SpanOutline:
         )
 
     def map_originals(self, convert: Callable[[str], str]) -> "SpanOutline":
-        """Return an outline with converted originals.
+        """Return an outline in which ``convert`` was applied to each original.
 
         >>> outline = SpanOutline([(0, "city", "leeds")], [6])
         >>> outline.map_originals(str.upper).list_spans()[0].original
@@ -70,15 +70,16 @@ class SpanOutline:
 def outline_elements(
     elements: Iterable[Any], public_names: Mapping[str, str], *, keeps_originals: bool = True
 ) -> SpanOutline:
-    """Return the outline of a text: an entry for each element that is not kept.
+    """Return the outline of a rewritten text, with an entry for each part that was replaced.
 
     Args:
-        elements: The elements, with their outputs: ``names.reply_pairs.RewrittenElement``.
-        public_names: Public name of each entity type that has another one.
+        elements: The parts of the text, kept or replaced, each with its output
+            (``names.reply_pairs.RewrittenElement``).
+        public_names: Public name of each entity type whose internal name differs from it.
         keeps_originals: Whether the entries have the originals.
 
     Privacy:
-        Whether an element has an entry depends on the template alone, not on whether its output equals its original.
+        Whether a part has an entry depends on the template alone, not on whether its output equals its original.
     """
     entries, lengths = list[tuple[int, str, str]](), list[int]()
     for element in elements:

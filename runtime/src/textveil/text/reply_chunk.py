@@ -1,6 +1,7 @@
-"""Check whether a chunk of a reply consists only of words, numbers and marks.
+"""Check whether a chunk of a reply consists only of words, numbers and punctuation.
 
-A chunk is the text between two blanks. Surrogates are restored as running text only in such a chunk.
+A chunk is the text between two blanks. Surrogates are restored as running text only in such a chunk. A chunk with other
+characters may be an address or code. Such a chunk is *spoiled*.
 """
 
 import re
@@ -37,18 +38,18 @@ SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u20
 
 
 def is_address_like(original: str) -> bool:
-    """Return whether a program may see an address in ``original`` and the text after it."""
+    """Return whether a program may find an address in ``original``, or in ``original`` with the text after it."""
     return _ADDRESS.search(original) is not None and any(map(str.isalpha, original))
 
 
 class ReplyChunk:
-    """Check of one chunk of a reply, which arrives part by part.
+    """State of the check of one chunk of a reply, which arrives in parts.
 
     Attributes:
         has_address: Whether this chunk contains a restored original that looks like an address.
         has_original: Whether this chunk contains a restored original.
         length: Number of characters so far.
-        behind_tab: Whether a tab precedes the chunk: some readers remove tabs from an address.
+        behind_tab: Whether a tab precedes the chunk: some programs remove tabs from an address.
         restored: Whether an original of the chunk is already in the output.
         spoiled: Whether no surrogate of the chunk may be restored as running text.
         text: Parts of the chunk as written, if the caller passes them to ``remember``.
@@ -80,7 +81,7 @@ class ReplyChunk:
 
     @property
     def is_separable(self) -> bool:
-        """Whether the chunk has only words and marks, and forms no address with the next text."""
+        """Whether the chunk has only words and marks, and cannot become an address together with the next text."""
         is_open = self._dotted or self._opener or self._symbol or self._last in ("/", "\\")
         return not (self.spoiled or self._ampersand or is_open)
 
@@ -94,7 +95,7 @@ class ReplyChunk:
             self.text.append(text)
 
     def add_text(self, text: str) -> None:
-        """Read a part of the chunk that contains no surrogate."""
+        """Add a part of the chunk that contains no surrogate."""
         self.length += len(text)
         if self.is_too_long:
             self.spoiled = True
@@ -107,7 +108,7 @@ class ReplyChunk:
             self._last = character
 
     def add_surrogate(self, length: int) -> None:
-        """Read a surrogate of ``length`` characters, which counts as one letter."""
+        """Add a surrogate of ``length`` characters. The check treats it like one letter."""
         self.length += length
         self._end_label()
         if self._dotted or self._opener or self._last == "\\" or self.is_too_long:
@@ -115,10 +116,10 @@ class ReplyChunk:
         self._symbol, self._last = False, "a"
 
     def end(self) -> None:
-        """End the chunk.
+        """End the chunk, and update ``spoiled``.
 
-        An open bracket, an open tag (unless it is a harmless tag without attributes) or a slash at the end spoils the
-        chunk.
+        An open square bracket, an open tag (unless it is harmless and has no attributes) or a slash at the end spoils
+        the chunk.
         """
         self.spoiled = (
             self.spoiled
@@ -128,7 +129,7 @@ class ReplyChunk:
         )
 
     def _end_label(self) -> None:
-        """Accept a colon as the end of a label, as in ``**Name:**``.
+        """Accept a colon as the end of a bold label, as in ``**Name:**``, so that text may follow it.
 
         The colon must be the only dot or colon of the chunk, and two stars or underscores must follow it.
         """
@@ -168,7 +169,10 @@ class ReplyChunk:
             self.spoiled = self.spoiled or not (is_word_character(character) or character in SPACES)
 
     def _add_inside(self, character: str) -> None:
-        """Read a character in a tag, after the slash of ``/>``, or in a bracketed note number."""
+        """Add a character after an opening ``<``, ``[`` or ``/`` that is not yet closed.
+
+        A tag, a note number in square brackets, or the end ``/>`` of a tag is permitted. Other text sets ``spoiled``.
+        """
         if self._opener == "/":
             self.spoiled, self._opener = self.spoiled or character != ">", ""
             return

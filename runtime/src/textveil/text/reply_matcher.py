@@ -1,9 +1,9 @@
 """Search for surrogates in a reply that arrives in parts, and their replacement by originals.
 
-All replies, whole or streamed, use this engine. The decision on a surrogate depends on the characters before it, on the
-characters after it until no longer form can match, and on the rest of its chunk (the text up to the next blank). So the
-result does not depend on how a stream is split, except for active content. The engine holds back at most one form and
-one character and, after the first surrogate of a chunk, the rest of the chunk, at most 1,024 characters.
+Whole replies and streams use this code. It restores a surrogate only after it has read enough text: until no longer
+form of a surrogate can match, and until the end of the chunk (the text up to the next blank). So the result does not
+depend on how a stream is split, except for active content such as scripts. The code holds back at most one form of a
+surrogate and one character, and after the first surrogate of a chunk the rest of the chunk, up to 1,024 characters.
 """
 
 import json
@@ -49,11 +49,11 @@ class _PendingSurrogate:
 
     Attributes:
         written: The surrogate as written in the reply.
-        original: Its original, in the same form.
+        original: Its original, in the same form (such as the plural).
         pair: The pair of surrogate and original.
         reason: Why its region forbids restoring; ``None`` if the region permits it.
         in_chunk: Whether the decision also depends on the rest of the chunk.
-        place: Number of characters of the chunk before it.
+        place: Number of characters of the chunk before the surrogate.
     """
 
     written: str
@@ -65,7 +65,7 @@ class _PendingSurrogate:
 
 
 class StreamRestorer(ReportProperties):
-    """Replaces surrogates by originals in one reply that arrives in parts.
+    """Replaces surrogates by originals in one reply that arrives in parts: see ``feed`` and ``close``.
 
     Args:
         index: The forms of all surrogates.
@@ -74,8 +74,8 @@ class StreamRestorer(ReportProperties):
 
     Attributes:
         restored: Surrogates that were replaced, as written in the reply.
-        used_pairs: The pairs of these surrogates.
-        not_restored: Surrogates that were not restored, as written in the reply, each with the reason.
+        used_pairs: The pairs of surrogate and original of ``restored``, in the same order.
+        not_restored: Surrogates that were not replaced, as written in the reply, each with the reason.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class StreamRestorer(ReportProperties):
 
     @property
     def report(self) -> RestoreReport:
-        """Report on the text that has been read so far."""
+        """Report on the surrogates that were found in the text so far."""
         return RestoreReport(
             restored=tuple(self.restored),
             not_restored=tuple(self.not_restored),
@@ -110,24 +110,24 @@ class StreamRestorer(ReportProperties):
         )
 
     def feed(self, delta: str) -> str:
-        """Read the next part of a reply, and return the text that is decided now."""
+        """Read the next part of a reply, and return the text that is ready. ``close`` returns the rest."""
         if not self._policy.permits_everything:
             self._active.feed(delta)
         return self._release_decided(self._held + delta, False)
 
     @property
     def is_neutral(self) -> bool:
-        """Whether no region is open at the end of this text, read alone and also read after the earlier texts."""
+        """Whether no region, such as a link, is open at the end of this text, alone or after earlier texts."""
         return self._scanner.is_neutral and (self._joined_scanner is None or self._joined_scanner.is_neutral)
 
     @property
     def has_separable_end(self) -> bool:
-        """Whether the last chunk of a closed stream forms no address with the next text."""
+        """Whether the last chunk of a closed stream cannot become an address together with the next text."""
         return self._last_chunk.is_separable
 
     @property
     def has_active_content(self) -> bool:
-        """Whether this text, or a text before it, contains active content."""
+        """Whether this text, or a text that it follows, contains active content such as a script."""
         return self._active.detected
 
     def stop_restoring(self, reason: SkipReason) -> None:
@@ -135,17 +135,17 @@ class StreamRestorer(ReportProperties):
         self._closed_reason = reason
 
     def spoil_chunk(self) -> None:
-        """Restore no surrogate of the current chunk."""
+        """Restore no surrogate in the current chunk."""
         self._chunk.spoil()
 
     def follow_stream(self, previous: "StreamRestorer", *, is_apart: bool = False) -> None:
-        """Link this stream to an earlier text that clients may display directly before this one.
+        """Declare that clients may display an earlier text directly before this one.
 
         After this call a surrogate is restored only if that is safe both for this text alone and for the two texts as
         one. So a link, tag or block of code that is split over two texts is recognized.
 
         Args:
-            previous: Stream of the earlier text, after its ``close`` and before the first ``feed`` of this one.
+            previous: Stream of the earlier text, after its ``close`` and before the first ``feed`` of this stream.
             is_apart: Whether this text begins a new chunk.
         """
         self._joined_scanner = previous._joined_scanner or previous._scanner
@@ -158,15 +158,15 @@ class StreamRestorer(ReportProperties):
             self._pending.append("")
 
     def look_ahead(self, text: str) -> None:
-        """Check text for active content before it is fed.
+        """Search a part of the reply for active content before ``feed`` reads it.
 
-        Active content in it then forbids restoring also in the parts before it.
+        If it has active content, no surrogate before it is restored either.
         """
         if not self._policy.permits_everything:
             self._active.feed(text)
 
     def close(self) -> str:
-        """End the reply and return the rest of the text."""
+        """End the reply and return the rest of its text."""
         return self._release_decided(self._held, True)
 
     def _release_decided(self, undecided: str, is_final: bool) -> str:
@@ -211,7 +211,7 @@ class StreamRestorer(ReportProperties):
         self._read_parts(text)
 
     def _read_parts(self, text: str) -> None:
-        """Read text without a surrogate, in which regions do not depend on an undecided tag."""
+        """Add text without surrogates to the chunk and to the output, and update the regions."""
         if self._joined_scanner is not None:
             self._joined_scanner.feed(text)
         if self._policy.permits_everything:
@@ -238,7 +238,7 @@ class StreamRestorer(ReportProperties):
             self._add_to_chunk(text[end:])
 
     def _note_address(self, character: str) -> None:
-        """Note whether a program that treats JSON as plain text sees an address begin in this chunk."""
+        """Record whether this chunk contains the start of an address for programs that treat JSON as plain text."""
         if character in _SEPARATORS:
             self._last_characters, self._in_address = "", False
         elif character != "\\":  # a backslash may be an escape of JSON
@@ -246,7 +246,7 @@ class StreamRestorer(ReportProperties):
             self._in_address = self._in_address or self._last_characters.endswith(_ADDRESS_STARTS)
 
     def _read_character(self, character: str, role: JsonRole) -> None:
-        """Read one character under a policy that permits regions, so that marks of JSON end chunks too."""
+        """Add one character to the chunk, or end the chunk. Marks of JSON end a chunk like blanks."""
         if character in _SEPARATORS or role is JsonRole.SEPARATOR:
             self._end_chunk()
             self._chunk.behind_tab = character == "\t"
@@ -273,18 +273,18 @@ class StreamRestorer(ReportProperties):
         (self._pending if self._pending else self._output).append(text)
 
     def _give_up_chunk(self) -> None:
-        """Write out a spoiled chunk early, unless it may be an address of a permitted host."""
+        """Write out a chunk in which nothing can be restored, unless it may be an address of a permitted host."""
         self._settle_tags(is_replaced=False)
         if self._pending and (not self._policy.hosts or self._chunk.is_too_long):
             self._flush_chunk()
 
     @property
     def _scanners(self) -> list[RegionScanner]:
-        """The scanner of this text alone, and that of this text after the earlier ones, if any."""
+        """The region scanners: one for this text alone, and one that has also read the earlier texts, if any."""
         return [self._scanner] if self._joined_scanner is None else [self._scanner, self._joined_scanner]
 
     def _settle_tags(self, *, is_replaced: bool) -> None:
-        """Pass to the scanners whether the tags of the chunk were replaced."""
+        """Inform the region scanners whether the tags of the chunk, such as ``[city 1]``, were replaced."""
         for scanner in self._scanners:
             if scanner.awaits_outcome:
                 scanner.settle_tag(is_replaced=is_replaced)
@@ -313,9 +313,9 @@ class StreamRestorer(ReportProperties):
         self._settle_tags(is_replaced=len(self.not_restored) == kept)
 
     def _find_blocked(self) -> set[int]:
-        """Return the indices of pending surrogates that are not restored because of an address.
+        """Return the indices in ``_pending`` of surrogates that must stay because of an address in the chunk.
 
-        An original that looks like an address must be the only original of its chunk.
+        An original that looks like an address is restored only if it is the only original of its chunk.
         """
         if self._chunk.spoiled or self._active.detected:
             return set()
@@ -333,7 +333,7 @@ class StreamRestorer(ReportProperties):
         return set(restorable) - {addresses[0]} if addresses else set()
 
     def _settle_surrogate(self, candidate: _PendingSurrogate, path: tuple[int, int] | None, is_blocked: bool) -> str:
-        """Return the original of a pending surrogate; or the surrogate, after recording the reason."""
+        """Return the original of a pending surrogate; or the surrogate itself, after recording why it stays."""
         reason = SkipReason.ACTIVE if self._active.detected else self._closed_reason or candidate.reason
         if reason is None and is_blocked:
             reason = SkipReason.CHUNK
@@ -349,7 +349,7 @@ class StreamRestorer(ReportProperties):
         return candidate.original
 
     def _read_form(self, text: str, index: int, form_match: FormMatch) -> None:
-        """Read a form of a surrogate: restore it, or hold it back until its chunk ends."""
+        """Restore the form of a surrogate at ``index``, or hold it back until its chunk ends."""
         form, end, quoted = form_match
         pair = quoted or (None if form is None else form[0])
         written = text[index:end]
@@ -399,11 +399,11 @@ class StreamRestorer(ReportProperties):
     def _read_regions(
         self, scanner: RegionScanner, written: str
     ) -> tuple[Region, Region, SkipReason | None, list[JsonRole]]:
-        """Read a surrogate with a scanner of regions.
+        """Pass a surrogate to a region scanner, and return whether the regions permit restoring.
 
         Returns:
-            The region of its first character; the region that decides; the reason not to restore it, or ``None``; and
-            the role of each character.
+            Four values: the region of the first character; the region that forbids restoring, or else the region of the
+            first character; the reason not to restore the surrogate, or ``None``; and the JSON role of each character.
         """
         places = self._policy.places
         roles, enclosure = [JsonRole.TEXT] * len(written), scanner.enclosure
@@ -431,16 +431,17 @@ class StreamRestorer(ReportProperties):
         return first, closed[0] if closed else first, reason, roles
 
     def _find_code_block(self, text: str) -> str:
-        """Return the start of the block of code, or of the text after one, in which ``text`` ends."""
+        """Return the first characters after the last code fence, which show whether a block of code is JSON."""
         if len(self._code_block) > _HEAD_CHARACTERS and "`" not in text and self._code_block[-1] != "`":
             return self._code_block  # fast path for most deltas
         block = f"{self._code_block}{text}".rpartition(_FENCE)[2].lstrip("`")
         return block if len(block) <= _HEAD_CHARACTERS else f"{block[:_HEAD_CHARACTERS]}\0{block[-len(_FENCE) :]}"
 
     def _make_original(self, text: str, index: int, form_match: FormMatch) -> str | None:
-        """Return the original in the form of the surrogate. If there is none, record the reason.
+        """Return the original in the form in which the reply has its surrogate.
 
-        The result is then ``None``: the form has several originals, or it may be a word of the reply itself.
+        The result is ``None``, and the reason is recorded, if the form has several originals or may be a word of the
+        reply.
         """
         form, end, quoted_pair = form_match
         written = text[index:end]
@@ -471,20 +472,20 @@ class StreamRestorer(ReportProperties):
         return "".join(word + blank for word, blank in zip(words, [*blanks, ""], strict=True))
 
     def _is_in_json(self, text: str, index: int) -> bool:
-        """Return whether the last surrogate is in JSON, or in a block of code that begins like JSON."""
+        """Return whether the surrogate at ``index`` is in JSON, or in a block of code that begins like JSON."""
         if self._region in (None, Region.CODE):
             return _JSON.match(self._find_code_block(text[len(self._behind) : index])) is not None
         return self._region is Region.JSON
 
 
 def _find_reason(enclosure: Region | None, places: Collection[str]) -> SkipReason | None:
-    """Return why a surrogate within an enclosure stays; ``None`` if it need not."""
+    """Return why the region ``enclosure`` forbids restoring; ``None`` if it is running text or permitted."""
     return None if enclosure is None or enclosure in places else SkipReason(enclosure)
 
 
 def _remove_last_character(destination: str | None, written: str) -> str | None:
-    """Remove the first character of ``written`` from the end of a link destination, if present.
+    """Return a link destination without the first character of a surrogate at its end.
 
-    The scanner has read this character of the surrogate already.
+    The scanner has already added this character to the destination.
     """
     return None if destination is None else destination[:-1] if destination[-1:] == written[0] else destination

@@ -1,6 +1,6 @@
 """Search for numbers of a reply that are neither surrogates nor in the sanitized text.
 
-A model may have computed such numbers from surrogates, so the report lists them.
+A model may have computed such numbers from surrogates. Restoring cannot correct them, so the report lists them.
 """
 
 import re
@@ -19,12 +19,12 @@ _LONG_INDENT = re.compile(rf"\n[ \t]{{{_MAX_RUN_CHARACTERS + 1},}}")
 
 
 def find_numbers(text: str) -> set[str]:
-    """Return the numbers of a text, without commas between their digits."""
+    """Return the numbers of a text as strings, without commas between their digits."""
     return {part.replace(",", "") for part in _PART.findall(text)}
 
 
 class NumberFinder:
-    """Finds the numbers of a reply that arrives in parts, except those of surrogates.
+    """Collects the numbers of a reply that arrives in parts, without the surrogates among them.
 
     Args:
         find_known: Function that returns the numbers of the sanitized text. It is called only if the reply has numbers.
@@ -35,7 +35,7 @@ class NumberFinder:
         self._found: list[str] = []
 
     def feed(self, text: str) -> None:
-        """Read text that contains no surrogate."""
+        """Add the next part of the reply, which contains no surrogate."""
         text = _LONG_RUN.sub("x" * (_MAX_RUN_CHARACTERS + 1), self._open + text)
         text = _LONG_INDENT.sub("\n" + " " * (_MAX_RUN_CHARACTERS + 1), text)
         match = _OPEN.search(text, max(0, len(text) - 3 * _MAX_RUN_CHARACTERS))
@@ -44,7 +44,7 @@ class NumberFinder:
         self._open = text[cut:]
 
     def end_text(self) -> None:
-        """End the current part of the reply, before a surrogate or at the end of the reply."""
+        """End a number that is not complete, before a surrogate or at the end of the reply."""
         self._scan(self._open)
         self._open = ""
 
@@ -52,7 +52,7 @@ class NumberFinder:
         self._found += (match[1] for match in _NUMBER.finditer(text) if match[1])
 
     def find_unknown(self) -> tuple[str, ...]:
-        """Return the numbers so far that the sanitized text does not contain, each once."""
+        """Return the collected numbers that are not in the sanitized text, each once, in order."""
         if not self._found:
             return ()
         known = frozenset(self._find_known())

@@ -1,10 +1,10 @@
-"""Restoring on the device: a reply to a sanitized text gets its original words back.
+"""Restoring on the device: put the original words back into a reply to a sanitized text.
 
 This requires that the text was sanitized with consistent outputs.
 
 Privacy:
-    Nothing leaves the device, so this is no release. The mapping undoes the protection: the mapping and the sanitized
-    text together give the original text.
+    Restoring is not a release, since nothing leaves the device. The mapping undoes the protection: the mapping and the
+    sanitized text together give the original text.
 """
 
 import json
@@ -41,15 +41,18 @@ _SortedPairs = tuple[dict[str, SurrogatePair], dict[str, SurrogatePair], dict[Su
 
 
 class Restorer:
-    """Mapping from outputs to originals. It restores outputs that have a single original.
+    """Mapping from surrogates to originals, which restores the originals in replies.
+
+    Only a surrogate with a single original is restored. The *output* of a pair is its surrogate.
 
     Privacy:
         Its ``repr`` contains no word, and pickling raises ``TypeError``.
 
     Args:
-        pairs: Output and original, each as spelled. An output whose case carries no information is in lower case.
-        find_pairs: Function that finds more pairs. It is called at the first use: most mappings are never used.
-        rules: Rules of the language for inflected and elided outputs.
+        pairs: Surrogates with their originals: ``SurrogatePair`` objects, or tuples of surrogate and original as
+            spelled. A surrogate is in lower case if its case carries no information.
+        find_pairs: Function that returns more pairs. It is called at the first use, since most mappings are never used.
+        rules: Rules of the language for inflected and elided surrogates.
     """
 
     def __init__(
@@ -63,18 +66,22 @@ class Restorer:
         self._unsorted_pairs, self._find_pairs = tuple(pairs), find_pairs  # parsed at first use
 
     def add_pairs(self, pairs: Iterable[Sequence[Any]]) -> None:
-        """Add more pairs.
+        """Add more pairs of surrogate and original.
 
-        An output with a second original becomes ambiguous, and its originals are dropped, so that the mapping of a long
-        text stays small. If originals differ only in case, the mapping keeps the first one that is not in capitals,
-        else the first.
+        If a surrogate gets a second original, it becomes ambiguous, and the mapping drops both originals to save
+        memory. If the originals differ only in case, the mapping keeps the first one that is not in capitals. If all
+        are in capitals, it keeps the first.
         """
         self.__dict__.pop("index", None)
         self._sort_pairs(pairs, *self._sorted_pairs)
 
     @cached_property
     def _sorted_pairs(self) -> _SortedPairs:
-        """Pairs by the key of their output, ambiguous pairs by that key, and pairs with surroundings."""
+        """The pairs in three dictionaries.
+
+        They are: unambiguous pairs by the lookup key of their surrogate, ambiguous pairs by that key, and pairs that
+        apply only where a reply repeats the text around the surrogate.
+        """
         sorted_pairs: _SortedPairs = {}, {}, {}
         self._sort_pairs(chain(self._unsorted_pairs, self._find_pairs()), *sorted_pairs)
         self._unsorted_pairs, self._find_pairs = (), tuple
@@ -102,7 +109,10 @@ class Restorer:
                 pairs[output] = parsed
 
     def free_memory(self) -> None:
-        """Empty the mapping in steps. Nobody may use it or its index afterward."""
+        """Delete the content of the mapping step by step, so that other threads can run in between.
+
+        No thread may use the mapping or its index afterward.
+        """
         index: FormIndex | None = self.__dict__.pop("index", None)
         if index is not None:
             index.free_memory()
@@ -110,12 +120,12 @@ class Restorer:
 
     @property
     def ambiguous_count(self) -> int:
-        """Number of outputs that have several originals."""
+        """Number of surrogates that have several originals."""
         return len(self._sorted_pairs[1])
 
     @property
     def pairs(self) -> list[SurrogatePair]:
-        """Outputs and originals; the original is empty for an output that has several."""
+        """All pairs of surrogate and original. An ambiguous surrogate has an empty original."""
         pairs, ambiguous, quoted = self._sorted_pairs
         return [*pairs.values(), *ambiguous.values(), *quoted]
 
@@ -129,17 +139,20 @@ class Restorer:
         raise TypeError("a mapping cannot be pickled: save it with to_json, in a file that only its owner can read")
 
     def restore(self, reply: str, policy: RestorePolicy = PROSE_POLICY, sanitized: str = "") -> "Restored":
-        """Return a reply with the original words in place of the outputs in it, and a report.
+        """Replace the surrogates in a reply by their originals.
 
-        The search finds an output as it was sent, in the plural, in another case, with clitics, with grouped digits, as
-        a date in another order, and across line ends, but never inside a longer word or number. The original gets the
-        same form. A name in lower case counts as a word of the reply itself. Surrogates outside the regions of the
-        policy stay (docs/restoring.md).
+        The search finds a surrogate as it was sent, in the plural, in another case, with clitics, with grouped digits,
+        as a date in another notation, and across line ends, but never inside a longer word or number. The original gets
+        the same form. A name in lower case counts as a word of the reply itself, and is not restored. Surrogates
+        outside the regions of ``policy`` are not restored (docs/restoring.md).
 
         Args:
             reply: The whole reply.
             policy: Regions in which originals are restored; running text alone by default.
             sanitized: The sanitized text. Its numbers do not count as unknown in the report.
+
+        Returns:
+            The restored reply, with a report on its surrogates.
 
         Raises:
             InputError: The reply is not a string.
@@ -155,23 +168,29 @@ class Restorer:
     def open_stream(
         self, policy: RestorePolicy = PROSE_POLICY, find_known_numbers: Callable[[], Collection[str]] = frozenset
     ) -> "StreamRestorer":
-        """Return a stream for one reply that arrives in parts. The stream also collects the report."""
+        """Create a restorer for one reply that arrives in parts.
+
+        Args:
+            policy: Regions in which originals are restored; running text alone by default.
+            find_known_numbers: Function that returns the numbers of the sanitized text. They do not count as unknown in
+                the report.
+        """
         from textveil.text.reply_matcher import StreamRestorer  # lazy: sanitizing does not need it
 
         return StreamRestorer(self.index, policy, find_known_numbers)
 
     def restore_value(self, value: str) -> str | None:
-        """Return the original of a value that is exactly one output; ``None`` for any other value."""
+        """Return the original of a value that consists of one surrogate only; ``None`` for any other value."""
         form = self.index.forms.get(fold_text(value))
         return None if form is None or form[0].lead else inflect_original(form, value, self._rules)
 
     @cached_property
     def index(self) -> "FormIndex":
-        """Index of all forms of all outputs.
+        """Index of all forms in which a reply may write the surrogates.
 
-        If two pairs share a form, the pair whose output is that form as it was sent takes precedence. If there is none,
-        the form is ambiguous unless both pairs have the same original. The order of the pairs has no effect, because a
-        mapping file does not keep it.
+        Two pairs may share a form. If the form is exactly the surrogate of one pair, this pair takes precedence.
+        Otherwise the form is ambiguous, unless both pairs have the same original. The order of the pairs has no effect,
+        because a mapping file does not store it.
         """
         from textveil.text.form_index import FormIndex
         from textveil.text.quotations import fold_output
@@ -191,14 +210,12 @@ class Restorer:
                 else:
                     is_same = other is not None and _are_alike(other[0].original, pair.original)
                     same_text[text] = min(other, form, key=_preference) if other is not None and is_same else None
-        for text, form in unchanged.items():  # one call for all would keep other threads waiting
+        for text, form in unchanged.items():  # a single ``update`` would block other threads
             forms_by_text[text] = form
         forms_by_text.update(
             (text, None) for pair in self._sorted_pairs[1].values() for text, way in iterate_forms(pair) if not way
         )
-        for pair in self._sorted_pairs[
-            2
-        ]:  # such an output may be ambiguous elsewhere in a reply, and mapping files have no pair for that
+        for pair in self._sorted_pairs[2]:  # elsewhere in a reply these outputs are ambiguous
             forms_by_text.setdefault(fold_output(pair.output), None)
         return FormIndex(forms_by_text, self._sorted_pairs[2], self._rules)
 
@@ -211,7 +228,7 @@ class Restorer:
         return converted
 
     def to_json(self) -> str:
-        """Return the mapping as JSON.
+        """Return the mapping as a JSON document.
 
         Privacy:
             The mapping is as private as the text.
@@ -232,7 +249,7 @@ class Restorer:
 
     @classmethod
     def from_json(cls, content: bytes) -> "Restorer":
-        """Parse a mapping from the JSON of ``to_json``.
+        """Parse a mapping from the JSON that ``to_json`` writes.
 
         Raises:
             InputError: The content is not such a mapping.
@@ -282,7 +299,10 @@ def _get_notation(form: SurrogateForm) -> str:
 
 
 def _preference(form: SurrogateForm) -> tuple[Any, ...]:
-    """Return a sort key for forms with the same text, whose originals differ at most in case."""
+    """Return a sort key that selects one of several forms with the same text, whatever the order of the pairs.
+
+    The originals of these forms differ at most in case.
+    """
     pair, way = form
     return pair.lead, pair.weak, pair.original.isupper(), pair.output, pair.original, pair.before, way
 
@@ -290,7 +310,7 @@ def _preference(form: SurrogateForm) -> tuple[Any, ...]:
 def _are_alike(one: str, other: str) -> bool:
     """Return whether two originals are equal except for case and the kind of apostrophe.
 
-    A letter of mathematics such as U+1D465 and the plain letter have the same surrogate, but are not alike.
+    A mathematical letter such as U+1D465 and the plain letter have the same surrogate, but are different originals.
     """
     return one == other or _fold_case(one) == _fold_case(other)
 
@@ -300,7 +320,10 @@ def _fold_case(text: str) -> str:
 
 
 def _is_context_entry(entry: Any) -> bool:
-    """Return whether an entry is a list: output, original, length of the lead, word before."""
+    """Return whether an entry of a mapping file is a list of four valid values.
+
+    They are: surrogate, original, length of the lead, and the word before the surrogate (see ``SurrogatePair``).
+    """
     if not isinstance(entry, list) or len(entry) != 4:
         return False
     output, original, lead, before = entry
@@ -314,14 +337,17 @@ def _is_context_entry(entry: Any) -> bool:
 
 
 def _is_quotation_entry(entry: Any) -> bool:
-    """Return whether an entry is a list: output, original, ``weak``, text before, text after."""
+    """Return whether an entry of a mapping file is a list of five valid values.
+
+    They are: surrogate, original, ``weak``, and the texts before and after the surrogate (see ``SurrogatePair``).
+    """
     types = [type(part) for part in entry] if isinstance(entry, list) else []
     return types == [str, str, bool, str, str] and entry[0] != ""
 
 
 def escape_tags(text: str) -> str:
-    """Put a space into each part of a text that looks like a tag (``[city 1]``), so that it is not restored like one.
+    """Insert a blank into each part of a text that looks like a tag, such as ``[city 1]``.
 
-    The text must not contain a tag of this package.
+    Restoring then does not replace it. The text must not contain a tag of this package.
     """
     return _LIKE_A_TAG.sub("[ ", text)

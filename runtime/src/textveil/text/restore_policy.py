@@ -1,4 +1,4 @@
-"""Options of restoring: the regions in which it is permitted, and reasons why surrogates stay."""
+"""Regions of a reply in which restoring is permitted, and the reasons why surrogates are not restored."""
 
 import re
 from collections.abc import Collection
@@ -20,7 +20,7 @@ _LEADING_MARKS = "(\"'*_"
 
 
 class SkipReason(StrEnum):
-    """Why a surrogate is not restored: the region, or one of the other reasons.
+    """Why a surrogate is not restored: its region of the reply, or another reason.
 
     >>> SkipReason("code")
     <SkipReason.CODE: 'code'>
@@ -43,7 +43,7 @@ class SkipReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RestorePolicy:
-    """Regions of a reply in which originals are restored; running text alone by default.
+    """Regions of a reply in which originals are restored. By default only running text is permitted.
 
     Attributes:
         places: Permitted regions besides running text: any of ``code``, ``json`` and ``math``; or ``all``, which
@@ -62,8 +62,8 @@ class RestorePolicy:
         """Create the policy for the options ``restore_places`` and ``restore_hosts``.
 
         Args:
-            restore_places: Any of ``code``, ``json`` and ``math``; or ``all``, which also permits links. Use ``all``
-                only for a reply that no program displays and whose addresses none fetches.
+            restore_places: Any of ``code``, ``json`` and ``math``. The value ``all`` also permits links. Use ``all``
+                only for a reply that no program displays, and from which no program opens addresses.
             restore_hosts: Host names such as ``docs.example.com`` or ``localhost:8080``.
 
         Raises:
@@ -87,7 +87,13 @@ class RestorePolicy:
         return EVERY_REGION in self.places
 
     def allows_link(self, destination: str | None) -> bool:
-        """Return whether a link destination leads to a permitted host, whatever text may follow it."""
+        """Return whether a link destination is certainly an address of a permitted host.
+
+        Destinations that some programs read differently, such as addresses with backslashes, are not allowed.
+
+        Args:
+            destination: The address of the link; ``None`` if it is unknown.
+        """
         if destination is None or not self.hosts:
             return False
         match = _ADDRESS.fullmatch(destination)
@@ -96,10 +102,14 @@ class RestorePolicy:
         return _DISPUTED_MARKS.search(match[2]) is None and _ENDS.search(match[2]) is None
 
     def find_bare_path(self, chunk: str) -> tuple[int, int] | None:
-        """Find the path in a chunk that is an address of a permitted host.
+        """Find the path of an address of a permitted host, in an address without link markup.
+
+        Args:
+            chunk: The characters between two blanks of the reply.
 
         Returns:
-            The start of the path in ``chunk``, and the latest end of it; ``None`` for any other chunk.
+            The start and the latest possible end of the path, as indices in ``chunk``; ``None`` if ``chunk`` is not
+            such an address.
         """
         lead = len(chunk) - len(chunk.lstrip(_LEADING_MARKS))
         address = chunk[lead:]

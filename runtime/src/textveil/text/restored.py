@@ -11,11 +11,11 @@ from textveil.text.restore_policy import SkipReason
 
 
 class NotRestored(NamedTuple):
-    """A surrogate that stays in a reply.
+    """A surrogate in a reply that restoring leaves unchanged.
 
     Attributes:
         written: The surrogate, as written in the reply.
-        reason: Why it stays.
+        reason: Why the surrogate was not replaced by its original.
 
     >>> from textveil.text.restore_policy import SkipReason
     >>> NotRestored("Gomez", SkipReason.CODE).reason.value
@@ -28,11 +28,11 @@ class NotRestored(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreReport:
-    """Report on the surrogates of a reply. It contains only words of the reply, no original.
+    """Report on the surrogates of a reply. It contains only words of the reply, and no originals.
 
     Attributes:
         restored: Surrogates that were replaced by their originals, as written in the reply.
-        not_restored: Surrogates that stay, each with the reason.
+        not_restored: Surrogates that were not replaced, each with the reason.
         unknown_numbers: Numbers of the reply that are neither surrogates nor in the sanitized text. A model may have
             computed them from surrogates. Empty if no number of the text was replaced.
 
@@ -47,7 +47,7 @@ class RestoreReport:
 
     @classmethod
     def join_reports(cls, reports: Iterable["RestoreReport"]) -> "RestoreReport":
-        """Return the combined report on several texts."""
+        """Return one report that joins the entries of several reports, in order."""
         all_reports = [*reports]
         return cls(
             restored=tuple(written for report in all_reports for written in report.restored),
@@ -56,7 +56,7 @@ class RestoreReport:
         )
 
     def count_reasons(self) -> dict[SkipReason, int]:
-        """Return for each reason how many surrogates stay because of it, most frequent reason first."""
+        """Return how many surrogates were not restored for each reason, most frequent reason first."""
         return dict(Counter(stays.reason for stays in self.not_restored).most_common())
 
     def to_dict(self) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class RestoreReport:
 
 
 class ReportProperties:
-    """Properties of objects with a ``report``: the surrogates that stay, grouped by reason."""
+    """Mixin for classes with a ``report``: groups the surrogates that were not restored by reason."""
 
     __slots__ = ()
 
@@ -78,17 +78,17 @@ class ReportProperties:
 
     @property
     def not_restored_words(self) -> tuple[str, ...]:
-        """Surrogates that stay because they may be words of the reply itself."""
+        """Surrogates that were not restored, since they may be words of the reply itself."""
         return self._select(SkipReason.WORD)
 
     @property
     def ambiguous(self) -> tuple[str, ...]:
-        """Surrogates that stay because they have several originals."""
+        """Surrogates that were not restored, since they have several originals."""
         return self._select(SkipReason.AMBIGUOUS)
 
     @property
     def skipped(self) -> tuple[NotRestored, ...]:
-        """Surrogates that stay because of their position, each with the reason."""
+        """Surrogates that were not restored because of their position in the reply, each with the reason."""
         others = (SkipReason.WORD, SkipReason.AMBIGUOUS)
         return tuple(stays for stays in self.report.not_restored if stays.reason not in others)
 
@@ -97,11 +97,11 @@ class ReportProperties:
 
 
 class _JsonRefusingType(type):
-    """Metaclass of classes whose objects make ``json`` fail with ``RestoredNotJson``.
+    """Metaclass whose classes make ``json`` raise ``RestoredNotJson`` for their instances.
 
-    ``json`` has no hook for objects that it cannot encode. Its encoder reads the name of their class for the message of
-    a ``TypeError``. If that encoder reads the name, this metaclass raises our error. For all others it returns the
-    name.
+    The module ``json`` has no hook for objects that it cannot encode. Its encoder reads the name of their class for the
+    message of a ``TypeError``. If the caller is that encoder, the property ``__name__`` of this metaclass raises
+    ``RestoredNotJson``. For all other callers the property returns the name.
     """
 
     @property
@@ -115,7 +115,7 @@ class _JsonRefusingType(type):
 
 
 class Restored(metaclass=_JsonRefusingType):
-    """A reply with the user's words, and a report on the surrogates in it.
+    """A reply with the user's original words, and a report on its surrogates.
 
     It acts like its text in ``str``, ``==``, ``in``, ``len``, slices and f-strings. It is not a ``str``: ``json.dumps``
     raises ``RestoredNotJson``. Use ``.text``, or ``.to_dict()`` for text and report.
@@ -129,7 +129,7 @@ class Restored(metaclass=_JsonRefusingType):
 
     Attributes:
         text: The reply with the user's words. It is as private as the text that was sanitized.
-        report: Report on the surrogates that were restored, and on those that stay.
+        report: Report on the surrogates that were restored, and on those that were not.
     """
 
     __slots__ = ("report", "text")
@@ -146,7 +146,7 @@ class Restored(metaclass=_JsonRefusingType):
         return self.text
 
     def __repr__(self) -> str:
-        """Return how many surrogates were restored and how many not, without a word of the text."""
+        """Return the numbers of restored surrogates and of others, without a word of the text."""
         report = self.report
         return f"<Restored: {len(report.restored):,} restored, {len(report.not_restored):,} not restored>"
 

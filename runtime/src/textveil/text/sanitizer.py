@@ -1,6 +1,7 @@
-"""``Sanitizer``, the main class for applications, and the factory of its plans.
+"""``Sanitizer``, the main class for applications, and ``PlanFactory``, which creates its plans.
 
-A *plan* holds all that calls with the same options share.
+A *plan* is an object that holds the checked options of a call and the lists and tables that they select. Calls with the
+same options share one plan.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,12 +41,13 @@ class Sanitizer:
     """Sanitizes texts, offline, with the mechanisms of one bundle.
 
     Mechanisms randomize words under local differential privacy. The mode ``names`` replaces words by random surrogates
-    of their types. An instance holds no random state, so it is safe to share between threads and to use after a fork.
+    of their entity types. An instance holds no random state, so it is safe to share between threads and to use after a
+    fork.
 
     Args:
         bundle: An opened bundle.
-        detector: Additional detector for the mode ``names``. It reads each output, and returns start and end of further
-            spans to hide.
+        detector: Optional second detector for the mode ``names``. It reads each output, and returns the start and the
+            end of further spans to hide.
 
     >>> sanitizer = Sanitizer.load()
     >>> sanitizer.sanitize("I am Anna.", protect="names").text.startswith("I am ")
@@ -58,23 +60,23 @@ class Sanitizer:
         self._plans: dict[object, RandomizingPlan | NamesPlan] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickling, without the options of earlier calls.
+        """Return the state for pickling, without the cached plans of earlier calls.
 
-        These options may contain denied words.
+        The plans contain the options of these calls, which may contain private words.
         """
         return {**self.__dict__, "_plans": {}}
 
     @classmethod
     def load(cls, path: str | Path | None = None, **pins: Unpack[ExpectedBundle]) -> "Sanitizer":
-        """Open a bundle, and check the hashes and the structure of its files.
+        """Open a bundle, check the hashes and the structure of its files, and return its sanitizer.
 
-        Of the built-in bundle, the files that only the mode ``names`` needs are checked when that mode is first used.
+        The built-in bundle has files that only the mode ``names`` reads. They are checked when that mode is first used.
 
         Args:
-            path: Folder of a bundle. If omitted, the built-in English bundle, whose content hash is then checked too,
-                or the installed pack of ``language``.
-            pins: Expected content hash, signer or language (``ExpectedBundle``): ``language="es"`` opens the pack
-                ``textveil-es``, and ``"es+en"`` joins two for mixed texts.
+            path: Folder of a bundle. If ``path`` is omitted, ``language`` selects an installed language pack. If
+                ``language`` is omitted too, the built-in English bundle is opened, and its content hash is checked.
+            pins: Expected content hash, signer or language (see ``ExpectedBundle``). ``language="es"`` opens the pack
+                ``textveil-es``. ``language="es+en"`` joins two packs for mixed texts.
 
         Raises:
             BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge: The bundle is unusable.
@@ -89,7 +91,9 @@ class Sanitizer:
         return cls(open_bundle(DEFAULT_BUNDLE if path is None else Path(path), TextBundle, **pins))
 
     def sanitize(self, text: str, **options: Unpack[Options]) -> Result:
-        """Sanitize one text. The text is one document: its statement covers all of its tokens.
+        """Sanitize one text, and return it with its privacy statement.
+
+        The text is one document: equal words of it can get equal outputs, and its statement covers all of its tokens.
 
         Args:
             text: Any text.
@@ -103,28 +107,35 @@ class Sanitizer:
             InputError: ``text`` is not a string.
 
         Privacy:
-            Every call samples anew: sanitizing the same text again is a second release and weakens the first.
+            Every call draws new random outputs. A second call for the same text is a second release: both outputs
+            together reveal more than one.
         """
         if not isinstance(text, str):
             raise InputError("the text must be a string: for a list of texts use sanitize_batch")
         return self._sanitize_texts([(text,)], options)[0]
 
     def sanitize_batch(self, texts: Iterable[str], **options: Unpack[Options]) -> list[Result]:
-        """Sanitize many texts. Each is a document of its own, with its own statement.
+        """Sanitize many texts. Each text is a document of its own, with its own statement.
 
-        One batch randomizes all tokens of all texts together, many times faster than one call per text. Arguments,
-        errors and privacy are those of ``sanitize``.
+        A batch randomizes the tokens of all texts together, and is many times faster than one call per text. For
+        arguments, errors and privacy see ``sanitize``.
+
+        Returns:
+            One result for each text, in order.
         """
         return self._sanitize_texts(wrap_texts(texts), options)
 
     def sanitize_documents(
         self, documents: Sequence[Sequence[str]], **options: Unpack[Options]
     ) -> list[SanitizedDocument]:
-        """Sanitize documents of several texts each, such as the cells of a row.
+        """Sanitize documents that consist of several texts, such as the cells of a row.
 
-        With ``consistent``, equal words in all texts of a document get equal outputs, and count once toward the spend.
-        Without it the outputs are those of ``sanitize_batch``, and the tokens of a document are the sum over its texts.
-        Arguments, errors and privacy are those of ``sanitize``.
+        With the option ``consistent``, equal words in all texts of a document get equal outputs, and each distinct word
+        counts once toward the spend. Without this option the outputs are those of ``sanitize_batch``, and the
+        ``tokens`` of a document are the sum over its texts. For arguments, errors and privacy see ``sanitize``.
+
+        Returns:
+            One ``SanitizedDocument`` for each document, in order.
         """
         _, rewritten = self._rewrite(check_documents(documents), options)
         return [
@@ -143,22 +154,24 @@ class Sanitizer:
     def preview(
         self, text: str, *, explain: bool = False, **options: Unpack[Options]
     ) -> "list[tuple[str, str]] | list[ExplainedPiece]":
-        """Return the tokens and gaps of a text with their treatment, without sampling or a release.
+        """Split a text into tokens and gaps, and return the treatment of each, without any release.
+
+        The method draws no random numbers.
 
         Args:
             text: Any text.
-            explain: Whether to return the position of each piece too, and the list or rule that decides its treatment
-                (``ExplainedPiece``).
+            explain: Whether to return also the position of each part and the list or rule that decides its treatment
+                (see ``ExplainedPiece``).
             options: See ``Options``.
 
         Returns:
-            Pairs of a part of the text and its treatment: ``"gap"`` between tokens, ``"kept"``, ``"randomized"``,
-            ``"unknown"`` (randomized, but not in the vocabulary), or the name of an entity type. Under ``santext+`` a
-            ``"randomized"`` word may also be kept, by chance. With ``explain`` an ``ExplainedPiece`` for each pair. The
-            result is as private as the text.
+            Pairs of a part of the text and its treatment. The treatment is ``"gap"`` for characters between tokens,
+            ``"kept"``, ``"randomized"``, ``"unknown"`` (randomized, but not in the vocabulary), or the name of an
+            entity type. Under ``santext+`` a ``"randomized"`` word can by chance remain unchanged. With ``explain`` the
+            result has an ``ExplainedPiece`` in place of each pair. The result is as private as the text.
 
         Raises:
-            OptionError: As ``sanitize``.
+            OptionError: The bundle or the mechanism does not support the value of an option.
             InputError: ``text`` is not a string.
         """
         if not isinstance(text, str):
@@ -172,13 +185,14 @@ class Sanitizer:
         return [replace(piece, text=restore_characters(piece.text)) for piece in _explain_pieces(plan, text)]
 
     def unknown_share(self, text: str, **options: Unpack[Options]) -> float:
-        """Return the share of a text's randomized words that the vocabulary lacks; 0 without any.
+        """Return the share of a text's randomized words that are not in the vocabulary, from 0 to 1.
 
-        In the mode ``names`` it is the share of words that are on no list, among all words except names, numbers and
-        other entities. Above a half the text may be in another language.
+        The mode ``names`` has no vocabulary. There the result is the share of words that are on no list, among all
+        words that are no names, numbers or other entities. A result above 0.5 can mean that the text is in another
+        language. The result is 0 if the text has no such words.
 
         Privacy:
-            The share depends on private words: keep it on the device.
+            The share depends on private words: do not release it.
         """
         treated_parts = self.preview(text, **options)
         if self.terms(**options).mechanism == "names":
@@ -190,17 +204,17 @@ class Sanitizer:
         return treatments.count("unknown") / max(1, len(treatments))
 
     def terms(self, **options: Unpack[Options]) -> PrivacyTerms:
-        """Return the privacy terms of calls with these options, without sampling."""
+        """Return the privacy terms of calls with these options: mechanism, guarantee and mode."""
         return self._get_plan(options).terms
 
     def canonical_options(self, **options: Unpack[Options]) -> dict[str, Any]:
-        """Return all parameters that determine the output distribution.
+        """Return all parameters that determine the output distribution, such as for the key of a cache.
 
-        The bundle's content hash is one of them. Omitted options have their default values; ``key`` becomes its
-        SHA-256.
+        They include the content hash of the bundle, the default values of omitted options, and the SHA-256 of ``key``
+        instead of ``key``.
 
         Privacy:
-            The result contains denied words. Do not publish it.
+            The result contains the private words of ``deny`` and ``known``. Do not publish it.
         """
         plan = self._get_plan(options)
         list_options: dict[str, Any] = {
@@ -213,16 +227,17 @@ class Sanitizer:
         return {**asdict(plan.terms), **list_options}
 
     def names_plan(self, **options: Unpack[Options]) -> "NamesPlan":
-        """Return the plan of the mode ``names`` under these options.
+        """Return the plan of the mode ``names`` for these options.
 
-        It is for code that needs more than sanitized texts.
+        Use it for operations that ``Sanitizer`` does not have, such as sanitizing a conversation.
         """
         return cast("NamesPlan", self._get_plan({**options, "protect": "names"}))
 
     def add_sampling_mode(self, options: Options) -> Options:
-        """Return options with the mode of the bundle's mechanism in place of a missing mode.
+        """Return the options with a mode that randomizes words, if they select the default mode ``names``.
 
-        They are for calls that need words with an output distribution, which the default mode ``names`` does not have.
+        Call it before an operation that needs the output distribution of a word: the mode ``names`` has none. Options
+        that state a mode or a mechanism are returned unchanged.
 
         >>> Sanitizer.load().add_sampling_mode({"epsilon": 8})
         {'epsilon': 8, 'protect': 'words'}
@@ -242,7 +257,7 @@ class Sanitizer:
 
         Raises:
             OptionError: An option is not supported, the mechanism has no exact weights (``fbdd``), ``word`` is more
-                than one token, or the staircase mechanism keeps it.
+                than one token, or the staircase mechanism keeps ``word``.
         """
         options = self.add_sampling_mode(options)
         plan, swap = self._get_plan(options), self._find_swap([[word]], options)
@@ -251,18 +266,18 @@ class Sanitizer:
         return plan.distribution(word)
 
     def distance(self, first: str, second: str) -> float:
-        """Return the distance of two words, as the guarantee of SanText measures it.
+        """Return the distance of two words, in the metric of SanText's privacy guarantee.
 
         The distances are scaled so that their median over pairs of words is 1.
 
         Raises:
             OptionError: A word is more than one token.
-            UnknownMechanism: The bundle has no SanText, and so no distances.
+            UnknownMechanism: The bundle has no tables for SanText, and so no distances.
         """
         return self.bundle.metric.compute_distance(self._find_symbol_id(first), self._find_symbol_id(second))
 
     def _sanitize_texts(self, documents: Sequence[tuple[str]], options: Options) -> list[Result]:
-        """Return the results of documents of one text each."""
+        """Sanitize documents that consist of one text each, and return one result for each."""
         terms, rewritten = self._rewrite(documents, options)
         results = list[Result]()
         for (text,), tokens, mapping, randomized, replaced, (outline,) in rewritten:
@@ -273,9 +288,10 @@ class Sanitizer:
     def _rewrite(
         self, documents: Sequence[Sequence[str]], options: Options
     ) -> tuple[PrivacyTerms, Iterable[RewrittenDocument]]:
-        """Return the terms, and the rewritten documents.
+        """Return the privacy terms, and an iterable of the rewritten documents.
 
-        Texts are read by the bundle's character classes (see ``unicode_compat``).
+        Python's Unicode tables can differ from those of the bundle. Characters that differ are replaced before the
+        rewriting, and restored after it (see ``unicode_compat``).
         """
         plan, swap = self._get_plan(options), self._find_swap(documents, options)
         if swap is None:
@@ -312,20 +328,20 @@ class Sanitizer:
         return plan
 
     def _find_symbol_id(self, word: str) -> int:
-        """Return the input id of a symbol as printed, or of a word.
+        """Return the id of a word as an input of the mechanism; unknown words share one id.
 
-        A symbol may be one that no text contains as a token, such as a word that the tokenizer cuts.
+        ``word`` can also be a symbol of the vocabulary that is no token of any text, since the tokenizer splits it.
         """
         key = word if word in self.bundle.symbol_ids else self._factory.token_plans.rule.classify_alone(word).key
         return self.bundle.symbol_count if key is None else self.bundle.symbol_ids.get(key, self.bundle.symbol_count)
 
 
 class PlanFactory:
-    """Creates the plans of one bundle.
+    """Creates plans: checks the options of a call, and selects the lists and tables of one bundle.
 
     Args:
         bundle: The bundle.
-        detector: Additional detector for the outputs of the mode ``names``.
+        detector: Optional second detector for the outputs of the mode ``names``.
     """
 
     def __init__(self, bundle: TextBundle, detector: "SpanDetector | None" = None) -> None:
@@ -339,21 +355,21 @@ class PlanFactory:
 
     @cached_property
     def staircase_plans(self) -> "StaircasePlanFactory":
-        """Factory of staircase plans."""
+        """Factory of plans for the staircase mechanism."""
         from textveil.text.staircase_plans import StaircasePlanFactory
 
         return StaircasePlanFactory(self._bundle)
 
     @cached_property
     def token_plans(self) -> "TokenPlanFactory":
-        """Factory of plans that randomize every token; lazy, since the staircase does not need it."""
+        """Factory of plans for the mechanisms that randomize every token, created at first use."""
         from textveil.text.token_plans import TokenPlanFactory
 
         return TokenPlanFactory(self._bundle)
 
     @cached_property
     def names_plans(self) -> "NamesPlanFactory":
-        """Factory of plans of the mode ``names``; lazy, since other modes do not need it."""
+        """Factory of plans for the mode ``names``, created at first use."""
         from textveil.text.names.plan import NamesPlanFactory
 
         return NamesPlanFactory(self._bundle, self._detector)
@@ -371,22 +387,32 @@ class PlanFactory:
         return self.make_randomizing_plan(checked)
 
     def make_randomizing_plan(self, checked: dict[str, Any]) -> "RandomizingPlan":
-        """Create the plan for checked options of every mode except ``names``."""
+        """Create the plan for checked options of any mode except ``names``.
+
+        Raises:
+            UnknownMechanism, UnknownLevel, OptionError: The bundle or the mechanism does not support the value of an
+                option.
+        """
         if names_only := sorted(NAMES_OPTIONS.intersection(checked)):
-            raise OptionError(f"{', '.join(names_only)}: only with the mode names (protect)")
+            raise OptionError(f"{', '.join(names_only)}: only the mode names supports this: use protect names")
         if not self._bundle.mechanisms and self._bundle.language not in (None, "en"):
             self._bundle.check_mechanism("staircase")  # names the language, and the next step
         if self._detector is not None:
-            raise OptionError("an external detector works only with the mode names (protect)")
+            raise OptionError("an external detector works only with the mode names: use protect names")
         if checked.get("mechanism", self._bundle.default_mechanism) != "staircase":
             return self.token_plans.make_plan(checked)
         return self.staircase_plans.make_plan(checked)
 
 
 def selects_names(bundle: TextBundle, checked: Mapping[str, Any]) -> bool:
-    """Return whether options without missing values select the mode ``names``.
+    """Return whether the options of a call select the mode ``names``.
 
-    A call that names a mechanism, but no mode, selects that mechanism.
+    Without the option ``protect``, the option ``mechanism`` selects its mechanism, and the bundle's default mode
+    applies only if both are omitted.
+
+    Args:
+        bundle: The bundle, which states the default mode.
+        checked: Options without ``None`` values (see ``check_options``).
     """
     if "protect" not in checked:
         return "mechanism" not in checked and bundle.default_mode == "names"
@@ -394,11 +420,16 @@ def selects_names(bundle: TextBundle, checked: Mapping[str, Any]) -> bool:
 
 
 def _open_languages(language: str, pins: ExpectedBundle) -> TextBundle:
-    """Open the packs of one language or several; English is the built-in bundle.
+    """Open the language packs that a language tag names, and join them to one bundle.
+
+    Args:
+        language: A tag such as ``"es"``, or several tags joined by ``+``. ``"en"`` is the built-in bundle.
+        pins: Expected content hash, signer or size.
 
     Raises:
-        OptionError: ``language`` is no tag, or a signer is required of several packs.
+        OptionError: ``language`` is not a language tag, or ``pins`` requires a signer of several packs.
         BundleNotFound: A pack is not installed.
+        ContentHashMismatch: The joined packs have another content hash than the expected one.
     """
     from textveil.bundle.languages import BUILTIN_LANGUAGE, find_language_pack, join_bundles, split_languages
 
@@ -407,7 +438,7 @@ def _open_languages(language: str, pins: ExpectedBundle) -> TextBundle:
     if len(languages) == 1:
         return open_bundle(folders[0], TextBundle, **pins)
     if pins.get("signer") is not None:
-        raise OptionError("signer works only with a single language")
+        raise OptionError("signer works only with a single language: omit signer, or load one language")
     own = ExpectedBundle(max_bytes=pins["max_bytes"]) if "max_bytes" in pins else ExpectedBundle()
     bundles = [
         open_bundle(folder, TextBundle, **{**own, "language": one})
@@ -423,7 +454,7 @@ def _open_languages(language: str, pins: ExpectedBundle) -> TextBundle:
 
 
 def _explain_pieces(plan: "RandomizingPlan | NamesPlan", text: str) -> "Iterator[ExplainedPiece]":
-    """Yield the pieces of a preview with their reasons; lazy, since other calls need none."""
+    """Yield the parts of a preview, each with its position and the reason for its treatment."""
     if plan.terms.mechanism == "names":
         from textveil.text.names.explanation import explain_preview
 
@@ -434,12 +465,13 @@ def _explain_pieces(plan: "RandomizingPlan | NamesPlan", text: str) -> "Iterator
 
 
 def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> "RandomizingPlan":
-    """Create the plan that options select in a bundle, for code that analyzes sampling.
+    """Create a plan that randomizes words, for code that analyzes a mechanism.
 
-    See ``PlanFactory.make_plan``. Without a mode the plan has that of the bundle's mechanism.
+    If the options have no mode, the plan has the mode of the bundle's mechanism. For other errors see
+    ``PlanFactory.make_plan``.
 
     Raises:
-        OptionError: Also for the mode ``names``, which does not sample words of a vocabulary.
+        OptionError: The options select the mode ``names``, which does not sample words of a vocabulary.
 
     >>> make_plan(Sanitizer.load().bundle, protect="words").terms.mechanism
     'staircase'

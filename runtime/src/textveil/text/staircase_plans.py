@@ -1,4 +1,4 @@
-"""Plans of the staircase mechanism: level, mode and denied words from the options of a call."""
+"""Plans of the staircase mechanism, for the level, the mode and the denied words of a call."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,14 +27,14 @@ _UNSUPPORTED_OPTIONS = ("replacement_probability",)
 
 
 class StaircasePlanFactory:
-    """Creates the staircase plans of one bundle, which share lists, rules and printable words.
+    """Creates staircase plans for one bundle. The plans share its lists, rules and printable words.
 
     Args:
         bundle: A bundle with a staircase mechanism.
 
     Raises:
         UnknownMechanism: The bundle has no staircase mechanism.
-        BundleDamaged: A list of the rule is malformed.
+        BundleDamaged: A list of the bundle is malformed.
 
     >>> from textveil.text import Sanitizer
     >>> StaircasePlanFactory(Sanitizer.load().bundle).make_plan({"protect": "all"}).terms.protect
@@ -55,7 +55,12 @@ class StaircasePlanFactory:
         self._words = PrintableWords.from_vocabulary(bundle.vocabulary, self.make_rule(protect="all").entity_types)
 
     def make_rule(self, *, protect: str, denied: frozenset[str] = frozenset()) -> TemplateRule:
-        """Create the rule for a mode and denied keys."""
+        """Create the rule that decides the treatment of each token.
+
+        Args:
+            protect: The mode, ``"words"`` or ``"all"``.
+            denied: Lookup keys of the words that count as unknown words.
+        """
         return TemplateRule(
             function_words=self._function_words,
             listed_types=self._kinds,
@@ -64,23 +69,29 @@ class StaircasePlanFactory:
         )
 
     def get_output_mask(self, *, protect: str, lower: bool = False) -> NDArray[np.bool_]:
-        """Return whether each symbol may be the output of a randomized word, shape ``(symbols,)``.
+        """Return for each symbol of the vocabulary whether a randomized word may become it.
 
         Args:
             protect: The mode, ``"words"`` or ``"all"``.
             lower: Whether the output is written in lower case only, so that more outputs are possible.
+
+        Returns:
+            Booleans, shape ``(symbols,)``.
         """
         return self._table.get_output_mask(function_words_kept=protect == "words", lower=lower)
 
     def make_staircase(self, level: StaircaseLevel, *, protect: str, lower: bool = False) -> Staircase:
-        """Create the staircase mechanism of a level over the permitted outputs.
+        """Create the staircase mechanism of a level, and check the certificate of the level.
 
-        The certificate of the level is checked.
+        Args:
+            level: A level of the bundle.
+            protect: The mode, ``"words"`` or ``"all"``.
+            lower: Whether outputs are written in lower case only, so that more outputs are possible.
         """
         return Staircase.from_table(self._table, level, self.get_output_mask(protect=protect, lower=lower))
 
     def make_slot_staircase(self, level: StaircaseLevel, *, protect: str) -> SlotStaircases:
-        """Create the mechanism of a level, with parts for outputs in any case and in lower case."""
+        """Create the two staircase mechanisms of a level: for outputs in lower case, and for outputs in any case."""
         strict = self.make_staircase(level, protect=protect)
         lower = self.get_output_mask(protect=protect, lower=True)
         if (lower == (strict.base > 0)).all():
@@ -127,17 +138,21 @@ class StaircasePlanFactory:
 
 
 def _parse_consistency(checked: Mapping[str, Any]) -> tuple[bool, int]:
-    """Return whether outputs are consistent, and the cap of a document."""
+    """Return whether outputs are consistent, and the largest number of words of a document.
+
+    Raises:
+        OptionError: A value is not supported by the staircase mechanism.
+    """
     consistent = checked.get("consistent", False)
     if consistent == "corpus":
-        raise OptionError('consistent="corpus" works only with the mode names (protect)')
+        raise OptionError('consistent="corpus" works only with the mode names: use protect names')
     if not consistent and "consistent_cap" in checked:
-        raise OptionError("consistent_cap requires consistent")
+        raise OptionError("consistent_cap works only with consistent: set consistent, or omit consistent_cap")
     return consistent, checked.get("consistent_cap", CONSISTENT_CAP)
 
 
 def find_staircase_level(bundle: TextBundle, epsilon: float | str | None) -> StaircaseLevel:
-    """Return the level with this epsilon; the bundle's default level for ``None``.
+    """Return the staircase level with this epsilon; the bundle's default level for ``None``.
 
     Raises:
         UnknownLevel: No level has this epsilon. The message lists the epsilons of all levels.

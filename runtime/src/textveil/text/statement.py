@@ -1,9 +1,9 @@
-"""Privacy guarantee of a release of text, in figures and in words, and the released text.
+"""The result of sanitizing a text, and its privacy statement in figures and in words.
 
 Privacy:
-    A statement is a function of the output and of public parameters only. It counts tokens that the template reveals
-    anyway, never how many words were changed, unknown or sensitive: such a count would be a second, unprotected release
-    (docs/privacy.md).
+    A statement is a function of the output and of public parameters only. It counts only tokens that the template
+    reveals anyway. It never counts changed, unknown or sensitive words: such a count would be a second, unprotected
+    release (docs/privacy.md).
 """
 
 from collections.abc import Collection, Sequence
@@ -31,25 +31,25 @@ _MIN_WORDS = 12
 
 
 class PrivacyGuarantee(Protocol):
-    """Guarantee of a mechanism for one randomized token (interface)."""
+    """Interface of a mechanism's privacy guarantee for one randomized token."""
 
     @property
     def epsilon(self) -> Decimal | float:
-        """Loss per token; per unit of scaled distance for metric differential privacy."""
+        """Privacy loss per token. For metric differential privacy, the loss per unit of scaled distance."""
         ...
 
     @property
     def epsilon_kind(self) -> str:
-        """``TEXTBOOK``, ``CERTIFIED`` or ``PURE_LDP``."""
+        """Which definition of privacy ``epsilon`` follows: ``TEXTBOOK``, ``CERTIFIED`` or ``PURE_LDP``."""
         ...
 
     @property
     def losses(self) -> tuple[PrivacyLoss, ...]:
-        """The losses of one token, each of its own kind."""
+        """The privacy losses of one token, one for each definition of privacy that the mechanism satisfies."""
         ...
 
     def compute_spend(self, tokens: int) -> Spend:
-        """Return how much ``tokens`` tokens spend in the privacy ledger."""
+        """Return what a release with this many counted tokens spends in the privacy ledger."""
         ...
 
     def name_privacy_unit(self, terms: "PrivacyTerms") -> str:
@@ -57,11 +57,11 @@ class PrivacyGuarantee(Protocol):
         ...
 
     def list_figures(self, terms: "PrivacyTerms") -> dict[str, Any]:
-        """Return the figures of the guarantee, for JSON."""
+        """Return the figures of the guarantee that are the same for all texts, as plain values for JSON."""
         ...
 
     def list_totals(self, tokens: int, randomized_words: int) -> dict[str, Any]:
-        """Return the figures of one document, for JSON.
+        """Return the figures of the guarantee for one document, as plain values for JSON.
 
         Args:
             tokens: Number of tokens that count toward the spend.
@@ -70,15 +70,24 @@ class PrivacyGuarantee(Protocol):
         ...
 
     def list_unprotected(self, terms: "PrivacyTerms") -> tuple[str, ...]:
-        """Return plain sentences about what the release reveals in spite of the noise."""
+        """Return English sentences about the information that the release reveals in spite of the noise."""
         ...
 
     def summary(self, terms: "PrivacyTerms", tokens: int, randomized_words: int = 0) -> str:
-        """Return the full guarantee as one paragraph."""
+        """Return the full guarantee as one paragraph.
+
+        Args:
+            terms: The terms of the call.
+            tokens: Number of tokens that count toward the spend.
+            randomized_words: In the mode ``names``, the number of randomized words.
+        """
         ...
 
     def format_line(self, terms: "PrivacyTerms", tokens: int, randomized_words: int = 0) -> str:
-        """Return the guarantee as one line: the kept, replaced and randomized parts."""
+        """Return the guarantee as one line: which parts of the text were kept, replaced and randomized.
+
+        For the arguments see ``summary``.
+        """
         ...
 
 
@@ -93,7 +102,7 @@ class PrivacyTerms:
         protect: The mode; ``None`` for mechanisms that randomize every token.
         consistent: Whether equal words of a document get equal outputs.
         consistent_cap: With ``consistent``, the largest number of randomized words, names and numbers of a document.
-        sanitize_punctuation: Whether punctuation is sanitized too, and white space becomes single spaces.
+        sanitize_punctuation: Whether punctuation is randomized too, and each white space becomes one blank.
         bundle: Content hash of the bundle.
 
     >>> from textveil import Sanitizer
@@ -112,7 +121,7 @@ class PrivacyTerms:
 
     @property
     def epsilon(self) -> Decimal | float:
-        """Loss per token; per unit of scaled distance for metric differential privacy."""
+        """Privacy loss per token. For metric differential privacy, the loss per unit of scaled distance."""
         return self.promise.epsilon
 
     @property
@@ -122,12 +131,12 @@ class PrivacyTerms:
 
     @property
     def not_protected(self) -> tuple[str, ...]:
-        """Plain sentences about what the release reveals in spite of the noise."""
+        """English sentences about the information that the release reveals in spite of the noise."""
         return self.promise.list_unprotected(self)
 
     @property
     def revealed_parts(self) -> tuple[str, ...]:
-        """The parts of the text that the output reveals, in words: its template."""
+        """Names of the parts of a text that the output reveals: its template."""
         names = ["function_words"] if self.protect == "words" else []
         names += [] if self.sanitize_punctuation else ["gaps", "case"]
         names += ["entity_types"] if self.protect is not None else []
@@ -137,7 +146,7 @@ class PrivacyTerms:
         return tuple(_TEXTS["revealed_parts"][name] for name in names)
 
     def statement(self, tokens: int, randomized_words: int = 0) -> "PrivacyStatement":
-        """Return the privacy statement for one text.
+        """Return the privacy statement of one document.
 
         Args:
             tokens: Number of tokens that count toward the spend.
@@ -150,16 +159,16 @@ class PrivacyTerms:
 class PrivacyStatement(ReleaseStatement):
     """Privacy statement of one release. It is safe to publish next to the output.
 
-    For any two texts with the same template, the probabilities of any output differ by a factor of at most ``exp(s)``,
-    where ``s`` is the sum of the losses of the randomized tokens in which the texts differ (docs/privacy.md). Where
-    every token is randomized, the template consists of gaps, token boundaries and case patterns. For texts with
-    different templates there is no bound.
+    For any two texts with the same template, the probabilities of any output differ by a factor of at most ``exp(s)``.
+    Here ``s`` is the sum of the losses of the randomized tokens that differ between the two texts (docs/privacy.md).
+    For texts with different templates there is no bound. If a mechanism randomizes every token, the template consists
+    of gaps, token boundaries and case patterns.
 
     Attributes:
         terms: Mechanism, epsilons and options.
-        tokens: Tokens of the document that count toward the spend: all randomized tokens; the distinct ones where
-            outputs are consistent.
-        randomized_words: In the mode ``names``, the number of words of the list that are randomized.
+        tokens: Number of tokens of the document that count toward the spend: all randomized tokens, or with
+            ``consistent`` the distinct ones.
+        randomized_words: In the mode ``names``, the number of words that the option ``randomize`` randomizes.
 
     Example:
         >>> from textveil import Sanitizer
@@ -189,17 +198,21 @@ class PrivacyStatement(ReleaseStatement):
 
     @property
     def losses(self) -> tuple[PrivacyLoss, ...]:
-        """Losses of one token, each of its own kind."""
+        """The privacy losses of one token, one for each definition of privacy that the mechanism satisfies."""
         return self.terms.promise.losses
 
     @property
     def not_protected(self) -> tuple[str, ...]:
-        """Plain sentences about what the release reveals in spite of the noise."""
+        """English sentences about the information that the release reveals in spite of the noise."""
         return self.terms.not_protected
 
     @property
     def epsilon_document(self) -> Decimal | float:
-        """``epsilon`` times ``tokens``: the bound for texts that differ in all of these tokens."""
+        """Bound of the loss of the document: ``epsilon`` times ``tokens``.
+
+        It applies to two texts that differ in all counted tokens. For metric differential privacy the bound is this
+        value times the scaled distance of the words.
+        """
         return self.tokens * self.terms.epsilon
 
     def to_dict(self) -> dict[str, Any]:
@@ -218,19 +231,19 @@ class PrivacyStatement(ReleaseStatement):
         }
 
     def summary(self) -> str:
-        """Return the full guarantee as one paragraph; ``d`` is the scaled distance of two words."""
+        """Return the full guarantee as one paragraph. In it, ``d`` is the scaled distance of two words."""
         return self.terms.promise.summary(self.terms, self.tokens, self.randomized_words)
 
     def format_line(self) -> str:
-        """Return one line for a terminal: the kept, replaced and randomized parts."""
+        """Return one line for a terminal: which parts of the text were kept, replaced and randomized."""
         return self.terms.promise.format_line(self.terms, self.tokens, self.randomized_words)
 
 
 class KeptWords(NamedTuple):
-    """Counts of kept words and of replaced words that are on no list, in one text or several.
+    """Numbers of kept words, and of replaced words that are on no list, in one text or several.
 
-    Names, numbers, identifiers and words of the option ``randomize`` are in neither count. The output reveals the
-    template, and both counts follow from the template, so they reveal nothing more (docs/proofs/names.md).
+    Names, numbers, identifiers and words of the option ``randomize`` are in neither number. Both numbers follow from
+    the template, which the output reveals anyway, so they reveal nothing more (docs/proofs/names.md).
 
     >>> KeptWords(5, 25).may_be_foreign
     True
@@ -241,15 +254,15 @@ class KeptWords(NamedTuple):
 
     @property
     def share(self) -> float | None:
-        """``kept / (kept + replaced)``, rounded to three decimals; ``None`` without words."""
+        """The share ``kept / (kept + replaced)``, rounded to three decimals; ``None`` if both numbers are 0."""
         words = self.kept + self.replaced
         return round(self.kept / words, 3) if words else None
 
     @property
     def may_be_foreign(self) -> bool:
-        """Whether the text may be in another language.
+        """Whether the text may be in another language than the bundle.
 
-        It may be if less than half of its counted words are kept, and it has at least 12 of them.
+        This is so if the two numbers are together at least 12, and fewer than half of these words are kept.
         """
         words = self.kept + self.replaced
         return words >= _MIN_WORDS and 2 * self.kept < words
@@ -261,13 +274,12 @@ class Result:
 
     Attributes:
         text: The sanitized text.
-        tokens: Number of tokens that count toward the spend: all randomized tokens, where each WordPiece of a word
-            counts; only distinct tokens with ``consistent``.
+        tokens: Number of tokens that count toward the spend: all randomized tokens, or with ``consistent`` the distinct
+            ones. Where a mechanism splits words into WordPieces, each WordPiece counts.
         terms: Mechanism, epsilons and options.
-        mapping: Mapping that restores words, with ``consistent``; else ``None``. It undoes the protection: no ``repr``
-            and no pickle contains it.
-        randomized_words: In the mode ``names``, the number of words that a list of the user randomizes
-            (``--randomize``).
+        mapping: With ``consistent``, the object that restores the original words in a reply; otherwise ``None``. It
+            undoes the protection: no ``repr`` and no pickle contains it.
+        randomized_words: In the mode ``names``, the number of words that the option ``randomize`` randomizes.
         replaced_words: In the mode ``names``, the number of replaced words that are on no list, without names and
             numbers.
         outline: In the mode ``names``, positions and types from which ``spans`` is computed; ``None`` if the replaced
@@ -288,7 +300,7 @@ class Result:
     outline: SpanOutline | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
-        """Return the sanitized text, which is safe to send, and nothing else.
+        """Return the sanitized text alone, which is safe to send.
 
         >>> from textveil import Sanitizer
         >>> result = Sanitizer.load().sanitize("Anna paid.", protect="names")
@@ -298,7 +310,7 @@ class Result:
         return self.text
 
     def __repr__(self) -> str:
-        """Return the sizes and the mechanism on one line, without the text and the mapping."""
+        """Return the length of the text and the mechanism as one line, without any word of the text."""
         level = "" if self.terms.level is None else f" {self.terms.level}"
         return f"<{type(self).__name__} of {format_count(len(self.text), 'character')}, {self.terms.mechanism}{level}>"
 
@@ -306,19 +318,18 @@ class Result:
     def spans(self) -> tuple[ReplacedSpan, ...] | None:
         """The replaced parts of the text, in the mode ``names``; ``None`` if they are unknown.
 
-        They have the originals where there is a mapping; pickles have none.
+        Each span has its original if the result has a mapping. After unpickling, no span has its original.
         """
         return None if self.outline is None else self.outline.list_spans()
 
     def _repr_html_(self) -> str:
-        """Return the text as HTML for a notebook, with marks on its replaced parts; never an original."""
+        """Return the text as HTML for a notebook, with marks on its replaced parts and without originals."""
         return str(self.to_html())
 
     def to_html(self, *, show_originals: bool = False) -> "HtmlFragment":
-        """Return a view of the text that notebooks display: replaced parts are marked with their entity type.
+        """Return the text as HTML for a notebook: replaced parts are marked with their entity type.
 
-        The marks are those of the mode ``names``. In the other modes, and for results of another process, the text has
-        no marks.
+        In modes other than ``names``, and for results of another process, the text has no marks.
 
         >>> from textveil import Sanitizer
         >>> result = Sanitizer.load().sanitize("Zorblax Quibble paid.", protect="names")
@@ -326,18 +337,20 @@ class Result:
         (False, True)
 
         Args:
-            show_originals: Whether each replaced part has its original before it, crossed out. Do not send such a view;
-                a notebook saves it in its file.
+            show_originals: Whether each replaced part has its original before it, crossed out. Do not send such a view.
+                A notebook saves the view in its file.
 
         Raises:
-            OptionError: ``show_originals`` is true, and the result has no originals, as ``restore``.
+            OptionError: ``show_originals`` is true, and the result has no originals. Only results of the mode ``names``
+                have originals, and only in the process that created them.
         """
         from textveil.text.marked_html import HtmlFragment, MarkedPiece, make_fragment  # lazy: only notebooks need it
 
         spans = self.spans
         if show_originals and (self.mapping is None or spans is None):
             raise OptionError(
-                "this result has no originals: only results of the mode names have them, in the process that made them"
+                "this result has no originals: only results of the mode names have originals, and only in the process "
+                "that created them"
             )
         pieces, position = list[MarkedPiece](), 0
         for start, end, entity_type, original in spans or ():
@@ -355,32 +368,34 @@ class Result:
 
     @property
     def kept_share(self) -> float | None:
-        """Share of words that the mode ``names`` kept. Below a half the text may not be English.
+        """Share of words that the mode ``names`` kept, from 0 to 1; ``None`` in other modes and without words.
 
-        Names, numbers and identifiers do not count. The output reveals the template, and the share follows from it, so
-        the share reveals nothing more. ``None`` in other modes and without words.
+        Names, numbers and identifiers do not count. A share below 0.5 can mean that the text is in another language
+        than the bundle. The share follows from the template, which the output reveals anyway, so it reveals nothing
+        more.
         """
         return None if self.kept_words is None else self.kept_words.share
 
     @property
     def statement(self) -> PrivacyStatement:
-        """Privacy statement: mechanism, epsilons, document total and unprotected information."""
+        """Privacy statement of the release: mechanism, epsilons, total of the document, and unprotected parts."""
         return self.terms.statement(self.tokens, self.randomized_words)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return text, statement and (mode ``names``) ``kept_word_share`` as plain values for JSON."""
+        """Return the text and its statement as plain values for JSON.
+
+        In the mode ``names`` the result also contains ``kept_word_share``.
+        """
         share = {"kept_word_share": self.kept_share} if self.kept_words is not None else {}
         return {"text": self.text, **share, "statement": self.statement.to_dict()}
 
     def restore(
         self, reply: str, *, restore_places: Collection[str] | str = (), restore_hosts: Collection[str] = ()
     ) -> "Restored":
-        """Return a reply about the sanitized text with the original words, and a report.
+        """Replace surrogates in a reply about the sanitized text by their originals, on this device.
 
-        Restoring happens on this device. It restores only words whose outputs have one original, and only in running
-        text: not in links, markup, code, math or JSON (docs/restoring.md). ``result.restore(reply,
-        restore_places={"code"})`` restores code too. The result acts like its text. Its ``report`` lists the words that
-        were not restored, with reasons.
+        A surrogate is restored only if it has a single original, and only in running text: not in links, markup, code,
+        math or JSON (docs/restoring.md). ``result.restore(reply, restore_places={"code"})`` restores code too.
 
         >>> from textveil import Sanitizer
         >>> result = Sanitizer.load().sanitize("Order 48213 is for Anna Novak.", protect="names")
@@ -390,10 +405,14 @@ class Result:
 
         Args:
             reply: The whole reply.
-            restore_places: Additional regions to restore: any of ``code``, ``json`` and ``math``; or ``all``, which
-                also permits links. Use ``all`` only for a reply that no program displays and whose addresses none
-                fetches.
-            restore_hosts: Hosts. Words in links to these hosts are restored.
+            restore_places: Further regions in which words are restored: any of ``code``, ``json`` and ``math``. The
+                value ``all`` also permits links. Use ``all`` only for a reply that no program displays, and from which
+                no program opens addresses.
+            restore_hosts: Host names. Words in links to these hosts are restored.
+
+        Returns:
+            The restored reply, which can be used like a string. Its ``report`` lists the words that were not restored,
+            with reasons.
 
         Raises:
             OptionError: The text was not sanitized with ``consistent``, the result comes from another process, or an
@@ -405,7 +424,8 @@ class Result:
         policy = RestorePolicy.parse(restore_places, restore_hosts)
         if self.mapping is None:
             raise OptionError(
-                "this result has no mapping: only results of consistent=True have one, in the process that made them"
+                "this result has no mapping: only results with consistent=True have one, and only in the process that "
+                "created them"
             )
         return self.mapping.restore(reply, policy, self.text)
 
@@ -422,7 +442,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class SanitizedDocument:
-    """The sanitized texts of one document, and the counts of ``Result``."""
+    """The sanitized texts of one document. Its numbers of words are those of ``Result``."""
 
     texts: list[str]
     tokens: int
@@ -432,15 +452,16 @@ class SanitizedDocument:
 
 
 class RewrittenDocument(NamedTuple):
-    """A sanitized document, as the rewriter of each mode yields it.
+    """A sanitized document, in the form that the rewriter of each mode yields.
 
     Attributes:
-        texts: Its sanitized texts.
+        texts: The sanitized texts.
         tokens: ``Result.tokens``.
-        mapping: Restores replies; ``None`` if outputs are not consistent. Private: it undoes the protection.
+        mapping: The object that restores replies; ``None`` if outputs are not consistent. Private: it undoes the
+            protection.
         randomized_words: ``Result.randomized_words``.
         replaced_words: ``Result.replaced_words``.
-        outlines: Outline of each text; ``None`` for a text without one.
+        outlines: Outline of the replaced parts of each text; ``None`` for a text without an outline.
     """
 
     texts: Sequence[str]

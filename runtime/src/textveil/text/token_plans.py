@@ -30,10 +30,10 @@ _MechanismChoice = tuple[Mechanism, str | None, TokenGuarantee]
 
 
 class TokenPlanFactory:
-    """Creates the plans of one bundle that randomize every token.
+    """Creates plans for the mechanisms that randomize every token.
 
     Args:
-        bundle: The bundle.
+        bundle: The bundle, with the tables of the mechanisms.
     """
 
     def __init__(self, bundle: TextBundle) -> None:
@@ -81,7 +81,7 @@ class TokenPlanFactory:
                 f"{mechanism} does not support {', '.join(unsupported)}: omit it, or use the mechanism staircase"
             )
         if mechanism != "santext+" and ("replacement_probability" in checked or checked.get("deny")):
-            raise OptionError("replacement_probability and deny work only with santext+")
+            raise OptionError("replacement_probability and deny work only with santext+: omit them")
 
     def _choose_santext(self, checked: Mapping[str, Any]) -> _MechanismChoice:
         santext, level, guarantee_fields = self._make_santext("santext", checked)
@@ -143,15 +143,17 @@ class TokenPlanFactory:
 
 
 def compute_pure_epsilon(bundle: TextBundle, level: SanTextLevel, mechanism: str) -> Decimal:
-    """Return the loss per token of SanText for any two words, as pure LDP.
+    """Return the privacy loss of SanText per token for any two words, as an epsilon of pure local DP.
 
-    If the caller specified the bundle or its signer, the certificate has the figure. The certificate of any other
-    bundle is only a claim of its author, and no privacy ledger relies on it. The result is then a bound, rounded up:
+    If the caller specified the bundle or its signer, the result is the figure of the bundle's certificate. The
+    certificate of any other bundle is only a claim of its author, and the privacy ledger must not rely on it. Then the
+    result is a proven bound, rounded up:
 
         ln Pr[M(x) = y] - ln Pr[M(x') = y] <= 2 ln (max W / min W),    Pr[M(x) = y] = q(y) W[c] / Z(x).
 
-    Here ``W[c]`` is the weight of the distance's cell ``c``, ``q`` the factor of each output, and ``Z`` the total. The
-    weight and the total of two inputs each differ by at most the factor ``max W / min W`` (docs/proofs/ledger.md).
+    Here ``W[c]`` is the weight for the rounded distance ``c`` of ``x`` and ``y``, ``q(y)`` is a factor that depends
+    only on the output, and ``Z(x)`` is the sum over all outputs. For two inputs, the weights differ by at most the
+    factor ``max W / min W``, and so do the sums (docs/proofs/ledger.md).
 
     Args:
         bundle: The bundle.

@@ -1,9 +1,9 @@
-"""Replacement of characters that Python and the bundle classify differently.
+"""Replacement of characters whose classes in Python differ from those in the bundle.
 
-The code that reads texts uses the character classes of Python and of the library ``regex``, because they are fast. The
-classes that count are those in ``characters.json`` of the bundle. The two differ on characters that are too new for the
-Unicode version of one of them. Before a text is read, such characters are replaced by other characters, on whose
-classes both agree. In the output the original characters are put back.
+The tokenizers use the character classes of Python and of the library ``regex``, because they are fast. But the classes
+in the bundle's ``characters.json`` are binding. The two differ for characters that are too new for one of the Unicode
+versions. Before a text is read, such characters are replaced by characters of the same classes in both. In the output
+the original characters are put back.
 """
 
 import re
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from textveil.text.statement import RewrittenDocument
 
 #: Characters whose classes may differ. All others have the same classes in every Unicode version and every bundle
-#: (docs/format.md), and most texts consist of these.
+#: (docs/format.md). Most texts consist of these characters.
 _MAY_DIFFER = re.compile("[^\0-\u036f\u0400-\u052f\u2000-\u2064\u20ac\u2212\ufe0f\ufe6b\ufeff\uff20]")
 _PATTERNS = {name: LazyPattern(regex.compile, found, regex.V1) for name, found in CHARACTER_CLASSES.items()}
 #: The last ideograph of Unicode 15, and the last private-use character, which has no classes.
@@ -32,10 +32,10 @@ _LAST_IDEOGRAPH, _LAST_PRIVATE = 0x2EBE0, 0xFFFFD
 
 
 class CharacterSwap:
-    """Reversible replacement of characters, for one call.
+    """Reversible replacement of characters in the texts and options of one call.
 
     Args:
-        replacements: Replacement of each character.
+        replacements: From each original character to its replacement.
     """
 
     def __init__(self, replacements: Mapping[str, str]) -> None:
@@ -45,15 +45,15 @@ class CharacterSwap:
         )
 
     def replace_characters(self, text: str) -> str:
-        """Return a text with the replacements in place of the original characters."""
+        """Replace the original characters in a text, and return the new text."""
         return text.translate(self._replacements) if self._replacements else text
 
     def restore_characters(self, text: str) -> str:
-        """Return a text with the original characters in place of the replacements."""
+        """Put the original characters back into a text, and return the new text."""
         return text.translate(self._originals) if self._originals else text
 
     def replace_in_options(self, options: Mapping[str, Any]) -> Any:
-        """Return a copy of the options whose lists of words have these characters replaced."""
+        """Return a copy of the options with replaced characters in ``deny``, ``allow`` and ``known``."""
         lists = {
             name: [*map(self.replace_characters, options[name])]
             for name in ("deny", "allow", "known")
@@ -62,9 +62,9 @@ class CharacterSwap:
         return {**options, **lists}
 
     def restore_documents(self, documents: "Iterable[RewrittenDocument]") -> "Iterator[RewrittenDocument]":
-        """Yield the results of a rewriter, with the original characters in texts, mappings and replaced spans.
+        """Yield rewritten documents with the original characters in texts, mappings and replaced spans.
 
-        Each character takes the place of one character, so positions stay the same.
+        Each replacement is one character, so positions stay the same.
         """
         for document in documents:
             yield document._replace(
@@ -78,14 +78,15 @@ NO_SWAP = CharacterSwap({})
 
 
 def find_swap(classes: bytes, texts: Iterable[str]) -> CharacterSwap | None:
-    """Return the replacement of characters that a call needs; ``None`` if it needs none.
+    """Return the replacement of characters that the texts of a call need; ``None`` if they need none.
 
     Args:
         classes: Content of the bundle's ``characters.json``.
         texts: All texts and words of the call. A character that occurs in them is never a replacement.
 
     Raises:
-        EngineFailed: This Python has no free character with the classes that the bundle has for a character.
+        EngineFailed: For a character of the texts, this Python has no unused character with the classes that the bundle
+            assigns.
     """
     disputed: set[str] = set()
     for text in texts:
@@ -106,10 +107,15 @@ def find_swap(classes: bytes, texts: Iterable[str]) -> CharacterSwap | None:
 
 
 def check_settled_characters(classes: bytes) -> None:
-    """Check that bundle and Python agree on all characters whose classes cannot differ.
+    """Check that Python has the bundle's classes for all characters that old Unicode versions define.
+
+    These characters are never replaced.
+
+    Args:
+        classes: Content of the bundle's ``characters.json``.
 
     Raises:
-        EngineFailed: They do not agree.
+        EngineFailed: The classes of a character differ.
     """
     if any(_differs(classes, chr(place)) for place in range(0xFFFF) if not _MAY_DIFFER.match(chr(place))):
         raise EngineFailed(
@@ -118,9 +124,9 @@ def check_settled_characters(classes: bytes) -> None:
 
 
 def _iterate_free(classes: bytes, wanted_classes: frozenset[str]) -> Iterator[str]:
-    """Yield characters for which bundle and Python both have these classes.
+    """Yield characters that have the wanted classes both in the bundle and in Python.
 
-    The characters have no case, and do not combine with others.
+    The characters have no case, and do not combine with others, so each can replace another character of these classes.
     """
     ranges = next(
         (v for name, v in _read_ranges(classes).items() if name in wanted_classes), (_LAST_IDEOGRAPH + 1, _LAST_PRIVATE)
@@ -153,7 +159,7 @@ def _get_bundle_classes(classes: bytes, character: str) -> frozenset[str]:
 
 @lru_cache(1 << 16)
 def _get_engine_classes(character: str) -> frozenset[str] | None:
-    """Return the classes of a character by ``regex``; ``None`` if Python disagrees with it."""
+    """Return the classes of a character in the library ``regex``; ``None`` if Python's own classes differ."""
     engine_classes = frozenset(name for name, pattern in _PATTERNS.items() if pattern.match(character))
     python_classes = character.isalpha(), character.isdecimal(), character.isalnum()
     return (

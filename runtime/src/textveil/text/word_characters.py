@@ -1,8 +1,8 @@
 """Tables of letters, combining marks, digits and symbols that are the same on every platform.
 
 The tables contain the categories L, M and Nd of Unicode 14, without invisible characters such as variation selectors
-and fillers, and without newer characters. So every version of Python and JavaScript makes the same decision on a chunk
-of a reply.
+and fillers. Python and JavaScript have newer Unicode versions, and differ. These tables give the same decision on a
+chunk of a reply everywhere.
 """
 
 from bisect import bisect_right
@@ -22,5 +22,8 @@ def is_word_character(character: str) -> bool:
 
 
 def is_symbol(character: str) -> bool:
-    """Return whether a character is a symbol that, like a letter, may be next to words."""
+    """Return whether a character is a symbol, such as an arrow or an emoji, that is harmless next to words.
+
+    No program treats such a symbol as a part of an address.
+    """
     return character > "\x7f" and bisect_right(SYMBOL_BOUNDARIES, ord(character)) % 2 == 1

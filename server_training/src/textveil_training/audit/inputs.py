@@ -99,10 +99,12 @@ def read_pairs(path: Path, *, with_distances: bool) -> list[InputPair]:
     """Read pairs of texts, separated by a tab, with a third column of distances for a metric claim.
 
     Raises:
-        DataError: The file cannot be read, or a row has other columns, equal texts or no positive distance.
+        DataError: The file cannot be read, or a row has other columns, equal texts, no positive distance, or another
+            distance of the same two texts than an earlier row.
     """
     columns = 3 if with_distances else 2
-    found = []
+    found: list[InputPair] = []
+    distances: dict[frozenset[str], float] = {}
     for location, line in read_lines(path):
         if not line.strip():
             continue
@@ -110,7 +112,10 @@ def read_pairs(path: Path, *, with_distances: bool) -> list[InputPair]:
         if len(parts) != columns or parts[0] == parts[1] or not parts[0] or not parts[1]:
             what = "two different texts and a distance" if with_distances else "two different texts"
             raise DataError(f"the row needs {what}, separated by tabs", location)
-        found.append(InputPair((parts[0], parts[1]), _parse_distance(parts[2], location) if with_distances else 1.0))
+        distance = _parse_distance(parts[2], location) if with_distances else 1.0
+        if distances.setdefault(frozenset(parts[:2]), distance) != distance:
+            raise DataError("an earlier row has another distance of these two texts: correct one of them", location)
+        found.append(InputPair((parts[0], parts[1]), distance))
     if not found:
         raise EmptyData("the file has no pair of texts: write two texts per line, with a tab between")
     return found

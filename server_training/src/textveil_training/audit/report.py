@@ -1,6 +1,11 @@
 """Reports of audits for people: the bound, the claim, and what the audit could have found. No text is in a report."""
 
+from textveil.release import round_down
+
 from textveil_training.audit.procedure import AuditReport, TestResult
+
+#: Decimals of a bound; a bound that then does not exceed the claim it refutes has more.
+_DECIMALS = range(2, 9)
 
 
 def format_report(report: AuditReport) -> str:
@@ -26,16 +31,39 @@ def format_report(report: AuditReport) -> str:
     return "\n".join(lines)
 
 
+def format_bound(report: AuditReport) -> str:
+    """Format the lower bound on epsilon, rounded down, beside its claim.
+
+    Example:
+        >>> from textveil_training.audit import AuditSettings, FunctionMechanism, InputPair
+        >>> from textveil_training.audit import audit_mechanism, parse_claim
+        >>> same = FunctionMechanism(lambda text: "same")
+        >>> found = audit_mechanism(same, parse_claim("4"), [InputPair(("a", "b"))], settings=AuditSettings(draws=100))
+        >>> format_bound(found)
+        'epsilon is at least 0.00'
+    """
+    unit = " per unit of distance" * report.claim.per_distance
+    if report.verdict != "refuted":
+        return f"epsilon is at least {round_down(report.bound, 2):.2f}{unit}"
+    for decimals in _DECIMALS:
+        shown = round_down(report.bound, decimals)
+        if shown > report.claim.epsilon:
+            return f"epsilon is at least {shown:.{decimals}f}{unit}"
+    return f"epsilon is more than {report.claim.epsilon:g}{unit}"  # a won bet against the claim itself
+
+
 def _format_verdict(report: AuditReport) -> str:
-    confidence, unit = f"{report.settings.confidence:.4g}", " per unit of distance" * report.claim.per_distance
+    confidence = f"at confidence {report.settings.confidence:.4g}"
+    ceilings = [one.ceiling for one in report.tests if one.ceiling is not None]
+    largest = max(ceilings) if len(ceilings) == len(report.tests) > 0 else None
+    beyond = largest is not None and largest <= report.claim.epsilon
     if report.verdict == "not tested":
-        return "NOT TESTED: bounds from samples need independent draws"
+        few = f"; one draw of each text shows at most epsilon {largest:.1f} here: pass more texts" if beyond else ""
+        return f"NOT TESTED: bounds from samples need independent draws{few}"
     if report.verdict == "refuted":
-        return f"REFUTED: epsilon is at least {report.bound:.2f}{unit}, above the claim, at confidence {confidence}"
-    return (
-        f"NOT REFUTED: epsilon is at least {report.bound:.2f}{unit} at confidence {confidence}. This does not prove "
-        "the claim"
-    )
+        return f"REFUTED: {format_bound(report)}, above the claim, {confidence}"
+    why = f": no bound of this audit can exceed {largest:.1f}" if beyond else ""
+    return f"NOT REFUTED: {format_bound(report)} {confidence}. This does not prove the claim{why}"
 
 
 def _list(test: TestResult, outputs: str) -> list[str]:
@@ -46,14 +74,15 @@ def _list(test: TestResult, outputs: str) -> list[str]:
         what = f"two inputs ({found['pair']}), distinguished by {found['event']}"
         if found["distance"] != 1:
             what += f", distance {found['distance']:.3g}"
-    lines = [f"epsilon at least {test.bound:.2f}: {what} ({test.draws:,} draws)"]
+    lines = [f"epsilon at least {round_down(test.bound, 2):.2f}: {what} ({test.draws:,} draws)"]
     if test.ceiling is None:
         return [*lines, "a test by betting has no largest bound: more draws, more bets"]
     powers = " or ".join(
         f"{value:.2g} ({int(count):,} outputs)" for count, value in test.half_power.items() if value is not None
     )
     half = f"half of epsilon from {powers} on in k-ary randomized response; " if powers else ""
-    lines.append(f"could have found: {half}never more than {test.ceiling:.1f}")
+    most = f"never more than {test.ceiling:.1f}" if test.ceiling else "nothing, with so few draws"
+    lines.append(f"could have found: {half}{most}")
     if test.test == "pair":
         lines.append("could not have found: a loss spread over many numbers, or over words whose places are lost")
     return lines

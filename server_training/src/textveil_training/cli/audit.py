@@ -141,7 +141,10 @@ class ClaimOptions:
 
         if self.distances is not None:
             pairs = audit.read_pairs(self.distances, with_distances=True)
-            return _limit(pairs), audit.collect_metric_set(pairs)
+            sets = audit.collect_metric_set(pairs)
+            if not sets:
+                print_message("textveil-train: no three texts have all their distances: no identification test")
+            return _limit(pairs), sets
         generator = np.random.default_rng(seed)
         texts = audit.list_sample_texts() if self.texts is None else audit.read_texts(self.texts)
         pairs = audit.propose_pairs(texts, self.neighbors, generator)
@@ -221,8 +224,10 @@ def _refuse_claims(claim: ClaimOptions) -> None:
 
 
 def _raise_verdict(report: "AuditReport") -> None:
+    from textveil_training.audit.report import format_bound
+
     if report.verdict == "refuted":
-        raise ClaimRefuted(f"the claim is refuted: epsilon is at least {report.bound:.2f}")
+        raise ClaimRefuted(f"the claim is refuted: {format_bound(report)}")
     if report.verdict == "not tested":
         raise ClaimRefuted("the claim cannot be tested, since draws repeat: see the line randomness of the report")
 

@@ -151,7 +151,7 @@ export class KnownPersons {
       if (line !== "" && !line.startsWith("#")) this.#addPerson(line, index + 1);
     });
     if (entries.length > 0 && this.#count === 0) {
-      throw new OptionError("known: no person in the list: write one person a line, with commas between spellings");
+      throw new OptionError("known: the list has no person: write one person per line, with commas between spellings");
     }
   }
 
@@ -224,7 +224,7 @@ export class KnownPersons {
     } else {
       throw new OptionError(
         `known: entries ${node.entry} and ${number} have the same spelling: write all spellings of one person in one` +
-          " entry, and leave out what two persons share",
+          " entry, and omit spellings that two persons share",
       );
     }
   }

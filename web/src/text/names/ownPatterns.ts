@@ -29,7 +29,7 @@ const BOUNDS = /\{([0-9]{1,3})(?:(,)([0-9]{0,3}))?\}/y;
 const ALPHANUMERIC = /^[\p{L}\p{N}]$/u;
 const MAX_STEPS = 1 << 14;
 const SUPPORTED =
-  "supported are classes such as [A-Z0-9], \\d, \\w, groups, |, ?, {m,n}, and + and * behind one character or class";
+  "supported are classes such as [A-Z0-9], \\d, \\w, groups, |, ?, {m,n}, and + and * after one character or class";
 
 type Node =
   | { readonly kind: "class"; readonly members: string }
@@ -73,7 +73,7 @@ class PatternParser {
   }
 
   #parseAlternatives(depth: number): Node {
-    if (depth > 20) throw new PatternProblem("has too many groups inside each other");
+    if (depth > 20) throw new PatternProblem("has more than 20 groups inside each other: use fewer");
     const nodes = [this.#parseSequence(depth)];
     while (this.#next === "|") {
       this.#at++;
@@ -93,7 +93,9 @@ class PatternParser {
     if (character === "(") {
       if (this.#next === "?") {
         if (!this.#text.startsWith("?:", this.#at))
-          throw new PatternProblem("has a group that begins with (? and not with (?: (no look-around, names or flags)");
+          throw new PatternProblem(
+            'has a group that begins with "(?": of these only "(?:" is supported, without names and flags',
+          );
         this.#at += 2;
       }
       const node = this.#parseAlternatives(depth + 1);
@@ -103,7 +105,7 @@ class PatternParser {
     if (character === "[") return { kind: "class", members: this.#parseClass() };
     if (character === "\\") return { kind: "class", members: this.#parseEscape() };
     if ("?*+{".includes(character)) throw new PatternProblem("has a repetition with nothing before it");
-    if (SPECIAL.includes(character)) throw new PatternProblem(`has ${character}: ${SUPPORTED}`);
+    if (SPECIAL.includes(character)) throw new PatternProblem(`has the special character ${character}: ${SUPPORTED}`);
     return { kind: "class", members: checkCharacter(character) };
   }
 
@@ -153,7 +155,7 @@ class PatternParser {
     if (mark === "{") {
       BOUNDS.lastIndex = this.#at;
       const match = BOUNDS.exec(this.#text);
-      if (match === null) throw new PatternProblem("has a { that begins no repetition such as {2}");
+      if (match === null) throw new PatternProblem('has a "{" without a repetition such as {2}');
       least = Number(match[1]);
       most = match[2] === undefined ? least : match[3] ? Number(match[3]) : undefined;
       this.#at = BOUNDS.lastIndex;
@@ -255,7 +257,7 @@ export class PatternMatcher {
   #build(node: Node, before: number): Fragment {
     this.#built++;
     if (this.#classes.length - before >= MAX_POSITIONS || this.#built > MAX_NODES)
-      throw new PatternProblem("is too large when its repetitions are written out: use smaller ones");
+      throw new PatternProblem("is too large once its repetitions are expanded: repeat fewer times");
     if (node.kind === "class") {
       const place = this.#classes.push([...node.members].sort().join("")) - 1;
       this.#follow.push(new Set());

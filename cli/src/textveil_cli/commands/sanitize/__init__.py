@@ -1,4 +1,4 @@
-"""``textveil sanitize``: lines of text in, sanitized lines out; the command and its arguments."""
+"""``textveil sanitize``: the command and its arguments."""
 
 import os
 from dataclasses import dataclass, fields, replace
@@ -25,7 +25,7 @@ from textveil_cli.options import (
 
 @dataclass(frozen=True, kw_only=True)
 class SanitizeArguments:
-    """All arguments of the command line."""
+    """All arguments of ``textveil sanitize``."""
 
     inputs: InputOptions
     bundle: BundleOptions
@@ -35,8 +35,8 @@ class SanitizeArguments:
         Path | None,
         typer.Option(
             rich_help_panel=RowOptions.heading,
-            help="With one document, in the mode names or with --consistent: save the mapping that restores its "
-            "words to this file, readable by its owner alone (see textveil restore).",
+            help="With one document, in the mode names or with --consistent: save its mapping, which textveil restore "
+            "needs, to this file, readable by its owner alone.",
         ),
     ] = None
     table: TableOptions
@@ -48,9 +48,10 @@ class SanitizeArguments:
 
     @property
     def documents(self) -> RowOptions:
-        """Return the document options; the mode ``names`` has a default document.
+        """Return the options for documents, with the default document of the mode ``names``.
 
-        The default is a line, or a cell of a table. Other consistent replacements need an explicit document.
+        In this mode a document is a line of plain text, or a cell of a table. Consistent replacement in other modes has
+        no default, so the user must name the document.
         """
         if not self.text_options.is_names_mode or self.rows.document is not None or self.rows.document_key is not None:
             return self.rows
@@ -58,14 +59,14 @@ class SanitizeArguments:
 
     @property
     def is_table(self) -> bool:
-        """Return whether the files have columns."""
+        """Return whether the format of the input files has columns or keys."""
         return self.table.format not in (None, "lines")
 
     @property
     def is_over_files(self) -> bool:
-        """Return whether files are rewritten one by one.
+        """Return whether the run rewrites whole files, rather than lines of plain text.
 
-        This is so for tables, compressed files, files in folders, and runs with options for many files.
+        It does for tables, compressed files, folders, and options for many files such as ``--workers``.
         """
         if self.inputs.text is not None:
             return False
@@ -76,7 +77,7 @@ class SanitizeArguments:
         return any(get_packed_ending(path) or os.path.isdir(path) for path in self.inputs.paths)
 
     def resolve_format(self) -> "SanitizeArguments":
-        """Return the arguments with the format that the file endings imply, unless one is selected."""
+        """Return these arguments with the format of the file endings, unless an option selects a format."""
         return replace(self, table=self.table.resolve_format(self.inputs.paths))
 
     def check_options(self) -> None:
@@ -108,7 +109,7 @@ class SanitizeArguments:
             self._refuse_unused()
 
     def _refuse_unused(self) -> None:
-        """Raise ``OptionError`` for options without effect on plain text, instead of ignoring them."""
+        """Raise ``OptionError`` for options that have no effect on plain text, such as ``--document-key``."""
         for inputs, group in (("a table", self.table), ("a table", self.rows), ("files", self.run)):
             for field in fields(group):
                 if field.name not in ("plain", "document") and getattr(group, field.name) != field.default:
@@ -116,9 +117,11 @@ class SanitizeArguments:
                     raise OptionError(f"--{name} needs {inputs}{' or a folder' if name == 'max-field-bytes' else ''}")
 
     def refuse_overwriting(self, bundle: Path | None, *written_paths: tuple[str, Path | None]) -> None:
-        """Raise ``OutputError`` if an output would overwrite an input, word list, key or ledger.
+        """Raise ``OutputError`` if an output would overwrite an input, word list, key, ledger or bundle.
 
-        See ``options.refuse_overwriting``.
+        Args:
+            bundle: Folder of the bundle; ``None`` for the built-in bundle.
+            written_paths: Outputs, each as the name of its option and its path.
         """
         read_paths = [
             *self.inputs.paths,
@@ -138,16 +141,18 @@ def sanitize(arguments: SanitizeArguments) -> None:
     textveil sanitize --text "Please refund Anna Novak."
     textveil sanitize tickets.csv --column note -o sent.csv
 
-    By default (--protect names) common words, terms and numbers with a unit are kept, and all else is replaced:
-    textveil preview shows which, and --diff what changed. Kept words can tell whom the text is about. With --protect
-    words or all the words are randomized under an epsilon, and are then unrelated to the originals.
 
-    Each line of plain text is a document. For CSV, TSV, JSON lines and Parquet select columns or keys; the others are
+    By default (--protect names), textveil keeps common words, terms and numbers with a unit, and replaces everything
+    else. textveil preview lists the kept words, and --diff shows the changes. Kept words can reveal whom a text is
+    about. With --protect words or all, textveil randomizes words under an epsilon; the new words are unrelated to the
+    originals.
+
+    Each line of plain text is a document. For CSV, TSV, JSON lines and Parquet, select columns or keys; all others are
     copied. Inputs may be folders and compressed files (.gz, .zst).
 
-    The privacy statement on standard error tells what is kept. In the other modes it is about one word, against a
-    reader who knows all others; the text as a whole is not protected. Each further release of the same text weakens
-    this guarantee.
+    The privacy statement on standard error describes what the output reveals. With --protect words or all, its
+    guarantee covers one word, against a reader who knows all other words; the text as a whole is not protected. Each
+    further release of the same text weakens this guarantee.
     """
     sanitizer, given = arguments.bundle.load_sanitizer(), arguments.text_options
     arguments = replace(arguments, text_options=given.resolve_mode(sanitizer.bundle)).resolve_format()

@@ -1,4 +1,4 @@
-"""The options ``--diff`` and ``--report`` of ``textveil sanitize``: a comparison and an HTML report of its changes."""
+"""Options ``--diff`` and ``--report`` of ``textveil sanitize``: print differences, write a report."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -18,14 +18,14 @@ _DIFF_ROWS, _REPORT_ROWS = 20, 100
 
 
 class ChangeViews:
-    """Collects the texts of a run with their originals, and shows them on this device.
+    """Collector of the texts of a run with their originals, which it shows on this device.
 
     Args:
-        options: The options of the views.
+        options: The options ``--diff`` and ``--report``.
         sanitizer: The sanitizer of the run.
         text_options: Options of ``Sanitizer.sanitize``.
-        is_over_files: Whether the run is over tables or folders: then ``--diff`` prints a sample at the end, and not
-            each text at once.
+        is_over_files: Whether the run rewrites whole files, such as tables. ``--diff`` then prints a sample of rows at
+            the end; otherwise it prints each text at once.
     """
 
     def __init__(
@@ -44,11 +44,11 @@ class ChangeViews:
         self._has_begun = False
 
     def begin_input(self, name: str) -> None:
-        """Begin a file of plain text."""
+        """Begin a file of plain text; ``name`` is its name in the report."""
         self._name, self._row = name, 0
 
     def add_results(self, texts: Sequence[str], results: Sequence[Result]) -> None:
-        """Add texts of the input with their results, and print their differences."""
+        """Add texts of the current input with their results, and print their differences."""
         for text, result in zip(texts, results, strict=True):
             self._row += 1
             if self.review is not None:
@@ -57,17 +57,20 @@ class ChangeViews:
                 self._print(format_text_diff(self._explainer.align_result(text, result), self._style))
 
     def review_block(self, name: str, block: "ReviewedBlock", rewritten: "RewrittenDocuments") -> None:
-        """Add the texts of a block of rows; see ``files.BlockReview``."""
+        """Add the texts of a block of rows; see ``files.BlockReview`` for the arguments."""
         if self.review is not None:
             self.review.review_block(name, block, rewritten)
 
     def add_copied_columns(self, names: Sequence[str]) -> None:
-        """Add the names of the copied columns of a file."""
+        """Add the names of the columns that are copied unchanged from a file."""
         if self.review is not None:
             self.review.copied |= dict.fromkeys(names)
 
     def finish(self, facts: ReportFacts) -> None:
-        """Print the sample of a table, and write the report, after the output is complete.
+        """Print the sample of rows of a table, and write the report; call this after the output is complete.
+
+        Args:
+            facts: Facts about the run that the report states besides the texts.
 
         Raises:
             OutputError: The report cannot be written.

@@ -1,4 +1,4 @@
-"""Warnings, on this device alone, of texts that are not in the language of the bundle."""
+"""Warnings, printed on this device only, about texts that may not be in the language of the bundle."""
 
 from collections.abc import Sequence
 
@@ -14,16 +14,17 @@ _WARN_IF_ONE_IN = 20
 
 
 class UnknownWordsWarning:
-    """Warns once if more than half of the randomized words of the first texts are unknown.
+    """Warning about texts with many unknown words.
 
-    Only the staircase mechanism has this warning.
+    It is printed once if the bundle lacks more than half of the randomized words of the first texts. Only the staircase
+    mechanism has this warning.
     """
 
     def __init__(self, sanitizer: Sanitizer, options: Options) -> None:
         self._sanitizer, self._options, self._done = sanitizer, options, False
 
     def __call__(self, texts: Sequence[str]) -> None:
-        """Check the first texts; later calls do nothing."""
+        """Check the first texts of a run; do nothing on later calls."""
         if self._done or self._sanitizer.terms(**self._options).mechanism != "staircase":
             return
         self._done = True
@@ -35,16 +36,17 @@ class UnknownWordsWarning:
 
 
 class KeptWordsTally:
-    """Counter of the words of a run that the mode ``names`` keeps, with one warning at its end.
+    """Counter of the kept and the replaced words of a run in the mode ``names``, for a final warning.
 
-    Both counts follow from the template of each document, which its output reveals.
+    Privacy:
+        Both counts follow from the template of each document, which its output reveals.
     """
 
     def __init__(self) -> None:
         self._documents = self._mostly_replaced = self._kept = self._replaced = 0
 
     def add_results(self, results: Sequence[Result]) -> None:
-        """Count some documents."""
+        """Add the kept and the replaced words of some documents to the counts."""
         for words in (result.kept_words for result in results):
             if words is not None:
                 self._documents += 1
@@ -53,7 +55,7 @@ class KeptWordsTally:
                 self._replaced += words.replaced
 
     def print_warning(self, sanitizer: Sanitizer) -> None:
-        """Print the warning if few words are kept."""
+        """Print the warning if the run kept few words."""
         warn_about_language(
             sanitizer,
             KeptWords(self._kept, self._replaced),
@@ -63,13 +65,13 @@ class KeptWordsTally:
 
 
 def warn_about_language(sanitizer: Sanitizer, words: KeptWords, *, documents: int, mostly_replaced: int) -> None:
-    """Print one warning if a run kept few words, as with a text that is not English.
+    """Print one warning if a run kept few words, since its texts may be in another language.
 
     Args:
         sanitizer: The sanitizer of the run.
-        words: Numbers of kept and replaced words over all documents.
+        words: Numbers of kept and of replaced words in all documents.
         documents: Number of documents.
-        mostly_replaced: Number of documents with 12 or more words that keep under half of them.
+        mostly_replaced: Number of documents with at least 12 words of which less than half are kept.
     """
     if not (words.may_be_foreign or (mostly_replaced and _WARN_IF_ONE_IN * mostly_replaced >= documents)):
         return

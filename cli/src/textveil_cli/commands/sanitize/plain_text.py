@@ -1,4 +1,4 @@
-"""``textveil sanitize`` for plain text: each line, or each input, is a document."""
+"""``textveil sanitize`` for plain text: each line, or each whole input, is a document."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -40,15 +40,15 @@ LineCheck = Callable[[list[str]], None]
 
 
 def sanitize_plain_text(arguments: SanitizeArguments, sanitizer: Sanitizer, options: Options) -> None:
-    """Sanitize plain text by the arguments, and print the privacy statement.
+    """Sanitize plain text, write the output, and print the privacy statement.
 
     Args:
-        arguments: The arguments.
+        arguments: All arguments of the command.
         sanitizer: The sanitizer.
         options: Options of ``Sanitizer.sanitize``.
 
     Raises:
-        TextveilError: An input cannot be read, an output cannot be written, or a release is refused.
+        TextveilError: An input cannot be read, an output cannot be written, or the ledger refuses a release.
     """
     mapping, output = arguments.save_mapping, arguments.output.output
     _check_outputs(arguments, sanitizer)
@@ -99,7 +99,7 @@ def sanitize_plain_text(arguments: SanitizeArguments, sanitizer: Sanitizer, opti
 
 
 def _check_outputs(arguments: SanitizeArguments, sanitizer: Sanitizer) -> None:
-    """Raise an error for outputs that overwrite an input or have the ending of another format."""
+    """Raise an error for an output that would overwrite an input or has the ending of another format."""
     mapping, output = arguments.save_mapping, arguments.output.output
     if mapping is not None and len(arguments.inputs.paths) > 1:
         raise OptionError(_ONE_DOCUMENT_ERROR)
@@ -115,18 +115,18 @@ def _check_outputs(arguments: SanitizeArguments, sanitizer: Sanitizer) -> None:
 
 @contextmanager
 def _skip_output() -> Iterator[TextWriter]:
-    """Yield a function that writes nothing: the differences are printed in place of the output."""
+    """Yield a function that writes nothing, since ``--diff`` prints differences in place of the output."""
     yield lambda text: None
 
 
 def _skip_warning(lines: list[str]) -> None:
-    """Ignore the lines: the run is quiet."""
+    """Do nothing; ``--quiet`` uses this function in place of the check of the language."""
 
 
 def _make_language_checks(sanitizer: Sanitizer, options: Options) -> "tuple[LineCheck, KeptWordsTally]":
     """Return the warning about unknown words and the warning about replaced words.
 
-    The caller invokes the first with texts, and the second after the run.
+    The caller calls the first with texts before they are sanitized, and prints the second after the run.
     """
     from textveil_cli.commands.sanitize.language_warnings import KeptWordsTally, UnknownWordsWarning
 
@@ -136,7 +136,7 @@ def _make_language_checks(sanitizer: Sanitizer, options: Options) -> "tuple[Line
 def _sanitize_text(
     arguments: SanitizeArguments, text: str, sanitize_lines: SanitizeLines, check_language: LineCheck, write: TextWriter
 ) -> str:
-    """Sanitize one text, and return its privacy statement as one line."""
+    """Sanitize the text of ``--text``, write the output, and return the privacy statement as one line."""
     (result,) = sanitize_lines([text])
     check_language([text])
     for chunk in _iterate_output([result], arguments.output.as_json, ended=True):
@@ -152,7 +152,7 @@ def _sanitize_inputs(
     write: TextWriter,
     begin_input: Callable[[str], None],
 ) -> str:
-    """Sanitize the inputs, and return the privacy statement of the last one as one line."""
+    """Sanitize all inputs, write the output, and return the last input's privacy statement as one line."""
     from textveil_cli.console import show_byte_progress
     from textveil_cli.files import make_table_refusal, refuse_tables_by_name
 
@@ -191,7 +191,7 @@ def _sanitize_inputs(
 
 
 class _StatementTally:
-    """Adds up the privacy statements of the documents of one input."""
+    """Sum of the privacy statements of the documents of one input."""
 
     def __init__(self) -> None:
         self.documents = 0
@@ -199,19 +199,19 @@ class _StatementTally:
         self.terms: PrivacyTerms | None = None
 
     def add_results(self, results: Sequence[Result]) -> None:
-        """Count some results, all sanitized under the same terms."""
+        """Add some results, which were all sanitized with the same options."""
         self.documents += len(results)
         self.tokens += sum(result.tokens for result in results)
         self.randomized += sum(result.randomized_words for result in results)
         self.terms = results[0].terms if results else self.terms
 
     def format_line(self) -> str:
-        """Return the privacy statement as one line; empty without documents."""
+        """Return the privacy statement as one line; an empty string if no document was added."""
         terms = self.terms
         return "" if terms is None else terms.statement(self.tokens, self.randomized).format_line()
 
     def describe(self, arguments: SanitizeArguments) -> str:
-        """Return the number of documents, and the privacy statement of all of them."""
+        """Return the number of documents and the privacy statement for all of them, as one text."""
         if self.terms is None:
             return "no documents"
         statement = arguments.output.format_statement(self.terms.statement(self.tokens, self.randomized))
@@ -219,7 +219,7 @@ class _StatementTally:
 
 
 def _write_mapping(path: Path, results: list[Result]) -> None:
-    """Write the mapping of the one document, readable by its owner alone."""
+    """Write the mapping of the only document to a file that only its owner may read."""
     for result in results:
         if result.mapping is not None:
             with open_output(path, private=True) as write:
@@ -227,7 +227,7 @@ def _write_mapping(path: Path, results: list[Result]) -> None:
 
 
 def _read_documents(descriptor: int, name: str, arguments: SanitizeArguments) -> Iterator[LineBatch]:
-    """Yield the documents of one input: its lines, or the whole input."""
+    """Yield the documents of one input in batches: its lines, or the whole input as one document."""
     if arguments.documents.document == "file":
         batches = list(read_lines(descriptor, name))
         text = "".join("\n".join(lines) + ("\n" if ended else "") for lines, ended, _ in batches)
@@ -248,7 +248,7 @@ def _read_documents(descriptor: int, name: str, arguments: SanitizeArguments) ->
 
 
 def _iterate_output(results: list[Result], as_json: bool, *, ended: bool) -> Iterator[str]:
-    """Yield the output text; a long one in parts, since one string would need too much memory."""
+    """Yield the output text; a long text in several parts, since one string would need too much memory."""
     if all(len(result.text) < _MAX_WRITE_CHARACTERS for result in results):
         yield _format_output(results, as_json, ended=ended)
         return

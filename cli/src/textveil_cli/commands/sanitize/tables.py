@@ -1,4 +1,4 @@
-"""``textveil sanitize`` for files with columns, for folders, and for packed files."""
+"""``textveil sanitize`` for tables, folders, and compressed files."""
 
 import gc
 import json
@@ -44,15 +44,15 @@ _BAR_FROM_BYTES = 1_000_000
 
 
 def sanitize_tables(arguments: SanitizeArguments, sanitizer: Sanitizer, options: Options) -> None:
-    """Sanitize files by the arguments, and print the privacy statement.
+    """Sanitize whole files, write the outputs, and print the privacy statement.
 
     Args:
-        arguments: The arguments.
+        arguments: All arguments of the command.
         sanitizer: The sanitizer.
         options: Options of ``Sanitizer.sanitize``.
 
     Raises:
-        TextveilError: See ``files.sanitize_files``; or an option does not fit the files.
+        TextveilError: An option does not fit the files, or ``files.sanitize_files`` raises an error.
     """
     quiet, terms = arguments.output.quiet, sanitizer.terms(**options)
     selection = arguments.table.make_selection(arguments.documents, consistent=arguments.text_options.is_consistent)
@@ -120,7 +120,7 @@ _DOCUMENT_NAMES = {"cell": "text", "row": "filled row", "key": "document", "file
 
 @dataclass(frozen=True, kw_only=True)
 class _TableRun:
-    """A run over files."""
+    """One run of ``textveil sanitize`` over whole files."""
 
     sources: SourceFiles
     arguments: SanitizeArguments
@@ -135,7 +135,12 @@ class _TableRun:
     ) -> tuple[RunResult, dict[str, object]]:
         """Write all output files.
 
-        Returns the result of the run, and a description of the run for ``--json`` and the run manifest.
+        Args:
+            run_ledger: The ledger; ``None`` without one.
+            receipt: The receipt of the output; ``None`` without one.
+
+        Returns:
+            The result of the run, and a description of the run for ``--json`` and the run manifest.
         """
         arguments, sources = self.arguments, self.sources
         size, to_file = sum(source.size for source in sources.files), arguments.output.output is not None
@@ -174,7 +179,11 @@ class _TableRun:
         return result, description
 
     def make_text_check(self) -> Callable[[str, list[str]], None]:
-        """Return a function that checks the first texts of each file before they are rewritten."""
+        """Return a function that checks the first texts of a file before they are rewritten.
+
+        The function takes the name of the file and the texts. It refuses tables among plain text, and warns about
+        unknown words.
+        """
         warn_unknown_words = UnknownWordsWarning(self.sanitizer, self.options)
 
         def check_texts(name: str, texts: list[str]) -> None:
@@ -187,7 +196,7 @@ class _TableRun:
         return check_texts
 
     def make_copied_columns_warning(self) -> Callable[[Sequence[str]], None]:
-        """Return a function that warns once of copied columns whose headings concern people."""
+        """Return a function that warns, only once, about copied columns whose headings suggest personal data."""
         quiet, option = self.arguments.output.quiet, "--key" if self.selection.format == "jsonl" else "--column"
 
         def warn(names: Sequence[str]) -> None:
@@ -211,14 +220,14 @@ class _TableRun:
         return warn
 
     def count_kept_words(self, counts: RunCounts) -> KeptWords:
-        """Return the numbers of kept and replaced words of all documents.
+        """Return the numbers of kept and of replaced words in all documents.
 
-        Outside the mode ``names`` both are 0.
+        Both numbers are 0 in modes other than ``names``.
         """
         return KeptWords(counts.tokens, counts.replaced_words) if self.terms.mechanism == "names" else KeptWords()
 
     def print_language_warning(self, result: RunResult) -> None:
-        """Print a warning, once for the run, if few words are kept."""
+        """Print a warning if the run kept few words, since its texts may be in another language."""
         counts = result.counts
         warn_about_language(
             self.sanitizer,
@@ -228,7 +237,7 @@ class _TableRun:
         )
 
     def describe(self, result: RunResult) -> dict[str, object]:
-        """Return the description of a run, for ``--json`` and the run manifest."""
+        """Return the description of the run for ``--json`` and the run manifest."""
         return {
             "format": self.selection.format,
             "rewritten_columns": list(self.selection.columns),
@@ -243,11 +252,11 @@ class _TableRun:
 
     @property
     def writes_folder(self) -> bool:
-        """Return whether the outputs are files in a folder, with the names of their inputs."""
+        """Return whether the outputs are files in a folder, which have the same names as the inputs."""
         return self.sources.folder is not None
 
     def list_copied_parts(self) -> list[str]:
-        """Return a description of the unprotected parts that are copied from the inputs."""
+        """Return names of the parts that the outputs copy unprotected, such as "other columns"."""
         selection = self.selection
         parts = ["file and folder names"] if self.writes_folder else []
         if selection.format != "lines":
@@ -268,7 +277,7 @@ class _TableRun:
         )
 
     def format_statement(self, result: RunResult) -> str:
-        """Return the privacy statement of a run, for a person."""
+        """Return the privacy statement of the run, with counts and the copied parts, as text for a person."""
         counts, selection = result.counts, self.selection
         document_name = (
             "line"
@@ -301,7 +310,7 @@ class _TableRun:
 
 
 def _print_notes(sources: SourceFiles, result: RunResult, quiet: bool) -> None:
-    """Print private notes for the owner of this device, such as the number of skipped inputs."""
+    """Print private notes for the owner of this device, such as the number of ignored files."""
     remarks: list[str] = []
     if result.finished_before:
         remarks.append(f"{format_count(result.finished_before, 'file')} finished by an earlier run, skipped")

@@ -1,1 +1,1 @@
-"""Checks of ONNX models before they run."""
+"""Security checks of the bytes of an ONNX model, before onnxruntime loads the model."""

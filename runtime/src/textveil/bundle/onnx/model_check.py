@@ -1,9 +1,9 @@
-"""Check of an ONNX model before it runs: plain tensors, known operators, fixed signature.
+"""Security check of an ONNX model: only plain tensors, known operators, and fixed inputs and outputs.
 
 onnxruntime is a large interpreter. It runs any operator that it was built with, and opens further files if a model
-refers to them (external tensors, also through hard links and relative to the working directory). A strict reader
-therefore checks the bytes first against ONNX's published schema (onnx.proto3, ModelProto), and only models that satisfy
-the tables below reach onnxruntime. Subgraphs are not allowed, so the schema limits the depth of a model.
+refers to them (external tensors, also through hard links and relative to the working directory). Therefore a strict
+reader first checks the bytes against ONNX's published schema (onnx.proto3, ModelProto). Only models that satisfy the
+tables of this module reach onnxruntime. Subgraphs are not allowed, which limits the nesting of a model.
 
 The check does not limit the cost of running the model on a text. Models run only if the caller stated the bundle's
 content hash or signer (``textveil.vector``), and exporters limit the work (docs/encoder-format.md, "model.onnx").
@@ -31,8 +31,8 @@ INPUT_NAMES, OUTPUT_NAME = ("input_ids", "attention_mask"), "representation"
 FLOAT_TYPE, INT64_TYPE = 1, 7  # TensorProto.DataType
 MAX_OPERATORS, MAX_AXES = 10_000, 16
 
-#: Operators that exporters and dynamic quantization emit for BERT-like encoders and bounded heads. All are pure
-#: functions of their inputs; operators with randomness, state, branches or loops are left out.
+#: Allowed operators: those that exporters and dynamic quantization emit for BERT-like encoders and their output layers.
+#: All are pure functions of their inputs. Operators with randomness, state, branches or loops are not allowed.
 _STANDARD_OPERATORS = """
     Abs Add And Cast CastLike Clip Concat Constant ConstantOfShape CumSum DequantizeLinear Div DynamicQuantizeLinear
     Equal Erf Exp Expand Flatten Gather GatherElements GatherND Gelu Gemm Greater GreaterOrEqual Identity IsInf IsNaN
@@ -62,9 +62,9 @@ class ModelCounts:
     """Counts of a model's operators and tensors.
 
     Attributes:
-        operators: Number of occurrences of each operator, by name with its domain.
+        operators: Number of occurrences of each operator by the operator's name, which includes its domain.
         tensors: Number of stored tensors.
-        byte_size: Size in bytes.
+        byte_size: Size of the model in bytes.
     """
 
     operators: dict[str, int]
@@ -90,7 +90,7 @@ def check_model(content: bytes, dimension: int, name: str = "model.onnx") -> Mod
             dimension)``.
         BundleDamaged: The bytes are truncated, ambiguous or not an ONNX model.
     """
-    # onnxruntime reads any file with this mark as its own format.
+    # onnxruntime reads any file with this signature as its own format (ORT), which this module cannot check.
     if content[4:8] == b"ORTM":
         raise ModelRefused(f"{name}: is not an ONNX model")
     try:
@@ -130,7 +130,7 @@ def _check_bytes(content: memoryview, dimension: int) -> ModelCounts:
 
 
 def _parse_message(message: memoryview, fields_of: MessageSchema, kind: str) -> dict[str, list[Any]]:
-    """Parse a message that may have properties; reject properties that configure onnxruntime."""
+    """Parse a protobuf message, and reject metadata properties that configure onnxruntime."""
     fields = parse_message(message, fields_of, kind)
     for entry in fields["metadata_props"]:
         if decode_text(parse_message(entry, schema.PROPERTY, "a property")["key"]) == "ort_config":
@@ -139,7 +139,7 @@ def _parse_message(message: memoryview, fields_of: MessageSchema, kind: str) -> 
 
 
 def _check_operator(node: memoryview, number: int) -> str:
-    """Check an operator with its attributes; return its name with its domain."""
+    """Check that an operator and its attributes are allowed; return the operator's name, which includes its domain."""
     fields = _parse_message(node, schema.NODE, f"operator {number}")
     domain, operator_type = decode_text(fields["domain"]), decode_text(fields["op_type"])
     full_name = f"{domain}.{operator_type}" if domain else operator_type
@@ -154,7 +154,7 @@ def _check_operator(node: memoryview, number: int) -> str:
 
 
 def _check_tensor(tensor: memoryview) -> str:
-    """Check that a tensor is numeric and inside the file; return its name."""
+    """Check that a tensor is numeric and stored inside the model file; return the tensor's name."""
     fields = _parse_message(tensor, schema.TENSOR, "a tensor")
     if any(fields["data_location"]):  # onnxruntime could truncate another number to the value that means "external"
         raise ForbiddenField(schema.EXTERNAL_DATA)
@@ -167,9 +167,11 @@ def _check_tensor(tensor: memoryview) -> str:
 
 
 def _parse_value(value: memoryview) -> tuple[str, int, list[int | None] | None]:
-    """Return name, element type (0 if missing) and shape of an input, output or other value.
+    """Parse the declaration of an input, an output or another value of the graph.
 
-    The shape is ``None`` if missing; an axis of unknown size is ``None``.
+    Returns:
+        Its name; the ONNX code of its element type, or 0 if the declaration has none; and its shape. The shape is
+        ``None`` if the declaration has none. A dimension of unknown size is ``None``.
     """
     fields = _parse_message(value, schema.VALUE, "a value")
     name = decode_text(fields["name"])

@@ -1,8 +1,8 @@
-"""Strict reader of protobuf's binary format, for a schema given as a table.
+"""Strict parser of protobuf's binary format. The caller passes the schema as a table.
 
-It follows the published encoding (https://protobuf.dev/programming-guides/encoding/). Ordinary readers are lenient:
-they skip unknown fields, merge a message that occurs twice and truncate numbers to the width of their field. Two
-readers may then find different content in the same bytes, so this reader rejects all such input.
+The parser follows the published encoding (https://protobuf.dev/programming-guides/encoding/). Ordinary parsers are
+lenient: they skip unknown fields, merge two occurrences of a message and truncate numbers to the width of their field.
+Two parsers may then find different content in the same bytes, so this parser rejects all such input.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
-#: Most occurrences of a repeated field. Parsing one takes a microsecond or two.
+#: Maximum number of occurrences of a repeated field. Parsing one occurrence takes a microsecond or two.
 MAX_REPEATED = 100_000
 _WIDTH = {FIXED64: 8, FIXED32: 4}
 _ENDLESS_VARINT = re.compile(rb"[\x80-\xff]{10}")
@@ -20,19 +20,20 @@ _ENDLESS_VARINT = re.compile(rb"[\x80-\xff]{10}")
 class MalformedMessage(ValueError):
     """Error for bytes that violate the schema.
 
-    The error text names a place in the schema, never content.
+    The error text names a message or a field of the schema. It never contains a value from the bytes.
     """
 
 
 @dataclass(frozen=True)
 class MessageField:
-    """One field of a message.
+    """One field in the schema of a message.
 
     Attributes:
         name: Name of the field.
-        wire_types: Allowed encodings, first that of a single value. A repeated number may also be packed into bytes.
+        wire_types: Allowed wire types (encodings of protobuf). The first one encodes a single value. A second one
+            allows repeated numbers to be packed into bytes.
         is_repeated: Whether the field may occur more than once.
-        refusal: If the field must not occur, its description in the error message; otherwise empty.
+        refusal: Description of a forbidden field for the error message; empty if the field is allowed.
     """
 
     name: str
@@ -46,24 +47,24 @@ MessageSchema = Mapping[int, MessageField]
 
 
 class ForbiddenField(ValueError):
-    """Error for a field that the schema forbids. The error text is the field's ``refusal``."""
+    """Error for a field that the schema forbids. The error text is ``MessageField.refusal``."""
 
 
 def parse_message(message: memoryview, schema: MessageSchema, message_name: str) -> dict[str, list[Any]]:
-    """Parse one message.
+    """Parse one protobuf message.
 
     Args:
         message: The bytes of the message.
-        schema: The fields of the message by number.
+        schema: The allowed and forbidden fields by field number.
         message_name: Name of the message in error messages.
 
     Returns:
-        For each field of the schema, by name, its values in order: integers for variable-length integers (varints), and
-        views of bytes for all other encodings.
+        The values of each field of the schema, in order, by the field's name. Variable-length integers (varints) are
+        integers; all other values are views of their bytes.
 
     Raises:
-        MalformedMessage: The message is truncated, or a field is unknown, has another encoding, or is repeated without
-            permission or too often.
+        MalformedMessage: The message is truncated; or a field is unknown, has a wire type that the schema does not
+            allow, or occurs too often.
         ForbiddenField: The message has a forbidden field.
     """
     values_by_name: dict[str, list[Any]] = {field.name: [] for field in schema.values()}
@@ -87,10 +88,13 @@ def parse_message(message: memoryview, schema: MessageSchema, message_name: str)
 
 
 def decode_numbers(values: Sequence[int | memoryview]) -> list[int]:
-    """Return the values of a field of signed integers, whether or not they are packed.
+    """Decode the values of a field of signed integers.
+
+    Args:
+        values: Values from ``parse_message``: integers, and views of bytes into which several integers are packed.
 
     Raises:
-        MalformedMessage: A packed number is too long, or the list has too many numbers.
+        MalformedMessage: A packed number is too long, or the field has too many numbers.
     """
     decoded: list[int] = []
     for value in values:
@@ -102,12 +106,15 @@ def decode_numbers(values: Sequence[int | memoryview]) -> list[int]:
             number, position = _read_varint(value, position, "a list of numbers")
             decoded.append(number)
             if len(decoded) > MAX_REPEATED:
-                raise MalformedMessage("a list of numbers is too long")
+                raise MalformedMessage("a field has too many numbers")
     return [number - (1 << 64) if number >> 63 else number for number in decoded]
 
 
 def decode_text(values: list[memoryview]) -> str:
-    """Return the value of an optional text field; an absent one is empty, as in protobuf.
+    """Decode the value of an optional text field. If the field is absent, return an empty string, as protobuf does.
+
+    Args:
+        values: The values of the field from ``parse_message``: none or one.
 
     Raises:
         MalformedMessage: The value is not UTF-8.
@@ -142,10 +149,15 @@ def _iterate_fields(message: memoryview, message_name: str) -> Iterator[tuple[in
 
 
 def _check_packed(numbers: memoryview, wire: int, message_name: str) -> None:
-    """Check that packed numbers end where their bytes end.
+    """Check that every number in a packed field is complete.
+
+    Args:
+        numbers: Bytes of the field.
+        wire: Wire type of one number.
+        message_name: Name of the message in error messages.
 
     Raises:
-        MalformedMessage: The last number is cut off, or a number does not end within ten bytes.
+        MalformedMessage: The last number is incomplete, or a variable-length number has more than ten bytes.
     """
     if wire == VARINT:
         is_truncated = bool(numbers) and (numbers[-1] >= 0x80 or _ENDLESS_VARINT.search(numbers) is not None)

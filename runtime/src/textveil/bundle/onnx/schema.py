@@ -1,6 +1,6 @@
-"""ONNX's published schema (onnx.proto3) for accepted models: fields by number.
+"""Fields of ONNX's published schema (onnx.proto3) that a model may have, by field number.
 
-A field with a ``refusal`` must not occur.
+A model must not have a field with a ``refusal``.
 """
 
 from textveil.bundle.onnx.protobuf import BYTES, FIXED32, FIXED64, VARINT, MessageField, MessageSchema

@@ -1,4 +1,4 @@
-"""State of a conversation in the mode ``names``: one document whose texts arrive in turn.
+"""State of a conversation in the mode ``names``: one document whose texts arrive one after the other.
 
 The draws (random choices of surrogates) depend only on the templates of the texts and on earlier draws
 (docs/proofs/names.md).
@@ -25,10 +25,10 @@ from textveil.work_limits import check_work
 from textveil.work_steps import free_in_steps, sort_strings
 
 #: Types whose surrogates are never common words, although equal strings of these types do not get equal surrogates. The
-#: pools of other types without consistent surrogates have common words anyway.
+#: pools of other such types have common words anyway.
 _AVOIDING_COMMON = frozenset(("month",))
-#: After this many draws in a row that hit used surrogates, the unused ones of the pool are listed. And the size of the
-#: largest pool that is listed: no text within the limits of a request uses up a larger one.
+#: After this many consecutive draws of used surrogates, the unused ones of the pool are listed. The second number is
+#: the size of the largest pool that is listed: no text within the limits of a request uses up a larger pool.
 _MAX_TRIES, _MAX_LISTED_POOL = 32, 1 << 17
 #: Number of elements of a text whose random numbers are drawn in one call, and of draws in a further call for one pool.
 _BLOCK_ELEMENTS, _DRAWS_PER_CALL = 1 << 9, 64
@@ -38,8 +38,9 @@ _Pool = tuple[str, str]
 class ConversationDraws(DocumentDraws):
     """Draws (random choices of surrogates) of a conversation so far.
 
-    No surrogate occurs twice while its pool has unused ones, also for types whose equal strings do not get equal
-    surrogates. Surrogates of months and of types with consistent surrogates are never common words.
+    No surrogate occurs twice while its pool has unused ones. This also holds for types whose equal strings do not get
+    equal surrogates. Surrogates of months are never common words, and neither are those of types whose equal strings
+    get equal surrogates.
 
     Args:
         style: Options for the replacement of spans.
@@ -57,10 +58,10 @@ class ConversationDraws(DocumentDraws):
         self._is_linked = True
 
     def rewrite(self, read: ReadText) -> list[RewrittenElement]:
-        """Return the elements of the next text, with surrogates.
+        """Return the next text of the conversation as elements: kept texts, and mentions with surrogates.
 
         Raises:
-            WorkStopped: The caller canceled the work. Draws that were made stay in effect.
+            WorkStopped: The caller canceled the work. Draws that were made remain in effect.
 
         Privacy:
             This is the release itself. It uses the entropy of the operating system.
@@ -71,7 +72,7 @@ class ConversationDraws(DocumentDraws):
         """Yield the result of ``rewrite`` element by element, while the text is read.
 
         Raises:
-            WorkStopped: The caller canceled the work. Draws that were made stay in effect.
+            WorkStopped: The caller canceled the work. Draws that were made remain in effect.
 
         Privacy:
             This is the release itself. It uses the entropy of the operating system.
@@ -94,12 +95,12 @@ class ConversationDraws(DocumentDraws):
                 yield RewrittenElement(entry, entry) if isinstance(entry, str) else self._rewrite_mention(entry)
 
     def rewrite_unlinked(self, elements: Iterable[str | EntityMention]) -> Iterator[RewrittenElement]:
-        """Yield the elements of a text, with a fresh surrogate for each mention.
+        """Yield the elements of a text, with a new surrogate for each mention.
 
-        Even equal strings of the text get surrogates of their own.
+        Even equal strings of the text get different draws.
 
         Privacy:
-            The method compares no string with an earlier text and stores none. So the output does not reveal which
+            The method compares no string with an earlier text and stores no string. So the output does not reveal which
             strings are equal.
         """
         self._is_linked = False
@@ -111,7 +112,7 @@ class ConversationDraws(DocumentDraws):
     def forget_strings(self) -> None:
         """Clear the mapping of strings, so that later texts are not linked to earlier ones.
 
-        A surrogate that was used still does not occur again.
+        Surrogates that were used still do not occur again.
         """
         self._draw_numbers.clear()
         self._tags.clear()
@@ -131,7 +132,11 @@ class ConversationDraws(DocumentDraws):
         return spell_mention(self._surrogates, mention, drawn_parts)
 
     def _draw_part(self, part: MentionPart) -> int | None:
-        """Return the index of the surrogate of a part; ``None`` if its pool or the cap is used up."""
+        """Return the index of the surrogate for a part of a mention.
+
+        The result is ``None`` if all surrogates of its pool are in use, or if the conversation has reached
+        ``consistent_cap``.
+        """
         if not self._is_linked:
             return self._draw_unlinked(part)
         entity_type, layout = part.entity_type, part.layout
@@ -151,7 +156,7 @@ class ConversationDraws(DocumentDraws):
         return index
 
     def _draw_unlinked(self, part: MentionPart) -> int:
-        """Return the index of a surrogate for one mention alone, without marking it as used."""
+        """Return the index of a surrogate for a single mention, without marking the surrogate as used."""
         pool = part.entity_type, part.layout
         size, _ = self._surrogates.get_size_and_consistency(*pool)
         index = self._sample_below(pool, size)
@@ -163,10 +168,16 @@ class ConversationDraws(DocumentDraws):
         return index
 
     def _draw_unused(self, entity_type: str, layout: str, size: int, avoided: Collection[str]) -> int | None:
-        """Draw uniformly among surrogates with unused spellings; return ``None`` if there is none.
+        """Draw uniformly among the surrogates with unused spellings; return ``None`` if there is none.
 
-        Once the unused surrogates of a pool are listed, each stays in the list until it is drawn or another pool uses
-        its spelling. Each leaves the list only once, so the total cost is bounded for any number of mentions.
+        The first draws of a pool are tried at random. Later the method keeps a list of the unused surrogates of the
+        pool. Each surrogate leaves the list only once, so the total cost is bounded for any number of mentions.
+
+        Args:
+            entity_type: Entity type of the pool.
+            layout: Layout of the pool.
+            size: Number of surrogates of the pool.
+            avoided: Words that must not be drawn.
         """
         pool = entity_type, layout
         if pool not in self._unused_indices:
@@ -185,7 +196,7 @@ class ConversationDraws(DocumentDraws):
         return None
 
     def _mark_used(self, entity_type: str, layout: str, index: int, avoided: Collection[str]) -> bool:
-        """Mark the spelling of a surrogate as used; return whether it was unused."""
+        """Mark the spelling of a surrogate as used, and return whether it was unused and not avoided."""
         word = fold_word(self._surrogates.spell_surrogate(entity_type, layout, index, LOWER))
         if word in self._used_spellings or word in avoided:
             return False
@@ -201,7 +212,7 @@ class ConversationDraws(DocumentDraws):
         self._unused_indices[pool] = array("I", free)
 
     def _sample_ahead(self, parts: Sequence[MentionPart]) -> None:
-        """Draw a random number for each part in one call; separate calls take ten times as long."""
+        """Draw one random number for each part, in a single call. Separate calls take ten times as long."""
         self._prepared.clear()
         pools = [part[:2] for part in parts]
         bounds = dict[_Pool, int]()
@@ -214,7 +225,7 @@ class ConversationDraws(DocumentDraws):
             self._prepared[pool][1].append(number)
 
     def _sample_below(self, pool: _Pool, limit: int) -> int:
-        """Return a random number, uniform below ``limit``, and use it up.
+        """Return a random number, uniform below ``limit``, and use each number only once.
 
         The number may have been prepared for a larger bound. If such a number is below ``limit``, it is also uniform
         below ``limit``; otherwise the method samples another one.
@@ -231,7 +242,7 @@ class ConversationDraws(DocumentDraws):
         """Return the state on which later draws depend, as plain JSON values.
 
         Privacy:
-            It is as private as the texts.
+            The state is as private as the texts.
         """
         return {
             "draw_numbers": [[*equal, member] for equal, member in self._draw_numbers.items()],
@@ -241,11 +252,14 @@ class ConversationDraws(DocumentDraws):
         }
 
     def free_memory(self) -> None:
-        """Empty the mapping in steps. Nobody may use it afterward."""
+        """Delete the mapping step by step, so that other threads can run in between.
+
+        No thread may use the object afterward.
+        """
         free_in_steps(self._draw_numbers, self._tags, self._used_spellings)
 
     def _iterate_tags(self) -> Iterator[list[Any]]:
-        """Yield each tag with its public type and its equality key."""
+        """Yield each tag as a list: its public type, its equality key, and the tag."""
         for (public_type, *parts), tags in self._tags.items():
             for strings, tag in tags.items():
                 folded = (strings,) if isinstance(strings, str) else strings
@@ -265,9 +279,11 @@ class ConversationDraws(DocumentDraws):
 
 
 def _escape_like_tag(element: RewrittenElement, next_character: str) -> RewrittenElement:
-    """Escape kept text that looks like a tag: a reply must not be restored there.
+    """Escape kept text that looks like a tag, so that restoring a reply does not replace it.
 
-    ``next_character`` is the first character of the next element, which may begin with the number of such a tag.
+    Args:
+        element: The element.
+        next_character: First character of the next element, which may be the number of such a tag.
     """
     if element.mention is not None or "[" not in element.output:
         return element

@@ -1,4 +1,4 @@
-"""Hides spans that an outside detector finds in an output, after the release.
+"""Removal of spans that a second detector finds in an output, after the release.
 
 The privacy guarantees do not change. The detector receives the output, which contains surrogates, and can only remove
 words. If it received the original, its choice could reveal hidden words (docs/proofs/names.md).
@@ -19,7 +19,7 @@ _WORD_RANGE = re.compile(r"\w(?:.*\w)?", re.DOTALL)
 
 
 def hide_detected_spans(text: str, detector: SpanDetector, kept_spans: Sequence[tuple[int, int]] = ()) -> str:
-    """Return an output with the spans hidden that a detector finds in it.
+    """Replace the spans that a detector finds in an output by ``[hidden]``.
 
     Args:
         text: The output of one release.
@@ -49,7 +49,7 @@ def hide_detected_spans(text: str, detector: SpanDetector, kept_spans: Sequence[
 def _iterate_hidden_parts(
     text: str, start: int, end: int, kept_spans: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the parts of a span to hide: the whole span, or its words outside all kept spans."""
+    """Yield the parts of a span to hide: the whole span, or its words outside of all kept spans."""
     edges = [place for one in kept_spans if one[0] < end and one[1] > start for place in one]
     if not edges:
         yield start, end

@@ -1,4 +1,4 @@
-"""Finder of emoji sequences inside a chunk, and the rule for which of them are kept.
+"""Search for emoji sequences in a chunk, and the rule for which of them are kept.
 
 A *sequence* is one emoji as a reader sees it: a base and all characters that extend or join it, that is variation
 selectors, skin tones, tag characters, and further bases after a zero-width joiner. Unicode recommends a finite list of
@@ -53,10 +53,10 @@ def find_sequences(text: str) -> Iterator[re.Match[str]]:
 
 
 def classify_sequence(sequence: str) -> tuple[str, str]:
-    """Return the entity type and the layout of a sequence; the type is empty if it is kept.
+    """Return the entity type and the layout of an emoji sequence. The type is empty if the sequence is kept.
 
-    The layout of a listed sequence has ``x`` for each skin tone and ``+`` for each joiner. So all except the tones is
-    public.
+    The layout of a listed sequence has ``x`` for each skin tone and ``+`` for each joiner. So everything except the
+    tones is public.
     """
     layout = sequence.translate(_LAYOUTS)
     if _LISTED.fullmatch(layout):
@@ -71,7 +71,7 @@ def count_emoji_surrogates(layout: str) -> int:
 
 
 def make_emoji_surrogate(layout: str, index: int) -> str:
-    """Return the surrogate with a number below ``count_emoji_surrogates(layout)``."""
+    """Return the surrogate of a layout with an index below ``count_emoji_surrogates(layout)``."""
     if not layout:
         return _SURROGATES[index]
     tones = [index]

@@ -69,8 +69,8 @@ class MentionPart(NamedTuple):
     Attributes:
         entity_type: Its type.
         layout: The public part of its form.
-        folded: Its string in look-up form. Equal strings get equal surrogates.
-        text: Its spelling.
+        folded: Lookup key of its string. Equal strings get equal surrogates.
+        text: The part as spelled.
     """
 
     entity_type: str
@@ -80,15 +80,15 @@ class MentionPart(NamedTuple):
 
     @property
     def is_randomized(self) -> bool:
-        """Whether the part is a randomized word. Own types may have any layout, and none of them is called ``word``."""
+        """Whether the option ``randomize`` randomizes the word, which then gets no surrogate."""
         return self.layout == RANDOMIZED and self.entity_type == "word"
 
 
 class EntityMention(NamedTuple):
     """A span with its entity type.
 
-    The template contains the types, the case pattern and which parts are equal. ``name_text`` is the string of the span
-    without the common words before the name of a person.
+    The template contains the types, the case pattern and which parts are equal. ``name_text`` is the string of the
+    span, for a person without the common words before the name.
     """
 
     entity_type: str
@@ -118,19 +118,19 @@ class EntityMention(NamedTuple):
 
 
 def convert_to_given_name(mention: EntityMention) -> EntityMention:
-    """Return the mention of a family name with the type of a first name."""
+    """Return a copy of the mention of a family name, with the type of a first name."""
     (part,) = mention.parts
     return mention._replace(entity_type="given", parts=(part._replace(entity_type="given"),))
 
 
 class GivenNameLinker:
-    """Gives a single name the type of a first name if it was one earlier in the document."""
+    """Changes a single family name to a first name if it was a first name earlier in the document."""
 
     def __init__(self) -> None:
         self._given, self._family = set[str](), set[str]()
 
     def link_text(self, elements: Sequence[str | EntityMention]) -> Sequence[str | EntityMention]:
-        """Return the elements of a text as ``link_names`` yields them; fast if few elements are names of persons."""
+        """Return the elements of a text after ``link_names``. It is fast if few of them are names of persons."""
         places = [
             place
             for place, entry in enumerate(elements)
@@ -146,7 +146,7 @@ class GivenNameLinker:
     def link_names(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
         """Yield the elements of a text, with some family names changed to first names.
 
-        A family name that stands alone becomes a first name if the same string was a first name, and never a family
+        A family name without a first name becomes a first name if the same string was a first name, and never a family
         name, earlier in the document.
         """
         for entry in entries:
@@ -163,7 +163,7 @@ class GivenNameLinker:
 
 
 def make_assigned_mention(entity_type: str, text: str) -> EntityMention:
-    """Return a non-blank text as one mention of a given type, without classifying the text.
+    """Return a non-blank text as one mention of the given type, without classifying the text.
 
     Args:
         entity_type: One of ``ASSIGNABLE_TYPES``.
@@ -186,9 +186,9 @@ class EntityClassifier:
         common: Words of the public list, without the denied words.
         rules: Rules of the language.
         kept_types: Public names of the types whose listed names are kept.
-        unchanged_types: Types that keep their name in a document without capitals, where ``_TYPES_WITHOUT_CAPITALS``
-            replaces others.
-        denied: Words that are always replaced.
+        unchanged_types: Types that do not change in a document without capitals. There, ``_TYPES_WITHOUT_CAPITALS``
+            replaces some other types.
+        denied: Lookup keys of the words of the option ``deny``, which are always replaced.
     """
 
     def __init__(
@@ -220,7 +220,7 @@ class EntityClassifier:
 
     @cached_property
     def _kept_names(self) -> frozenset[str]:
-        """Names that are on lists of kept types only."""
+        """Names that are on lists of kept types, and on no list of another type."""
         lists = [
             (PUBLIC_TYPE_NAMES.get(name, name) in self._kept_types, self._name_lists[name]) for name in _NAME_LISTS
         ]
@@ -231,11 +231,11 @@ class EntityClassifier:
         return kept_names - hidden
 
     def classify_span(self, span: EntitySpan, has_capitals: bool) -> EntityMention:
-        """Return the span as a mention, with its type.
+        """Assign an entity type to a span, and return the span as a mention.
 
         Args:
             span: The span.
-            has_capitals: Whether the document has a capital letter. Without one, names look like other words.
+            has_capitals: Whether the document has a capital letter. If not, names look like other words.
         """
         provisional_type, tokens = span.entity_type, span.tokens
         if span.layout == RANDOMIZED and provisional_type == "word":
@@ -257,7 +257,7 @@ class EntityClassifier:
         folded = tokens[0].key if len(tokens) == 1 else " ".join([token.key for token in tokens])
         entity_type = self._type_by_name.get(folded)
         if provisional_type != CAPITALIZED_RUN:
-            is_classified_word = all(token.layout != RANDOMIZED for token in tokens)  # behind ``new``, for example
+            is_classified_word = all(token.layout != RANDOMIZED for token in tokens)  # after ``new``, for example
             if entity_type is not None and is_classified_word:
                 return self._make_mention(
                     span,
@@ -283,18 +283,18 @@ class EntityClassifier:
         )
         case = (
             UPPER if all(part.entity_type == "initial" for part in parts) else span.case
-        )  # the case of an omitted word
+        )  # the case of words before the name does not count
         return EntityMention(entity_type, case, tuple(parts), span, _get_text_from(span, name_start))
 
     def classify_elements(
         self, blocks: Iterable[Sequence[TextElement]], has_capitals: bool
     ) -> Iterator[str | EntityMention]:
-        """Yield kept texts and mentions in turn.
+        """Assign entity types to the spans of a text, and yield kept texts and mentions in turn.
 
         A mention that the option ``keep`` covers becomes kept text.
 
         Args:
-            blocks: Kept texts and spans in turn, in blocks.
+            blocks: Kept texts and spans in turn, in several lists.
             has_capitals: Whether the document has a capital letter.
         """
         classify_span = self.classify_span
@@ -320,7 +320,7 @@ class EntityClassifier:
     def _is_kept(self, mention: EntityMention) -> bool:
         """Return whether the option ``keep`` covers a mention.
 
-        A list or the shape of the string must give the type, and the string must not be on the list of a type that is
+        A list or the form of the string must determine its type, and the string must not be on a list of a type that is
         not kept.
         """
         entity_type, span, kept_types = mention.entity_type, mention.span, self._kept_types
@@ -394,10 +394,14 @@ class EntityClassifier:
         return person_type if is_foreign_given or person_type == "person" else "family"
 
     def _names_organization(self, span: EntitySpan, name_start: int) -> bool:
-        """Return whether a run, from the word ``name_start`` on, has a word that is no part of a person's name.
+        """Return whether a sequence of capitalized words has a word that is no part of a person's name.
 
         One common word after a listed first name does not count, unless that first name is also a place: it may be a
         family name.
+
+        Args:
+            span: The span of the words.
+            name_start: Index of the first word to check.
         """
         tokens = span.tokens[name_start:]
         listed_types = [self._type_by_name.get(token.key) for token in tokens]
@@ -419,11 +423,11 @@ class EntityClassifier:
         return False
 
     def _find_name_start(self, span: EntitySpan) -> int:
-        """Return the index of the word at which the name of a person begins in a run.
+        """Return the index of the word at which a person's name begins among capitalized words.
 
         Words that may start a sentence can precede the name (``Ask Anna``). The name begins at the first given name or
-        initial. If there is none, it begins after all such words. The result is 0 if the run has no other words, and
-        for a name after a title or a lone initial.
+        initial. If there is none, it begins after all such words. The result is 0 if the span has no other words, and
+        for a name after a title or a single initial.
         """
         last = len(span.tokens) - 1
         for index, token in enumerate(span.tokens):
@@ -435,7 +439,7 @@ class EntityClassifier:
         return 0
 
     def _split_person_name(self, span: EntitySpan, name_start: int) -> list[MentionPart]:
-        """Return the parts of a person's name: initials, given names, and a family name at the end.
+        """Split a person's name into parts: initials, given names, and a family name at the end.
 
         Particles such as *van* belong to the family name.
         """
@@ -452,19 +456,19 @@ class EntityClassifier:
 
 
 def _is_initial(token: NamesToken) -> bool:
-    """Return whether a word of a run is an initial, or several initials with dots."""
+    """Return whether a token of a name is an initial, or several initials with dots."""
     return token.token_class == INITIAL or token.flags & INITIALS > 0
 
 
 def _make_part(span: EntitySpan, entity_type: str, first: int) -> MentionPart:
-    """Return the part of a run from the word with index ``first`` to the end."""
+    """Create the part of a mention from the word with index ``first`` to the end of the span."""
     return MentionPart(
         entity_type, "", " ".join(token.key for token in span.tokens[first:]), _get_text_from(span, first)
     )
 
 
 def _get_text_from(span: EntitySpan, first: int) -> str:
-    """Return the spelling of a span from the word with index ``first`` to the end."""
+    """Return the text of a span from the word with index ``first`` to the end."""
     end = 0
     for token in span.tokens[:first]:
         end = span.text.index(token.text, end) + len(token.text)

@@ -1,6 +1,6 @@
 """Reasons for the treatment of words in the mode ``names``, for explained previews.
 
-The module finds reasons after a text was read: it looks its words up in the lists of the plan. To find the words that a
+The module finds reasons after a text was read: it searches the plan's lists for each word. To find the words that a
 call keeps only because of the options ``keep`` and ``facts``, it reads the text a second time without these options.
 """
 
@@ -41,7 +41,7 @@ _STRING_TYPES = frozenset(("file", "path", "key", "id", "url"))
 
 
 def explain_preview(plan: NamesPlan, text: str) -> Iterator[ExplainedPiece]:
-    """Yield the pieces of a text with their treatments, positions and reasons.
+    """Yield the parts of a text with their treatments, positions and reasons.
 
     Args:
         plan: The plan of the call.
@@ -65,10 +65,12 @@ def explain_preview(plan: NamesPlan, text: str) -> Iterator[ExplainedPiece]:
 
 
 def explain_token(tokens: Sequence[NamesToken], plan: NamesPlan) -> str:
-    """Return the reason why a word is kept, from the class of its tokens and the lists that have it.
+    """Return the reason why a word is kept, such as ``common-word``.
+
+    The reason follows from the class of its tokens and the lists that contain it.
 
     Args:
-        tokens: The tokens of the word alone: one, or a stem and its clitic.
+        tokens: The tokens of the word without its context: one, or a stem and its clitic.
         plan: The plan of the call.
     """
     token, lists = tokens[0], plan.lists
@@ -89,7 +91,7 @@ def explain_token(tokens: Sequence[NamesToken], plan: NamesPlan) -> str:
 
 
 def _explain_mention(mention: EntityMention, plan: NamesPlan) -> str:
-    """Return the reason for the type of a replaced span."""
+    """Return the reason for the entity type of a replaced span, such as ``list: given``."""
     span, parts, lists = mention.span, mention.parts, plan.lists.members_by_type
     if parts[0].is_randomized:
         return "randomize"
@@ -119,13 +121,13 @@ def _explain_mention(mention: EntityMention, plan: NamesPlan) -> str:
 
 
 def _find_list(entity_type: str, folded: str, lists: NamesLists) -> str:
-    """Return the list that gives a string its type; empty if there is none."""
+    """Return the name of the list that gives a string its entity type; empty if no list does."""
     names = [entity_type, *([_FOREIGN_GIVEN_LIST] if entity_type == "given" else [])]
     return next((name for name in names if folded in lists.members_by_type.get(name, ())), "")
 
 
 class _OptionReasons:
-    """Finds the words of a text that only the options ``keep`` and ``facts`` keep.
+    """Finds the words of a text that are kept only because of the options ``keep`` and ``facts``.
 
     Args:
         plan: The plan of the call.
@@ -146,11 +148,11 @@ class _OptionReasons:
             start += len(piece)
 
     def find(self, start: int, word: str) -> str:
-        """Return the reason for a kept word; empty if it is kept without these options too.
+        """Return the option that keeps a word, with details; empty if the word is kept without these options too.
 
         Args:
             start: Index of its first character in the text.
-            word: The word.
+            word: The kept word.
         """
         index = bisect_right(self._starts, start + len(word) - 1) - 1
         if index < 0 or self._mentions[index][0] <= start:
@@ -163,8 +165,9 @@ class _OptionReasons:
     def _name_fact(self, word: str, entity_type: str, mention: EntityMention) -> str:
         """Return the reason why the option ``facts`` keeps a word.
 
-        It is ``identifier`` for a part of an identifier, ``typing-error`` for a corrected word, the name of the list of
-        facts that has the word, or else the entity type of the word.
+        Returns:
+            ``identifier`` for a part of an identifier, ``typing-error`` for a corrected word, the name of the list of
+            facts that contains the word, or otherwise ``heading`` or the entity type of the word.
         """
         if entity_type in _STRING_TYPES:
             return "identifier"

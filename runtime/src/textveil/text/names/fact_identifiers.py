@@ -1,4 +1,7 @@
-"""Rules of the option ``facts`` for identifiers and source code, which are cut at case, digits and marks."""
+"""Rules of the option ``facts`` for identifiers and source code, such as ``customer_id``.
+
+The rules split an identifier into words at changes of case, at digits and at marks.
+"""
 
 import re
 from functools import cached_property
@@ -12,11 +15,11 @@ from textveil.text.names.tokens import IDENTIFIER_PIECE, EntitySpan
 from textveil.text.segmentation import find_case_pattern
 
 _PIECES = re.compile(r"[\x20-\x7e]+")
-#: Marks of source code; and marks that strings with a hidden word have only in addresses and secrets.
+#: Marks of source code; and marks of addresses and secrets, for which a string is not split.
 _CODE_MARKS = re.compile(r"[_.$:\\#]|/.*/|[a-z][A-Z]")
 _UNCUT_MARKS = re.compile(r"[@%&?]|://")
 _ROUND = frozenset("100 200 256 404 500 512".split())
-#: Common words that are names too, and are frequent in identifiers: kept beside a piece that names nobody.
+#: Common words that are also names, and are frequent in identifiers. They are kept next to a word that is no name.
 _SHARED_PIECES = frozenset("black fields long max page price white".split())
 _CAMEL = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]")
 #: First group of an IBAN in groups of four, or of a number plate: ``GB29``, ``YA25``.
@@ -24,7 +27,7 @@ _FIRST_GROUP = re.compile("[A-Z]{2}[0-9]{2}")
 
 
 class IdentifierRules:
-    """Rules that keep public words of identifiers such as ``customer_id``.
+    """Rules that keep the public words of identifiers such as ``customer_id``.
 
     Args:
         strings: Public sets of strings.
@@ -34,13 +37,14 @@ class IdentifierRules:
         self._strings, self._prefixes = strings, strings.words.name_prefixes
 
     def is_camel(self, text: str) -> bool:
-        """Return whether a word such as ``getValue`` or ``HttpClient`` is a plain identifier."""
+        """Return whether a word such as ``getValue`` or ``HttpClient`` is an identifier of public words only."""
         return text.isascii() and text.isalpha() and _CAMEL.search(text) is not None and self.is_plain(text)
 
     def is_plain(self, string: str) -> bool:
-        """Return whether a string such as ``customer_id`` has only public words and at most one short or round number.
+        """Return whether a string such as ``customer_id`` consists of public words only.
 
-        A short number has one or two digits. What may begin an IBAN or a number plate is not plain.
+        It may also have one number, which must be round or have one or two digits. The result is false for a string
+        that may begin an IBAN or a number plate, such as ``YA25``.
         """
         if _PIECES.fullmatch(string) is None or "@" in string or "%" in string or "&" in string:
             return False
@@ -59,10 +63,13 @@ class IdentifierRules:
         )
 
     def cut(self, string: str) -> list[str | EntityMention] | None:
-        """Cut a string of source code into kept texts and hidden words; return ``None`` to replace it as a whole.
+        """Split a string of source code into kept texts and hidden words.
 
-        Each word that is not public is hidden and becomes a mention of its own. The decision to cut depends only on the
-        string with ``xxxx`` in place of each hidden word, so it does not depend on a hidden word.
+        Each word that is not public becomes a mention. The decision to split depends only on the string with ``xxxx``
+        in place of each hidden word, so it does not depend on a hidden word.
+
+        Returns:
+            Kept texts and mentions in turn; ``None`` if the string must be replaced as a whole.
         """
         if _PIECES.fullmatch(string) is None or _UNCUT_MARKS.search(string):
             return None
@@ -93,7 +100,11 @@ class IdentifierRules:
         return [*elements, string[position:]]
 
     def _is_code(self, masked: str) -> bool:
-        """Return whether a string without its hidden words is source code, and not an address."""
+        """Return whether a string is source code, and not an address.
+
+        Args:
+            masked: The string with ``xxxx`` in place of each hidden word.
+        """
         words = [masked[start:end] for start, end in iterate_identifier_words(masked)]
         digits = [word for word in words if word[0].isdigit()]
         if len(digits) > 1 or any(len(word) > 2 and word not in _ROUND for word in digits):
@@ -114,7 +125,7 @@ def _mask_word(word: str) -> str:
 
 
 def _make_piece(word: str, rules: Rules) -> EntityMention:
-    """Return a word of an identifier as a mention."""
+    """Create the mention of a hidden word of an identifier."""
     folded, case = word.lower(), find_case_pattern(word)
     layout = find_ending(folded, rules)
     part = MentionPart("word", layout, folded, word)

@@ -1,8 +1,8 @@
 """Rules of the option ``facts`` for numbers: counts, measures, ages, years, months, amounts and small numbers.
 
-Whether a number is kept depends on its own form and on the kept words around it. The rules for words run first, so the
-rules for numbers also read the words that those have kept. docs/proofs/names.md, "Facts", lists the strings that each
-rule keeps.
+Whether a number is kept depends on its own form and on the kept words around it. The rules for numbers run after the
+rules for words, and also read the words that those rules keep. docs/proofs/names.md, "Facts", lists the strings that
+each rule keeps.
 """
 
 import re
@@ -20,13 +20,13 @@ _COUNTED = re.compile(r"[0-9]{1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,4}\.[0-9
 _DECIMAL = re.compile(r"[0-9]{1,3}\.[0-9]{1,4}")
 #: Numbers of an amount of money.
 _AMOUNT = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,2})?|[0-9]{1,3}(?:[,.][0-9]{3}){1,3}(?:[.,][0-9]{1,2})?")
-#: Number of items before a bare number none of which is a word of a secret or of an address.
+#: Among this many items before a number without a unit, no word for a secret or an address may occur.
 _FAR = 5
-#: Bare numbers above 89 that no age and no date is.
+#: Numbers above 89 without a unit that are neither ages nor parts of dates.
 _ROUND = frozenset("200 256 500 512 1000 1024".split())
-#: A time of a recording, as subtitles have it.
+#: A time stamp of subtitles.
 _TIMESTAMP = re.compile("[0-9]{2}:[0-5][0-9]:[0-5][0-9][.,][0-9]{3}")
-#: A month and a year, and words before those of a card.
+#: A month with a year; and words before the expiry date of a card.
 _MONTH_YEAR = re.compile("(?:0?[1-9]|1[0-2])/(?:19|20)[0-9]{2}")
 _EXPIRY_WORDS = frozenset("exp expiration expire expires expiry thru until valid".split())
 _COUNTED_TYPES = frozenset(("number", "year", "digits", "phone"))
@@ -40,10 +40,10 @@ KEPT_NUMERIC_TYPES = NUMERIC_TYPES | {"month", "key"}
 
 
 class NumberFacts:
-    """Rules that keep numbers.
+    """Rules of the option ``facts`` that keep numbers.
 
     Args:
-        strings: Public sets of strings.
+        strings: Public sets of strings on which the rules depend.
     """
 
     def __init__(self, strings: FactStrings) -> None:
@@ -51,7 +51,13 @@ class NumberFacts:
         self._before_values = strings.words.secret_words | strings.words.address_words
 
     def is_kept(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
-        """Return whether a rule keeps the number at an index."""
+        """Return whether a rule keeps a number.
+
+        Args:
+            place: The lines that contain the number.
+            index: Index of the number in these lines.
+            mention: The mention of the number.
+        """
         is_useful = self._strings.is_useful
         entity_type, text = mention.span.entity_type, mention.span.text
         if entity_type == "month":
@@ -93,7 +99,10 @@ class NumberFacts:
         return entity_type in ("time", "decade")
 
     def _is_time_place(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a time of a recording has no date near it and follows no word for a secret or an address."""
+        """Return whether a time stamp of a recording, as in subtitles, may be kept in its context.
+
+        No date may be near it, and no word for a secret or an address may precede it.
+        """
         near = (place.get_class(at) for at in range(index - 3, index + 4))
         return not place.follows(index, self._before_values) and _DATES.isdisjoint(near)
 
@@ -104,17 +113,24 @@ class NumberFacts:
         return self._counts(place, index) or (mention.span.case == TITLE and place.begins_clause(index, None))
 
     def _is_month_year(self, place: LinePlaces, index: int) -> bool:
-        """Return whether nothing near a month with its year shows that it belongs to a full date or to a card.
+        """Return whether the context permits the rule to keep a month with its year.
 
-        That would be a day or a number of a card or account in its sentence, or a word for a secret, an address or an
-        expiry before it.
+        They must not be a part of a full date or of a card. So the sentence must contain no day and no number of a card
+        or account, and no word for a secret, an address or an expiry may precede them.
         """
         if place.follows(index, self._before_values | _EXPIRY_WORDS, _FAR):
             return False
         return not place.has_in_sentence(index, _DAYS | _CARDS)
 
     def _is_counted(self, place: LinePlaces, index: int, entity_type: str, text: str) -> bool:
-        """Return whether a number counts or measures something, is money, or begins a range: ``20 to 35 hours``."""
+        """Return whether a number counts or measures something, is money, or begins a range: ``20 to 35 hours``.
+
+        Args:
+            place: The lines that contain the number.
+            index: Index of the number in these lines.
+            entity_type: Entity type of the number.
+            text: The number as spelled.
+        """
         words = self._before_values if not self._strings.is_useful else self._words.secret_words
         if place.follows(index, words) or place.get_word(index - 1).lower() in self._before_values:
             return False
@@ -166,7 +182,7 @@ class NumberFacts:
         return False
 
     def _is_amount(self, place: LinePlaces, index: int) -> bool:
-        """Return whether a currency sign precedes or follows a number, or a word for money follows it."""
+        """Return whether a currency sign is next to a number, or a word for money follows it."""
         before, after = place.gaps[index], place.gaps[index + 1]
         return (
             (before.rstrip(" ")[-1:] or " ") in _CURRENCIES
@@ -180,7 +196,7 @@ def _is_bare(text: str) -> bool:
 
 
 def _is_round_range(text: str) -> bool:
-    """Return whether a string is a range such as ``500-1000``, of multiples of 50."""
+    """Return whether a string is a range of multiples of 50, such as ``500-1000``."""
     first, _, last = text.replace("\u2013", "-").partition("-")
     numbers = [number for number in (first, last) if number.isascii() and number.isdigit() and len(number) <= 4]
     return len(numbers) == 2 and int(first) < int(last) and all(int(number) % 50 == 0 for number in numbers)

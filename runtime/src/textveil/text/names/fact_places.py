@@ -1,7 +1,7 @@
 """Context of a mention for the rules of ``facts``: the kept words, the gaps, and the types of mentions around it.
 
 The context never contains the string of a mention. So no rule depends on a string that is replaced. An *item* is a kept
-word or a mention. A *capital* is a mention of the type of capitalized words.
+word or a mention. A *capital* is a mention of capitalized words.
 """
 
 import re
@@ -22,12 +22,12 @@ _MAX_SENTENCE = 64
 _LAST_WORD = re.compile("[a-z]{3,}")
 #: Marks between a word and a bare number: blanks, marks of source code, a colon, and the end of a sentence.
 _BARE_GAP = re.compile(r"[ (\[{\"']{1,3}|-|_\{?|\^\{?| ?[:=<>!+*/&|]{1,3} ?\(?|[.?!:;)] ?\(?")
-#: Marks that separate the entries of a list, and so a capital from the one beside it.
+#: Marks that separate the entries of a list, and so the names in it.
 _LIST_GAP = re.compile(r"[,;:|/()\[\]\"\n\u2022\u201c\u201d]")
-#: Marks of source code behind and before a name, and words before one.
+#: Marks of source code after a name, and before a name; words of source code before a name.
 _CODE_AFTER = re.compile(r" ?(?:[-+*/|&<>=!]?=|::|;|\(|\[|\)(?:[;:,.) \n]|\Z)|<)|\.\Z|[,}\]](?=\n)| [{}]")
 _CODE_BEFORE = re.compile(r"(?:[.=(<\[{]|::|[=<>] |->|[ (]-)\Z|^-\Z")
-#: Marks behind a name that is called, indexed or has a member; marks of an assignment behind the next word.
+#: Marks after a name that is called or indexed or has a member; marks of an assignment after the name of a variable.
 _CALL = re.compile(r"[(\[][(\[\"'&*-]{0,3}|\.")
 _ASSIGNMENT = re.compile(r" ?[:?]?=(?!=)")
 _CODE_WORDS = frozenset(
@@ -37,13 +37,13 @@ _CODE_WORDS = frozenset(
     )
 )
 _BE = frozenset("are be became is s was were".split())
-#: Marks before the first word of a line; and marks that end a clause, before its first word.
+#: Marks before the first word of a line; and marks between two clauses.
 _LIST_MARK = re.compile("[-*#>\u2022\xb7\u2013\u2014+ \t\"'\u201c(]*")
 _CLAUSE_END = re.compile(
     '(?:[:;]|[.,:;!?)"\u201d]? [-*\u2022\u2013\u2014|\u25aa\u25cf\u25cb\u25e6\u2192\u2713\uf0b7\xb7]) ["\'(\u201c]?'
 )
 _SENTENCE_END = re.compile(r"[.!?]['\")\u201d]*\s")
-#: Types of spans by class. The class is all that a place reads of a mention beside it.
+#: Provisional types of numbers. Of the mentions around an item, the rules read only the provisional type.
 NUMERIC_TYPES = frozenset(
     (
         *"number year digits account phone card ssn time date day decade ordinal age season year-range".split(),
@@ -57,15 +57,16 @@ class LinePlaces:
     """Items (kept words and mentions) of some lines, with the gaps between them.
 
     Args:
-    elements: Kept texts and mentions.
-    words: Words of the rules.
-    cut_before: Whether the first line begins before the first element.
-    cut_after: Whether the last line continues after the last element.
-    word_before: The last kept word of the earlier lines.
+        elements: Kept texts and mentions.
+        words: Lists of words on which the rules depend.
+        cut_before: Whether the first line begins before the first element.
+        cut_after: Whether the last line continues after the last element.
+        word_before: The last kept word of the earlier lines.
 
     Attributes:
         gaps: The gap before each item, and the gap at the end.
         mentions: For each item its mention, ``None`` for a kept word.
+        pieces: Kept texts and mentions that replace a mention when the elements are listed, by its index.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class LinePlaces:
         self.gaps: list[str] = []
         self.mentions: list[EntityMention | None] = []
         self._words: list[str] = []
-        #: Mentions that are cut: the index of each with its pieces.
+        #: Kept texts and mentions into which a mention was split, by the index of the mention.
         self.pieces: dict[int, Sequence[str | EntityMention]] = {}
         self._elements = elements
         #: The index of each mention, in order.
@@ -104,12 +105,16 @@ class LinePlaces:
         self.gaps.append(gap)
 
     def list_mentions(self) -> list[tuple[int, EntityMention]]:
-        """Return each mention of the elements with its index, also the mentions that ``keep`` has turned into words."""
+        """Return the index and the mention of each mention, even if ``keep`` turned it into a word."""
         mentions = [element for element in self._elements if not isinstance(element, str)]
         return [*zip(self._mention_indices, mentions, strict=True)]
 
     def keep(self, text_by_index: Mapping[int, str]) -> int:
-        """Turn mentions into kept words with the given texts, and return the number of tokens of these mentions."""
+        """Turn mentions into kept words, and return the number of tokens of these mentions.
+
+        Args:
+            text_by_index: Text of the kept word, by the index of the mention.
+        """
         count = 0
         for index, text in text_by_index.items():
             mention = self.mentions[index]
@@ -132,11 +137,11 @@ class LinePlaces:
                 yield from self.pieces.get(index, (element,))
 
     def get_word(self, index: int) -> str:
-        """Return the kept word at an index; an empty string for a mention, and outside of the lines."""
+        """Return the kept word at an index; empty for a mention, and for an index outside of the lines."""
         return self._words[index] if 0 <= index < len(self._words) else ""
 
     def get_class(self, index: int) -> str:
-        """Return the provisional type of the mention at an index; an empty string for a kept word."""
+        """Return the provisional entity type of the mention at an index; empty for a kept word."""
         mention = self.mentions[index] if 0 <= index < len(self.mentions) else None
         return "" if mention is None else mention.span.entity_type
 
@@ -145,9 +150,15 @@ class LinePlaces:
         return gap != " " and not LINE_BREAKS.isdisjoint(gap)
 
     def follows(self, index: int, words: Collection[str], most: int = 3) -> bool:
-        """Return whether one of the words is among the last ``most`` items before an index.
+        """Return whether one of the last kept words before an index is one of the given words.
 
-        Only items of the same line count; for the first item of a line, also the last word of the earlier line.
+        The search covers the last ``most`` kept words and mentions of the same line. For the first of a line, the last
+        word of the earlier line counts too.
+
+        Args:
+            index: The index.
+            words: Words in lower case.
+            most: Number of kept words and mentions to compare.
         """
         for at in range(index, index - most, -1):
             if at == 0:
@@ -161,11 +172,14 @@ class LinePlaces:
 
     @property
     def last_word(self) -> str:
-        """The last item if it is a kept word; an empty string if it is a mention."""
+        """The last item if it is a kept word; empty if it is a mention."""
         return self._words[-1] if self._words else self._word_before
 
     def count_neighbors(self, index: int) -> int:
-        """Count the other numbers of the line that no separating word divides from this one, at most 2 on a side."""
+        """Count the other numbers of a line that belong together with the number at an index, up to 2.
+
+        A word between two numbers separates them, except for joining words such as *and*.
+        """
         count = 0
         for step in (-1, 1):
             at = index
@@ -174,7 +188,12 @@ class LinePlaces:
         return count
 
     def _find_joined_number(self, index: int, step: int) -> int:
-        """Return the index of the next number in a direction; -1 if a word or the end of the line separates them."""
+        """Return the index of the next number that no word separates from an index; -1 if there is none.
+
+        Args:
+            index: The index.
+            step: The direction: -1 for the left, 1 for the right.
+        """
         at = index
         while True:
             gap_at = at if step < 0 else at + 1
@@ -183,7 +202,7 @@ class LinePlaces:
                 return -1
             if not 0 <= at < len(self._words):
                 is_cut = self._cut_before if step < 0 else self._cut_after
-                return index if is_cut else -1  # counts as many numbers
+                return index if is_cut else -1  # the rest of the line is unknown, and counts as numbers
             if self._is_number(at):
                 return at
             word = self._words[at]
@@ -197,56 +216,66 @@ class LinePlaces:
         )
 
     def has_only_years_beside(self, index: int) -> bool:
-        """Return whether the numbers beside a year, if no word separates them from it, are years too."""
+        """Return whether all numbers next to a year are years too; numbers after a separating word do not count."""
         return all(
             at < 0 or self.get_class(at) in ("year", "year-range")
             for at in (self._find_joined_number(index, -1), self._find_joined_number(index, 1))
         )
 
     def is_error_place(self, index: int) -> bool:
-        """Return whether both neighbors of a mention are kept words, and its line has more kept words than mentions."""
+        """Return whether a typing error may be corrected at an index.
+
+        Both neighbors must be kept words, and the line must have more kept words than mentions.
+        """
         if self.get_class(index - 1) or self.get_class(index + 1):
             return False
         return sum(1 if self.mentions[at] is None else -1 for at in self._iterate_line(index)) > 1
 
     def is_month_place(self, index: int) -> bool:
-        """Return whether a month precedes a year or follows a word such as *in*, with no number on its other side."""
+        """Return whether a month may be kept at an index.
+
+        It must precede a year or follow a word such as *in*, without a number on its other side.
+        """
         if self.get_class(index + 1) in ("year", "year-range") and self.gaps[index + 1] in (" ", ", "):
             return not self._is_value(index - 1)
         is_place = self.get_word(index - 1).lower() in self._words_of.month_leads and self.gaps[index] == " "
         return is_place and not self._is_value(index + 1)
 
     def _is_value(self, index: int) -> bool:
-        """Return whether the item at an index is a number or a capital."""
+        """Return whether the item at an index is a number or a mention of capitalized words."""
         if not 0 <= index < len(self._words):
             return False
         return self._is_number(index) or self.get_class(index) in _CAPITAL
 
     def precedes_capital(self, index: int) -> bool:
-        """Return whether a capital directly follows a number, without a percent sign between them."""
+        """Return whether capitalized words directly follow a number, without a percent sign between them."""
         gap = self.gaps[index + 1]
         return self.get_class(index + 1) in _CAPITAL and not self._has_break(index + 1) and not gap.startswith("%")
 
     def has_capital_beside(self, index: int) -> bool:
-        """Return whether the item before or after a mention is a capital."""
+        """Return whether the item before or after a mention is a mention of capitalized words."""
         return self.get_class(index - 1) in _CAPITAL or self.get_class(index + 1) in _CAPITAL
 
     def is_single_letter(self, index: int) -> bool:
-        """Return whether the items before and after a letter are kept words of two or more characters, or missing."""
+        """Return whether no single letter and no mention is directly before or after a letter.
+
+        So the letter is not a part of a name or code that is spelled letter by letter.
+        """
         return all(
             not 0 <= at < len(self._words) or (len(self._words[at]) != 1 and self.mentions[at] is None)
             for at in (index - 1, index + 1)
         )
 
     def is_bare_place(self, index: int) -> bool:
-        """Return whether the neighbors of a number are kept words; the text may also end after the number.
+        """Return whether a number may be kept without a unit at an index.
 
-        The gap before the number must be a blank, a mark of source code, a colon or the end of a sentence.
+        The items next to it must be kept words; the text may also end after the number. The gap before it must be a
+        blank, a mark of source code, a colon or the end of a sentence. The line must have a word in lower case.
         """
         before = self.gaps[index]
         if not self.get_word(index - 1) or _BARE_GAP.fullmatch(before) is None:
             return False
-        if self.get_word(index - 1).lower() == "at":  # he lives at 14
+        if self.get_word(index - 1).lower() == "at":  # an address: he lives at 14
             return False
         if before[0] in ".?!:;)" and _LAST_WORD.fullmatch(self.get_word(index - 1)) is None:
             return False
@@ -258,7 +287,10 @@ class LinePlaces:
         return any(self._words[at].islower() for at in self._iterate_line(index))
 
     def _iterate_line(self, index: int) -> Iterator[int]:
-        """Yield the indices of the other items of a line, outward from an index, at most 64 in each direction."""
+        """Yield the indices of the other words and mentions of a line, outward from an index.
+
+        At most 64 are yielded in each direction.
+        """
         for step in (-1, 1):
             at = index
             while abs(at - index) < _MAX_SENTENCE and not self._has_break(at if step < 0 else at + 1):
@@ -268,7 +300,13 @@ class LinePlaces:
                 yield at
 
     def is_name_place(self, index: int, roles: Collection[str], kin: Collection[str]) -> bool:
-        """Return whether a title or a role precedes a mention, or a word of kinship follows it (``Anna's brother``)."""
+        """Return whether a title or role precedes a mention, or a word of kinship follows it (``Anna's brother``).
+
+        Args:
+            index: Index of the mention.
+            roles: Words for roles, such as *patient*.
+            kin: Words of kinship.
+        """
         if self.get_class(index - 1) in ("title", "office"):
             return True
         if self.gaps[index] in (" ", ". ") and self.get_word(index - 1).lower() in roles:
@@ -282,31 +320,32 @@ class LinePlaces:
     def is_heading_place(self, index: int, leads: Collection[str]) -> bool:
         """Return whether a mention may be a heading: a word of ``leads`` precedes it, or it is isolated.
 
-        An isolated mention has no kept word in lower case directly before it, and no capital joined to it.
+        An isolated mention has no lower-case word directly before it, and no mention of capitalized words next to it,
+        except for other entries of a list.
         """
         before = self.get_word(index - 1) if self.gaps[index] == " " else ""
         return before.lower() in leads or not (before.islower() or self._has_joined_capital(index))
 
     def _has_joined_capital(self, index: int) -> bool:
-        """Return whether the item before or after a mention is a capital, without a mark of a list between them."""
+        """Return whether a mention of capitalized words is next to a mention and not separated by a list mark."""
         return any(
             self.get_class(at) in _CAPITAL and _LIST_GAP.search(self.gaps[gap]) is None
             for at, gap in ((index - 1, index), (index + 1, index + 1))
         )
 
     def begins_sentence(self, index: int, followers: Collection[str]) -> bool:
-        """Return whether a mention begins a sentence, and a comma or a word of ``followers`` follows it."""
+        """Return whether a mention begins a sentence, and a comma or a word of ``followers`` comes after it."""
         after = self.gaps[index + 1]
         if not after.startswith(", ") and not (after == " " and self.get_word(index + 1) in followers):
             return False
         return self._begins_line(index) or self._ends_sentence(index)
 
     def begins_clause(self, index: int, followers: Collection[str] | None) -> bool:
-        """Return whether a mention begins a sentence or a clause, and a word of ``followers`` follows it.
+        """Return whether a mention begins a sentence or a clause, and a word of ``followers`` comes after it.
 
         Args:
-        index: Index of the mention.
-        followers: The words; ``None`` for any word in lower case.
+            index: Index of the mention.
+            followers: The words; ``None`` for any word in lower case.
         """
         following = self.get_word(index + 1)
         if self.gaps[index + 1] != " " or not (following.islower() if followers is None else following in followers):
@@ -325,23 +364,26 @@ class LinePlaces:
         return not LINE_BREAKS.isdisjoint(before)
 
     def _ends_sentence(self, index: int) -> bool:
-        """Return whether a sentence ends before an item, and its last word has at least three lower-case letters."""
+        """Return whether a sentence ends before an item with a word of at least three lower-case letters."""
         is_end = _SENTENCE_END.search(self.gaps[index]) is not None
         return is_end and _LAST_WORD.fullmatch(self.get_word(index - 1)) is not None
 
     def follows_number(self, index: int) -> bool:
-        """Return whether the item directly before an index is a number."""
+        """Return whether a number directly precedes the word or mention at an index."""
         return self.gaps[index] in ("", " ", "-") and self.get_class(index - 1) in NUMERIC_TYPES
 
     def is_code_place(self, index: int) -> bool:
-        """Return whether marks of source code, or a word such as *class*, are directly before or after a mention."""
+        """Return whether marks of source code, or a word such as *class*, are next to a mention."""
         before, after = self.gaps[index], self.gaps[index + 1]
         return bool(_CODE_AFTER.match(after) or _CODE_BEFORE.search(before)) or (
             before == " " and self.get_word(index - 1) in _CODE_WORDS
         )
 
     def is_code_word(self, index: int) -> bool:
-        """Return whether a word is called or indexed, has a member, or declares the word behind it."""
+        """Return whether a word is used as a name in source code.
+
+        It is followed by a call, an index, a member or the name of a variable that is assigned.
+        """
         after = self.gaps[index + 1]
         if _CALL.fullmatch(after) is not None:
             return index + 1 < len(self._words)
@@ -349,12 +391,17 @@ class LinePlaces:
         return declares and _ASSIGNMENT.match(self.gaps[index + 2]) is not None
 
     def has_word_beside(self, index: int, is_listed: Callable[[str], bool]) -> bool:
-        """Return whether a kept word of a list stands before or after a mention, with a blank between."""
+        """Return whether a kept word of a list is next to a mention, with a blank between them.
+
+        Args:
+            index: Index of the mention.
+            is_listed: Function that returns whether a word is on the list.
+        """
         neighbors = ((index - 1, self.gaps[index]), (index + 1, self.gaps[index + 1]))
         return any(gap == " " and is_listed(self.get_word(at)) for at, gap in neighbors)
 
     def is_language_place(self, index: int) -> bool:
-        """Return whether the words before and after a mention show that it names a language: ``in Spanish``."""
+        """Return whether the words next to a mention show that it is the name of a language: ``in Spanish``."""
         if self.gaps[index] == " " and self.get_word(index - 1).lower() in self._words_of.language_leads:
             return True
         return self.get_word(index + 1).lower() in self._words_of.language_nouns
@@ -365,7 +412,10 @@ class LinePlaces:
         return words[0] in self._words_of.age_ends or words == ["of", "age"]
 
     def has_in_sentence(self, index: int, types: Collection[str]) -> bool:
-        """Return whether the sentence of a mention has another mention of one of the types, at most 64 items away."""
+        """Return whether the sentence of a mention has another mention of one of the types.
+
+        The search ends after 64 words and mentions in each direction.
+        """
         gaps, mentions = self.gaps, self.mentions
         for step in (-1, 1):
             at = index

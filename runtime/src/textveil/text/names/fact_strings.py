@@ -30,9 +30,9 @@ _CASED_UNITS = frozenset(
         *("mmHg", "pH", "\u03bcL"),
     )
 )
-#: Fewest letters of the word behind an elided one, as in *l'image*.
+#: Smallest number of letters of the word after an elided word, as in *l'image*.
 _MIN_ELIDED = 3
-#: Beginning of the names of the pools of words, whose entries are common words.
+#: Prefix of the names of pools with surrogates for unlisted words, which are common words.
 _WORD_POOLS = "word"
 _PERSON_LISTS = ("given", "family", "given-abroad")
 _PLACE_LISTS = ("street-word", "firm-word", "city", "country", "state", "place", "particle", "title", "group")
@@ -43,11 +43,11 @@ class FactStrings:
 
     Args:
         lists: The lists of the bundle.
-        level: One of ``FACTS``.
-        denied: Keys of words that are always replaced.
+        level: Value of the option ``facts``, one of ``FACTS``.
+        denied: Lookup keys of words that are always replaced.
         randomized: Words of the option ``randomize``, which no rule keeps either. An identifier that contains one of
             them is replaced as a whole, so it reveals only that it contains some word of the list.
-        only_tags: Whether all types are written as tags, so that the words of the pools of words are no surrogates.
+        only_tags: Whether all types are written as tags, so that no word becomes a surrogate from the pools of words.
 
     Privacy:
         The object stores no text of the user.
@@ -72,14 +72,14 @@ class FactStrings:
 
     @cached_property
     def surrogates(self) -> frozenset[str]:
-        """All surrogates, in lower case. No rule keeps one of them: a reply would be restored there by mistake."""
+        """All surrogates, in lower case. No rule keeps such a word, because restoring would replace it in a reply."""
         pools = self.lists.surrogate_pools.items()
         found = frozenset(entry.lower() for name, pool in pools if name != "particle" for entry in pool)
         return found - self._pool_words if self._only_tags else found
 
     @cached_property
     def _pool_words(self) -> frozenset[str]:
-        """The common words in lower case that only the pools of words have."""
+        """Common words in lower case that are surrogates for unlisted words, and for no other type."""
         pools = self.lists.surrogate_pools.items()
         words = frozenset(word for name, pool in pools if name.startswith(_WORD_POOLS) for word in pool)
         return words.difference(
@@ -88,7 +88,7 @@ class FactStrings:
 
     @cached_property
     def persons(self) -> frozenset[str]:
-        """All entries of the lists of persons."""
+        """All entries of the lists of names of persons."""
         return frozenset().union(*(self.lists.members_by_type[name] for name in _PERSON_LISTS))
 
     @cached_property
@@ -103,7 +103,7 @@ class FactStrings:
 
     @cached_property
     def _shared_pool_words(self) -> frozenset[str]:
-        """Words of the pools of words that are no surrogates, since all types are written as tags."""
+        """Surrogates for unlisted words that can be kept as words, because all types are written as tags."""
         return self._pool_words - self.persons - self.denied if self._only_tags else frozenset()
 
     @cached_property
@@ -113,13 +113,13 @@ class FactStrings:
 
     @cached_property
     def _linked(self) -> frozenset[str]:
-        """Function words of other languages that are names of persons too."""
+        """Function words of other languages that are also names of persons."""
         words = self.words.foreign_words & self.persons if self.is_useful else frozenset()
         return words - self.surrogates - self.denied
 
     @cached_property
     def _code_names(self) -> frozenset[str]:
-        """Pieces of identifiers that are names of persons too."""
+        """Public words of identifiers that are also names of persons."""
         return (self.words.identifier_pieces & self.persons) - self.surrogates - self.denied
 
     @cached_property
@@ -135,11 +135,14 @@ class FactStrings:
         return word in self.persons or word in self._place_names
 
     def is_term(self, word: str) -> bool:
-        """Return whether a lower-case word is a listed term, or a word of another language."""
+        """Return whether a lower-case word is a listed term, or a word of another language that is kept."""
         return word in self._terms or word in self._foreign or word in self._shared_pool_words
 
     def is_elided(self, key: str) -> bool:
-        """Return whether an elided word of another language and a word that is no name make up a key: *l'image*."""
+        """Return whether a key such as *l'image* consists of an elided word and a word that is no name.
+
+        The elided word belongs to another language.
+        """
         lead, mark, rest = key.partition("'")
         if not (self.is_useful and mark and lead in self.words.elisions and len(rest) >= _MIN_ELIDED):
             return False
@@ -149,23 +152,23 @@ class FactStrings:
         return marks > 0 and not marks & (NAME | CENSUS) and rest not in self.persons and rest not in self.denied
 
     def is_foreign(self, word: str) -> bool:
-        """Return whether a word is one of another language and none of the common words."""
+        """Return whether a word belongs to another language, and is not one of the common words."""
         return word in self._foreign and word not in self.common
 
     def is_linked(self, word: str) -> bool:
-        """Return whether a function word of another language is a name too, as *una* is."""
+        """Return whether a function word of another language is also a name of a person, such as *una*."""
         return word in self._linked
 
     def is_code_name(self, word: str) -> bool:
-        """Return whether a word of source code is a name too, as *val* is."""
+        """Return whether a word of source code is also a name of a person, such as *val*."""
         return word in self._code_names
 
     def is_company(self, text: str) -> bool:
-        """Return whether a string is a listed company or product that this value of ``facts`` hides."""
+        """Return whether a string is a listed company or product that the value of ``facts`` does not keep."""
         return not self.is_public and text in self.lists.fact_lists["company"]
 
     def is_unit(self, text: str) -> bool:
-        """Return whether a string is a unit that is written with a capital, such as ``kWh``."""
+        """Return whether a string is a unit of measurement with a capital letter, such as ``kWh``."""
         return text in _CASED_UNITS and text.lower() in self.words.units
 
     def is_plural(self, word: str) -> bool:
@@ -177,12 +180,12 @@ class FactStrings:
         return any(word.endswith(end) and word[: -len(end)] + single in self.common for end, single in _PLURALS)
 
     def is_adjective(self, word: str) -> bool:
-        """Return whether a word may be between a number and the noun that it counts, as in ``three large boxes``."""
+        """Return whether a word may be between a number and a counted noun, as in ``three large boxes``."""
         marks = self.common.get(word, 0)
         return marks > 0 and word.islower() and not marks & (FUNCTION | OPENER | NAME)
 
     def is_piece(self, word: str) -> bool:
-        """Return whether a word in lower case is public as a part of an identifier."""
+        """Return whether a lower-case word may be kept as a part of an identifier."""
         if word in self.denied or word in self.persons or word in self.surrogates:
             return False
         marks = self.common.get(word, 0)
@@ -195,7 +198,7 @@ class FactStrings:
         return word not in self.denied and word not in self.surrogates
 
     def is_word_list(self, text: str) -> bool:
-        """Return whether a long string without blanks consists of common words in lower case, with marks between."""
+        """Return whether a long string without blanks consists of common lower-case words with marks between them."""
         if _WORD_LIST.fullmatch(text) is None:
             return False
         words = {*_LIST_MARK.split(text)}
@@ -204,7 +207,7 @@ class FactStrings:
     # --- runs of capitals
 
     def is_public_run(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether all words of a run are on the public lists of capitalized words, with this spelling."""
+        """Return whether all words of a span are on public lists of capitalized words, with the same spelling."""
         return bool(tokens) and all(self._is_public_capital(token.text) for token in tokens)
 
     def _is_public_capital(self, text: str) -> bool:
@@ -213,13 +216,16 @@ class FactStrings:
         return False
 
     def is_function_word(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether a run is one function word that is not also a name, such as *We*."""
+        """Return whether a span is a single function word that is not also a name, such as *We*."""
         marks = self.common.get(tokens[0].key, 0) if len(tokens) == 1 and len(tokens[0].text) > 1 else 0
         spellings = (tokens[0].key.title(), tokens[0].key.upper())
         return marks & FUNCTION > 0 and not marks & (NAME | CENSUS) and tokens[0].text in spellings
 
     def is_start(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether a run is one word that may begin a sentence: a term, or a common word that is no name."""
+        """Return whether a span is one word that may begin a sentence: a term, or a common word.
+
+        A common word that is also a name does not count.
+        """
         if len(tokens) != 1 or tokens[0].token_class != CAPITALIZED or tokens[0].case != TITLE:
             return False
         key = tokens[0].key
@@ -232,9 +238,10 @@ class FactStrings:
         return self.common.get(word, 0) & RARE > 0
 
     def is_heading(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether a run in Title case has only common words and terms that are not names of persons or places.
+        """Return whether a span of capitalized words may be a heading.
 
-        If the run has several words, at least one of them must be a word that often begins sentences.
+        It must consist of common words and terms that are not names of persons or places. If it has several words, at
+        least one of them must be a word that often begins sentences.
         """
         if any(token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER) for token in tokens):
             return False

@@ -1,4 +1,4 @@
-"""Correction of typing errors for the rules of ``facts``: an unlisted word is replaced by the similar common word.
+"""Correction of typing errors for the rules of ``facts``: a similar common word replaces an unlisted word.
 
 The output contains only the corrected word, so it reveals no more than a kept common word.
 """
@@ -26,14 +26,14 @@ class TypingErrors:
 
     @staticmethod
     def has_form(word: str) -> bool:
-        """Return whether a word has 7 to 24 letters, all of them lower-case ASCII letters."""
+        """Return whether a word has 7 to 24 letters, and consists only of lower-case ASCII letters."""
         return _MIN_LETTERS <= len(word) <= _MAX_LETTERS and word.isascii() and word.isalpha() and word.islower()
 
     def correct(self, word: str) -> str:
-        """Return the common word from which an unlisted word differs by one typing error, if there is exactly one.
+        """Return the common word from which an unlisted word differs by one typing error.
 
         A typing error swaps two letters inside the word, omits a letter inside it, or doubles a letter. The result is
-        an empty string for no common word or several.
+        empty if there is no such common word, or if there are several.
         """
         strings = self._strings
         if not self.has_form(word):
@@ -51,7 +51,7 @@ class TypingErrors:
 
 
 def _list_neighbors(word: str) -> set[str]:
-    """Return all strings from which a word differs by one typing error. Most of them are not words."""
+    """Return all strings that turn into ``word`` by one typing error. Most of them are not words."""
     length = len(word)
     swapped = {
         f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}"

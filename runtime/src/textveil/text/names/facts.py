@@ -1,13 +1,13 @@
-"""Facts of the mode ``names``: spans that are kept because a public rule covers them.
+"""Public facts in the mode ``names``: spans that are kept because a rule of the option ``facts`` covers them.
 
-The finder reads the elements of a text after the three passes: kept texts and mentions. It turns a mention into kept
+The rules read the elements of a text after the three passes: kept texts and mentions. They turn a mention into kept
 text if two conditions hold:
 
 - its own string is in a public set ``D`` of the rule (a list, a form, a range of values);
-- its *place* allows the rule. A place is the kept text around the mention, and the classes of the mentions beside it.
+- its *place* allows the rule. A place is the kept text around the mention, and the types of the mentions next to it.
 
-The place never depends on a string that is replaced, and the set ``D`` is public. So the output stays a function of the
-template, and any other string of the same type outside ``D`` may stand in each replaced span (docs/proofs/names.md,
+The place never depends on a string that is replaced, and the set ``D`` is public. So the output remains a function of
+the template, and any other string of the same type outside ``D`` could be in each replaced span (docs/proofs/names.md,
 "Facts"). The rules for numbers run in a second round, which reads the kept text of the first round.
 """
 
@@ -34,7 +34,7 @@ from textveil.text.names.tokens import (
 )
 from textveil.text.segmentation import LOWER, TITLE
 
-#: Number of elements that are read together at most. Nothing is kept on account of what may follow a cut.
+#: Largest number of elements that are read together. No element is kept because of unknown text after them.
 _MAX_BATCH = 1 << 10
 _STRINGS = frozenset(("file", "path", "key", "id"))
 _COUNTRIES = frozenset(("country", "the-country"))
@@ -47,8 +47,8 @@ class FactRules:
 
     Args:
         lists: The lists of the bundle.
-        level: One of ``FACTS``.
-        denied: Keys of words that are always replaced.
+        level: Value of the option ``facts``, one of ``FACTS``.
+        denied: Lookup keys of words that are always replaced.
         randomized: Words of the option ``randomize``.
         hidden_types: Public names of types that the options write as tags or remove.
         shows_errors: Whether corrected words keep their original spelling in the result, as in a preview.
@@ -78,7 +78,7 @@ class FactRules:
         self._secret = self._facts.secret_words
         self._before_values = self._secret | self._facts.address_words
         self._before_names = self._secret | self._facts.name_leads | self._facts.kin
-        #: The rules of each round, and the types of the spans that it can keep; ``None`` for several.
+        #: The rule of each round, and the provisional types of the spans that it can keep; ``None`` for all types.
         self._rules = (
             (self._is_kept_word, None),
             (self._is_linked_word, _WORDS),
@@ -88,9 +88,11 @@ class FactRules:
         )
 
     def split_roles(self, mention: EntityMention) -> tuple[str, EntitySpan] | None:
-        """Split a run such as *Patient Anna Novak* into its roles (with a blank after each) and the span of the rest.
+        """Split a span such as *Patient Anna Novak* into its roles and the span of the rest.
 
-        The result is ``None`` if the run does not begin with a role, or if only a single initial follows the roles.
+        Returns:
+            The text of the roles, with a blank after each, and the span of the rest. ``None`` if the span does not
+            begin with a role, or if only a single initial follows the roles.
         """
         span, count = mention.span, 0
         tokens = span.tokens
@@ -109,7 +111,11 @@ class FactRules:
         )
 
     def names_secret(self, elements: Sequence[str | EntityMention]) -> bool:
-        """Return whether a JSON key names a secret or has a hidden word, so that no rule may keep its value."""
+        """Return whether a JSON key indicates a secret, or has a hidden word, so that no rule may keep its value.
+
+        Args:
+            elements: Kept texts and mentions of the key.
+        """
         if any(not isinstance(element, str) for element in elements):
             return True
         words = split_identifier("".join(map(str, elements)))
@@ -124,12 +130,12 @@ class FactRules:
         classify_span: Callable[[EntitySpan], EntityMention],
         may_correct: bool = False,
     ) -> Iterator[str | EntityMention]:
-        """Yield kept texts and mentions in turn, with each mention that a rule covers turned into kept text.
+        """Turn each mention that a rule covers into kept text, and yield kept texts and mentions in turn.
 
         Args:
             elements: Kept texts and mentions, in order.
-            finder: Finder of the spans; its number of kept words increases by the number of words of the facts.
-            classify_span: Classifier of a span by its type.
+            finder: Finder of the spans. Its number of kept words increases by the words of the facts.
+            classify_span: Function that assigns an entity type to a span, and returns its mention.
             may_correct: Whether typing errors may be corrected.
         """
         kept_texts: list[str] = []
@@ -210,7 +216,13 @@ class FactRules:
         return not any(token.flags & HOLDS_OWN or token.key in self._denied for token in mention.span.tokens)
 
     def _is_kept_word(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
-        """Return whether a rule keeps a word in lower case, a string or a letter."""
+        """Return whether a rule keeps a lower-case word, a letter, a string, a unit, a function word or a weekday.
+
+        Args:
+            place: The lines that contain the mention.
+            index: Index of the mention in these lines.
+            mention: The mention.
+        """
         span, strings = mention.span, self.strings
         entity_type = span.entity_type
         if entity_type == "word":
@@ -239,25 +251,25 @@ class FactRules:
         return entity_type == "weekday" and not place.has_capital_beside(index)
 
     def _is_linked_word(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
-        """Return whether a function word of another language stands beside a kept word of another language."""
+        """Return whether a function word of another language is next to a kept word of another language."""
         span, strings = mention.span, self.strings
         if span.case != LOWER or not strings.is_linked(span.text) or place.follows(index, self._secret):
             return False
         return place.has_word_beside(index, strings.is_foreign)
 
     def _is_corrected(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
-        """Return whether a mention is a typing error that the rules correct at this index."""
+        """Return whether a mention is a typing error that may be corrected in its context."""
         span = mention.span
         if not self._errors.has_form(span.text) or not place.is_error_place(index):
             return False
         return not place.follows(index, self._before_names) and self._errors.correct(span.text) != ""
 
     def corrects(self, word: str) -> bool:
-        """Return whether a word is a typing error that these rules correct at some places."""
+        """Return whether a word is a typing error that these rules correct in some contexts."""
         return self.strings.is_useful and self._errors.correct(word) != ""
 
     def _is_code(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether a run has a word such as ``HttpClient``, and otherwise only words of headings."""
+        """Return whether a span has a word such as ``HttpClient``, and otherwise only words of headings."""
         others = [token for token in tokens if not self._is_camel(token.text)]
         return len(others) < len(tokens) and (not others or self.strings.is_heading(others))
 
@@ -265,7 +277,13 @@ class FactRules:
         return self._identifiers.is_camel(text) and not self.strings.is_company(text)
 
     def _is_kept_capital(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
-        """Return whether a rule keeps a run, a sequence of capitalized words."""
+        """Return whether a rule keeps a span of capitalized words.
+
+        Args:
+            place: The lines that contain the span.
+            index: Index of the span in these lines.
+            mention: The mention of the span.
+        """
         span, strings, facts = mention.span, self.strings, self._facts
         tokens = [token for token in span.tokens if token.token_class != KEPT]
         is_start = span.text.istitle() and span.text.lower() in facts.starts
@@ -280,7 +298,7 @@ class FactRules:
             return False
         if place.follows_role(index, facts.roles):
             return False
-        if len(tokens) > 1 and tokens[0].key in facts.roles:  # in Patient Summer the rest may be a name
+        if len(tokens) > 1 and tokens[0].key in facts.roles:  # in ``Patient Summer`` the second word may be a name
             return False
         if begins:
             followers = facts.start_followers if strings.is_rare(tokens[0].key) else None
@@ -295,7 +313,7 @@ class FactRules:
         return is_heading and (len(span.tokens) > 1 or place.is_heading_place(index, facts.heading_leads))
 
     def _is_fact(self, tokens: Sequence[NamesToken], mention: EntityMention) -> bool:
-        """Return whether a run is on the public lists of capitalized words, or is a country that ``facts`` keeps."""
+        """Return whether a span is on the public lists of capitalized words, or is a country that ``facts`` keeps."""
         if not self.strings.is_useful or not tokens:
             return False
         if self.strings.is_public_run(tokens):

@@ -1,4 +1,4 @@
-"""Options for replacements in the mode ``names``, and the guarantee of the mode under them.
+"""Options for replacements in the mode ``names``, and the privacy guarantee of the mode.
 
 Replaced words reveal only the public template. For kept words there is no bound.
 """
@@ -28,28 +28,31 @@ NOTION: str = _TEXTS["guarantee"]
 
 
 def list_value_types(level: str) -> frozenset[str]:
-    """Return the entity types whose strings are partly kept and partly replaced at a value of the option ``facts``.
+    """Return the entity types of which the option ``facts`` keeps some strings, but not all.
 
     Example: at ``useful`` an age below 90 is kept, and a larger one is replaced.
+
+    Args:
+        level: Value of the option ``facts``.
     """
     return frozenset().union(*(_VALUE_TYPES.get(below, ()) for below in FACTS[: FACTS.index(level) + 1]))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReplacementStyle:
-    """Options for the replacement of spans.
+    """Options for the replacement of spans in the mode ``names``.
 
     Attributes:
         tags: Whether all types are written as tags, ``[city 1]``.
         consistent: Whether equal strings of a document get equal surrogates.
-        keep: Types whose strings are kept, if a list has the string or its shape gives the type.
+        keep: Types whose strings are kept, if a list has the string or its form determines the type.
         tag: Types that are written as tags, even if ``tags`` is false.
         drop: Types that are removed without a replacement.
         cap: Largest number of distinct strings of a document that get surrogates of their own. Further strings become
             tags.
         linked: Whether equal strings of all documents under one key get equal surrogates.
         value_tags: Entity types that are written as tags because the option ``facts`` keeps some of their strings.
-            Numbers of five or more digits have surrogates nevertheless.
+            Numbers of five or more digits are an exception: they get surrogates.
     """
 
     tags: bool = False
@@ -63,18 +66,22 @@ class ReplacementStyle:
 
     @staticmethod
     def has_value_tag(layout: str) -> bool:
-        """Return whether a mention of one of ``value_tags`` is written as a tag, given its layout."""
+        """Return whether a mention of one of the types ``value_tags`` becomes a tag: all do except long numbers.
+
+        Args:
+            layout: Layout of the mention.
+        """
         return layout not in _LONG_NUMBERS
 
     @property
     def effective_cap(self) -> int | None:
-        """The cap if one applies, else ``None``."""
+        """``cap`` if the style limits the number of distinct strings; otherwise ``None``."""
         return self.cap if self.consistent and not (self.linked or self.tags) else None
 
 
 @dataclass(frozen=True)
 class RandomizedListFigures:
-    """Figures of a randomized word list, for statements.
+    """Figures of the word list of the option ``randomize``, for statements.
 
     Attributes:
         words: Number of words of the list.
@@ -95,17 +102,17 @@ class NamesGuarantee:
     """Guarantee of the mode ``names``.
 
     Two texts with the same template have the same output distribution: a privacy loss of 0. Between texts with
-    different templates there is no bound. So a text has no finite epsilon, and statements give none.
+    different templates there is no bound. So a text has no finite epsilon, and statements state none.
 
     Attributes:
         style: Options for the replacement of spans.
-        facts: Which public facts are kept, the value of the option ``facts``.
-        allow: Whether a list of the user adds words that are kept.
-        deny: Whether a list of the user adds words that are replaced.
-        also: Whether an outside detector hides further parts of the output.
-        patterns: Names of the user's own types, which tags and statements have.
-        known: Whether a list of the user names persons.
-        draw: Figures of the randomized word list, or ``None``.
+        facts: Value of the option ``facts``: which public facts are kept.
+        allow: Whether the option ``allow`` adds words that are kept.
+        deny: Whether the option ``deny`` adds words that are replaced.
+        also: Whether a second detector hides further parts of the output.
+        patterns: Names of the entity types of the option ``patterns``. Tags and statements contain these names.
+        known: Whether the option ``known`` lists persons.
+        draw: Figures of the word list of the option ``randomize``, or ``None``.
     """
 
     style: ReplacementStyle
@@ -119,21 +126,21 @@ class NamesGuarantee:
 
     @property
     def epsilon(self) -> float:
-        """Infinite (``PrivacyGuarantee.epsilon``), since no bound holds for all pairs of texts."""
+        """Infinity (``PrivacyGuarantee.epsilon``), since no bound holds for all pairs of texts."""
         return math.inf
 
     @property
     def epsilon_kind(self) -> str:
-        """Kind of epsilon (``PrivacyGuarantee.epsilon_kind``)."""
+        """Kind of the epsilon that statements name (``PrivacyGuarantee.epsilon_kind``)."""
         return _TEXTS["epsilon_kind"]
 
     @property
     def losses(self) -> tuple[PrivacyLoss, ...]:
-        """No finite privacy loss (``PrivacyGuarantee.losses``)."""
+        """An empty tuple (``PrivacyGuarantee.losses``), since no finite bound exists."""
         return ()
 
     def compute_spend(self, tokens: int) -> Spend:
-        """Return a spend without a bound (``PrivacyGuarantee.compute_spend``): words are kept."""
+        """Return an unbounded spend (``PrivacyGuarantee.compute_spend``), since kept words reveal themselves."""
         return UNBOUNDED_SPEND
 
     def name_privacy_unit(self, terms: PrivacyTerms) -> str:
@@ -172,7 +179,7 @@ class NamesGuarantee:
         return {"kept_words": tokens} | ({} if self.draw is None else {"randomized_words": randomized_words})
 
     def list_unprotected(self, terms: PrivacyTerms) -> tuple[str, ...]:
-        """Return what the guarantee does not protect (``PrivacyGuarantee.list_unprotected``)."""
+        """Return sentences about unprotected information (``PrivacyGuarantee.list_unprotected``)."""
         items = [*_TEXTS["not_protected"], *self._list_fact_texts("not_protected_facts")]
         if self.style.keep:
             items.append(_TEXTS["not_protected_types"].format(types=", ".join(sorted(self.style.keep))))
@@ -216,12 +223,16 @@ class NamesGuarantee:
         )
 
     def _list_fact_texts(self, name: str) -> list[str]:
-        """Return the statement texts ``name`` for the value of ``facts`` and for all values that keep fewer facts."""
+        """Return the texts of a statement for the value of ``facts`` and for all values that keep fewer facts.
+
+        Args:
+            name: Name of the group of texts.
+        """
         return [_TEXTS[name][level] for level in FACTS[1 : FACTS.index(self.facts) + 1]]
 
     @property
     def _replacement_phrase(self) -> str:
-        """Phrase of a statement for words that are neither kept nor randomized."""
+        """Phrase of a statement that describes how other words than kept and randomized ones are replaced."""
         style = self.style
         types_by_treatment = {"tags": () if style.tags else style.tag, "removed": style.drop}
         exceptions = "; ".join(

@@ -1,8 +1,8 @@
-"""Persons whose names the user lists: all spellings of one person get one surrogate person.
+"""Persons of the option ``known``: all spellings of one person get one surrogate person.
 
 A person is one line: ``Daniel Keller, D. Keller, Dan, keller@acme.example``. The first spelling names the person. A
 spelling has a *form*: which of its words are the first name, the family name or initials. The surrogate of a spelling
-is that of the person in the same form.
+has the same form: if Daniel Keller becomes Anna Novak, ``D. Keller`` becomes ``A. Novak``.
 """
 
 import re
@@ -34,7 +34,7 @@ _COMMENT = "#"
 
 
 def _make_letter_class() -> str:
-    """Return a character class of letters and digits for a regular expression, from the shared Unicode tables."""
+    """Return the inside of a character class ``[...]`` for all letters and digits of the Unicode tables."""
     return "".join(
         f"\\U{first:08x}-\\U{after - 1:08x}" for first, after in zip(BOUNDARIES[::2], BOUNDARIES[1::2], strict=True)
     )
@@ -55,7 +55,10 @@ _MARKS = str.maketrans({**dict.fromkeys("\u2019\u2018\u00b4", "'"), **dict.fromk
 
 
 class _Word(NamedTuple):
-    """A word of a text: its position, its look-up form, the gap before it, and whether that begins with a full stop."""
+    """A word of a text.
+
+    It has its position, its lookup key, the gap before it, and whether this gap begins with a full stop.
+    """
 
     start: int
     end: int
@@ -70,10 +73,10 @@ class KnownSpelling:
 
     Attributes:
         person: The person's first spelling.
-        form: The role of each name in it.
-        originals: Spellings with which a reply is restored: for the whole spelling and for each role, the first listed
+        form: The role of each name in the spelling, as one letter each: first name, family name or initial.
+        originals: Strings with which a reply is restored: for the whole spelling and for each role, the first listed
             spelling of the person with the same form or role.
-        needs_capital: Whether the spelling is matched only where it begins with a capital letter, since it is also a
+        needs_capital: Whether only text with a capital letter at its beginning matches, because the spelling is also a
             common word.
     """
 
@@ -84,11 +87,11 @@ class KnownSpelling:
 
 
 class KnownMatch(NamedTuple):
-    """A spelling of a listed person in a text.
+    """A place of a text at which a spelling of a listed person occurs.
 
     Attributes:
         start: Index of the first character.
-        end: Index after the last one.
+        end: Index after the last character.
         spelling: The spelling.
     """
 
@@ -99,7 +102,7 @@ class KnownMatch(NamedTuple):
 
 @dataclass
 class _TrieNode:
-    """A node of the tree of spellings: the next nodes by their word, and the spelling that ends at this node."""
+    """A node of the prefix tree of spellings: child nodes by the next word, and a spelling that ends here."""
 
     children: "dict[tuple[str, str], _TrieNode]" = field(default_factory=dict)
     spelling: KnownSpelling | None = None
@@ -110,16 +113,18 @@ class KnownPersons:
     """Finds the spellings of listed persons in a text, in time linear in its length.
 
     Args:
-        entries: One person each: spellings with commas or ``|`` between. Entries that are blank or begin with ``#`` do
-            not count.
-        common: Common words. A spelling of one of them that has a capital letter is matched only with a capital letter.
+        entries: The persons. Each entry lists the spellings of one person, separated by commas or ``|``. Entries that
+            are blank or begin with ``#`` do not count.
+        common: Common words. If a spelling is one of them and has a capital letter, only text with a capital letter
+            matches.
         name_lists: The lists of the bundle: first names, particles and titles decide the form of a spelling.
 
     Raises:
-        OptionError: An entry is not supported, or two have the same spelling. The message has their numbers alone.
+        OptionError: An entry is not supported, or two entries have the same spelling. The message contains only the
+            numbers of the entries.
 
     Privacy:
-        The object holds the list. Its ``repr`` does not show it.
+        The object holds the list. Its ``repr`` does not contain it.
     """
 
     def __init__(
@@ -135,14 +140,14 @@ class KnownPersons:
             if line and not line.startswith(_COMMENT):
                 self._add_person(line, number)
         if number and not self.count:
-            raise OptionError("known: no person in the list: write one person a line, with commas between spellings")
+            raise OptionError("known: the list has no person: write one person per line, with commas between spellings")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
     @property
     def single_words(self) -> frozenset[str]:
-        """Look-up forms of all spellings of one word."""
+        """Lookup keys of all spellings that consist of a single word."""
         return frozenset(self._single_words)
 
     def _add_person(self, line: str, number: int) -> None:
@@ -192,11 +197,14 @@ class KnownPersons:
         else:
             raise OptionError(
                 f"known: entries {node.entry} and {number} have the same spelling: write all spellings of one person in"
-                " one entry, and leave out what two persons share"
+                " one entry, and omit spellings that two persons share"
             )
 
     def _find_full_name(self, words_of_each: Sequence[tuple[str, Sequence[_Word]]]) -> tuple[str, tuple[str, ...]]:
-        """Return the first name and the words of the family name, in look-up form; either may be empty."""
+        """Return a person's first name, and the words of the family name, as lookup keys.
+
+        Each is empty if no spelling has it.
+        """
         lone = ""
         best: tuple[str, tuple[str, ...]] | None = None
         for spelling, words in words_of_each:
@@ -216,7 +224,10 @@ class KnownPersons:
         return (lone, ()) if lone in self._lists["given"] else ("", (lone,) if lone else ())
 
     def _drop_titles(self, units: "list[tuple[str, int, int, bool]]") -> "list[tuple[str, int, int, bool]]":
-        """Return the units of a name without titles before it: in a text, a title has a slot of its own."""
+        """Return the words of a name without the titles before it, such as *Dr*.
+
+        In a text, a title is an entity of its own.
+        """
         titles = self._lists["title"]
         while len(units) > 1 and units[0][0] in titles:
             units = units[1:]
@@ -225,7 +236,7 @@ class KnownPersons:
     def _find_form(
         self, spelling: str, words: Sequence[_Word], name: tuple[str, tuple[str, ...]]
     ) -> tuple[str, tuple[tuple[int, int], ...]]:
-        """Return the form of a spelling, and the words of each of its roles."""
+        """Return the form of a spelling (a letter for each role), and for each role the range of its words."""
         whole = ((0, len(words)),)
         if not _is_plain_name(spelling):
             return _ADDRESS if "@" in spelling[1:] else _ACCOUNT, whole
@@ -249,16 +260,16 @@ class KnownPersons:
         return _get_role(first) + end, (first[1:3], last[1:3])
 
     def iterate_candidates(self, text: str) -> "KnownCandidates":
-        """Return the places of a text at which a spelling may begin."""
+        """Create a search for the spellings of all listed persons in a text."""
         return KnownCandidates(text, self._root)
 
 
 class KnownCandidates:
-    """The places of one text at which a spelling of a listed person may begin.
+    """Search for the spellings of listed persons in one text.
 
     Args:
         text: The text.
-        root: The tree of spellings, by their first word.
+        root: The prefix tree of spellings, by their first word.
     """
 
     def __init__(self, text: str, root: Mapping[str, _TrieNode]) -> None:
@@ -267,7 +278,10 @@ class KnownCandidates:
         self._next = 0
 
     def find_next(self, start: int) -> KnownMatch | None:
-        """Return the first match that begins at ``start`` or later; ``start`` never decreases between calls."""
+        """Return the next match that begins at ``start`` or later; ``None`` if there is none.
+
+        From call to call, ``start`` must not decrease.
+        """
         while self._next < len(self._words):
             word = self._words[self._next]
             if word.start >= start and word.folded in self._root and (match := self._find_longest(self._next)):
@@ -296,7 +310,10 @@ class KnownCandidates:
 
 
 def make_known_token(match: KnownMatch, text: str) -> NamesToken:
-    """Return the token of a listed person. Its key has the person and the spellings that a reply gets back."""
+    """Create the token of a listed person in a text.
+
+    The key of the token contains the person, and the spellings with which a reply is restored.
+    """
     spelling = match.spelling
     person, form, originals = spelling.person, spelling.form, spelling.originals
     case = LOWER if form in (_ADDRESS, _ACCOUNT) else _find_name_case(text)
@@ -316,7 +333,7 @@ def make_known_mention(span: EntitySpan) -> EntityMention:
 
 
 def join_known_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -> RewrittenElement:
-    """Return the element of a listed person: the surrogate person in the form of the spelling.
+    """Return the mention of a listed person with its output: the surrogate person in the form of the spelling.
 
     Args:
         mention: The result of ``make_known_mention``.
@@ -347,7 +364,7 @@ def join_known_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -
 
 
 def _write_case(original: str, case: int) -> str:
-    """Return a listed spelling in a case pattern."""
+    """Write a listed spelling in a case pattern."""
     if case == UPPER:
         return original.upper()
     if case == LOWER:
@@ -360,7 +377,7 @@ def _capitalize(match: "re.Match[str]") -> str:
 
 
 def _find_name_case(text: str) -> int:
-    """Return the case pattern of a spelling; initials count only if it has nothing else."""
+    """Return the case pattern of a spelling. Initials count only if it consists of initials."""
     words = [word for word in _WORD.findall(text) if len(word) > 1] or [text]
     if any(not word.isupper() for word in words):
         return TITLE if any(any(map(str.isupper, word)) for word in words) else LOWER
@@ -368,7 +385,10 @@ def _find_name_case(text: str) -> int:
 
 
 def _iterate_words(text: str) -> Iterator[_Word]:
-    """Yield the words of a text. After a single letter a full stop does not count: ``D. Keller`` is ``D Keller``."""
+    """Yield the words of a text.
+
+    A full stop after a single letter does not count, so ``D. Keller`` equals ``D Keller``.
+    """
     text, before, is_letter = text.replace(_LETTER_APOSTROPHE, "'"), 0, False
     for match in _WORD.finditer(text):
         start, end = match.span()
@@ -382,7 +402,11 @@ def _iterate_words(text: str) -> Iterator[_Word]:
 
 
 def _iterate_units(words: Sequence[_Word]) -> Iterator[tuple[str, int, int, bool]]:
-    """Yield each word with the words that a hyphen or an apostrophe joins to it: key, range, and a full stop."""
+    """Yield the units of a name. A *unit* is a word with the words that a hyphen or an apostrophe joins to it.
+
+    Yields:
+        The lookup key of the unit, the range of its words, and whether a full stop follows it.
+    """
     start = 0
     for end in range(1, len(words) + 1):
         if end < len(words) and words[end].gap in _NAME_JOINS:
@@ -393,7 +417,7 @@ def _iterate_units(words: Sequence[_Word]) -> Iterator[tuple[str, int, int, bool
 
 
 def _is_plain_name(spelling: str) -> bool:
-    """Return whether a spelling has only letters, and marks that names have."""
+    """Return whether a spelling has only letters and marks that are usual in names."""
     return _NOT_IN_NAMES.search(spelling) is None
 
 

@@ -1,4 +1,4 @@
-"""Lexicon: the class of a word or a plain number, with or without marks around it (pass 1).
+"""Lexicon: classifies words and plain numbers, with or without marks around them (pass 1 of ``names``).
 
 The class is a function of the string, the public lists and the options. ``tokenizer`` reads all other chunks.
 """
@@ -71,13 +71,13 @@ _MAX_LISTED_TOKENS = 1 << 14
 
 
 class Lexicon:
-    """Gives the class of every word, under the options of a call.
+    """Classifies every word, under the options of a call.
 
     Args:
         lists: The lists of the bundle.
-        allowed: Keys that are kept in any case pattern.
-        denied: Keys that are replaced like unlisted words, even if a list has them.
-        randomized: Keys that are randomized in lower case. None of them is denied.
+        allowed: Lookup keys of words that are kept in any case pattern.
+        denied: Lookup keys of words that are replaced like unlisted words, even if a list has them.
+        randomized: Lookup keys of words that are randomized in lower case. None of them is denied.
 
     Attributes:
         rules: Rules of the language.
@@ -101,7 +101,7 @@ class Lexicon:
         self._clitic, self._negation = clitic_pattern(rules.clitics.all), rules.clitics.negation
         self._leading_clitics = rules.clitics.before
         self.clitic_pieces: frozenset[str] = rules.clitics.pieces
-        #: Letters that are clitics after a lost blank, as in ``it' s``.
+        #: Letters that are clitics after a stray blank, as in ``it' s``.
         self._clitic_letters = frozenset(piece for piece in self.clitic_pieces if len(piece) == 1)
         self._symbols, self._persons = (
             lists.kept_symbols,
@@ -129,13 +129,13 @@ class Lexicon:
         older: Mapping[str, ChunkTokens],
         tokenize_chunk: Callable[[str], ChunkTokens],
     ) -> None:
-        """Add to ``recent`` the tokens of all chunks that it does not have.
+        """Tokenize the chunks that are not in ``recent`` yet, and add their tokens to ``recent``.
 
         Args:
             chunks: Texts between single blanks.
             recent: Tokens by chunk.
             older: Tokens of chunks that were read before.
-            tokenize_chunk: Tokenizer of a chunk that is neither a word nor a plain number.
+            tokenize_chunk: Tokenizer for chunks that are neither a word nor a plain number.
         """
         listed_tokens = self.listed_tokens
         for chunk in chunks:
@@ -150,19 +150,17 @@ class Lexicon:
             recent[chunk] = tokens
 
     def _tokenize_word(self, chunk: str) -> ChunkTokens | None:
-        """Return the tokens of a word or a plain number with marks around it.
-
-        The result is ``None`` for any other chunk.
-        """
+        """Return the tokens of a word or a plain number with marks around it; ``None`` for any other chunk."""
         if chunk[-1:] in _PLAIN_END_MARKS and chunk and (token := self.find_plain_token(chunk[:-1])) is not None:
             return token, "", (token.text,), (), f"{chunk[-1]} "  # usual
         parts = self.split_word(chunk)
         return None if parts is None else pack_tokens(*parts)
 
     def split_word(self, chunk: str) -> tuple[str, Sequence[NamesToken], str] | None:
-        """Return the marks before a word or plain number, its tokens, and the marks after it.
+        """Split a chunk that is a word or a plain number with marks around it.
 
-        The result is ``None`` for any other chunk.
+        Returns:
+            The marks before it, its tokens, and the marks after it; ``None`` for any other chunk.
         """
         if chunk.isalpha() and len(chunk) <= MAX_WORD_LENGTH:
             return "", self.classify_word(chunk), ""
@@ -180,28 +178,29 @@ class Lexicon:
         return chunk[:lead], self.classify_word(core), chunk[lead + len(core) :]
 
     def classify_plain_number(self, core: str) -> NamesToken:
-        """Return the token of ASCII digits with marks between them.
+        """Return the token of a number that consists of ASCII digits with marks between them.
 
-        An expression such as ``24/7`` is kept.
+        A common expression such as ``24/7`` is kept.
         """
         if core in self.rules.kept_whole and not self.is_denied(core):
             return create_tuple(NamesToken, (KEPT, core, core, LOWER, "", "", 0))
         return make_number_token(core, *classify_number(core, self.rules.patterns))
 
     def _is_public(self, word: str) -> bool:
-        """Return whether a word is a function word, or a common word in lower case.
-
-        Any other word may be a name.
-        """
+        """Return whether a word certainly is no name: a function word, or a common word in lower case."""
         marks = self._common.get(word.lower(), 0)
         return marks > 0 and (word.islower() or marks & FUNCTION > 0)
 
     def is_denied(self, folded: str) -> bool:
-        """Return whether the user's lists replace or randomize a word or a hyphenated part of it."""
+        """Return whether ``deny`` or ``randomize`` lists a word or a hyphenated part of it.
+
+        Args:
+            folded: Lookup key of the word.
+        """
         return self._is_denied_word(folded) or not self._listed_by_user.isdisjoint(folded.split("-"))
 
     def _is_denied_word(self, folded: str) -> bool:
-        """Return whether a word, or its stem before a clitic, is one of the user's denied words."""
+        """Return whether the option ``deny`` lists a word, or its stem before a clitic."""
         if folded in self._denied or not self._denied or "'" not in folded:
             return folded in self._denied
         parts = split_clitic(folded, self._clitic)
@@ -209,22 +208,19 @@ class Lexicon:
 
     @cached_property
     def gap_pattern(self) -> "regex.Pattern[str]":
-        """Pattern of a gap.
-
-        A gap has punctuation, ASCII signs, and listed symbols with their variation selectors.
-        """
+        """Regular expression for a gap: punctuation, ASCII signs, and symbols that a list of the bundle keeps."""
         listed = "".join(map(re.escape, sorted(self._symbols)))
         return regex.compile(rf"(?:[\p{{P}}$+<=>^`|~€£¥]|[{listed}]\ufe0f?)+" if listed else r"[\p{P}$+<=>^`|~€£¥]+")
 
     @cached_property
     def final_gap_pattern(self) -> "regex.Pattern[str]":
-        """Pattern of a gap at the end of a chunk."""
+        """Regular expression for a gap at the end of a chunk."""
         return regex.compile(rf"(?r)(?:{self.gap_pattern.pattern})\Z")
 
     def find_plain_token(self, word: str) -> NamesToken | None:
         """Return the token of a common word that is kept in any context; ``None`` for other words.
 
-        Most words of a text are of this kind.
+        Most words of a text are of this kind, so this is a fast path.
         """
         marks = self._common.get(word, 0)
         if (
@@ -237,7 +233,7 @@ class Lexicon:
         return None
 
     def classify_word(self, word: str) -> Sequence[NamesToken]:
-        """Return the tokens of a word of letters and apostrophes: one, or a stem and the clitics beside it."""
+        """Return the tokens of a word of letters and apostrophes: one, or a stem and the clitics next to it."""
         if word.islower() and (plain_token := self.find_plain_token(word)) is not None:
             return (plain_token,)
         folded = word.lower() if word.isascii() else fold_word(word)
@@ -260,10 +256,10 @@ class Lexicon:
         return (self._classify_stem(word, folded),)
 
     def _find_leading_clitic(self, word: str, folded: str) -> int:
-        """Return the length of the clitic at the start of a word, with its apostrophe; 0 without one.
+        """Return the length of the clitic at the start of a word, with its apostrophe; 0 if there is none.
 
-        A clitic with a capital is one only before a letter in lower case: ``D'Angelo`` is a name, and no part of it is
-        kept. Letters other than ASCII could smuggle private data into the output.
+        A clitic with a capital must precede a lower-case letter: ``D'Angelo`` is a name, and no part of it is kept. All
+        letters must be ASCII, since look-alike letters could smuggle private data into the output.
         """
         end = folded.index("'") + 1
         if end == len(word) or folded[:end] not in self._leading_clitics or not word[: end - 1].isascii():
@@ -311,12 +307,12 @@ class Lexicon:
         return token._replace(token_class=KEPT_WITH_CAPITALS, flags=token.flags | number_flag)
 
     def make_unlisted_token(self, word: str, folded: str) -> NamesToken:
-        """Return the token of a lower-case word that is replaced."""
+        """Create the token of a replaced lower-case word, with a flag if the word is a listed name of a person."""
         token = self._make_unknown(word, folded)
         return token._replace(flags=LISTED_PERSON) if folded in self._persons and token.entity_type == "word" else token
 
     def _make_unknown(self, word: str, folded: str) -> NamesToken:
-        """Return the token of a lower-case word that is replaced. Only its ending is public."""
+        """Create the token of a replaced lower-case word. Only its ending, such as ``-tion``, is public."""
         if len(word) == 1:
             return NamesToken(
                 REPLACED, word, folded, LOWER, "letter", flags=CLITIC if folded in self._clitic_letters else 0
@@ -324,9 +320,9 @@ class Lexicon:
         return create_tuple(NamesToken, (REPLACED, word, folded, LOWER, "word", find_ending(folded, self.rules), 0))
 
     def _find_noun_role(self, word: str, marks: int) -> str:
-        """Return the role that a kept word may have after a name in lower case.
+        """Return whether a kept word may belong to a lower-case name before it, as in ``martin short``.
 
-        It is ``NAME_ROLE``, ``NOUN_ROLE`` or empty. Most verbs have no role.
+        The result is ``NAME_ROLE`` for a listed name, ``NOUN_ROLE`` for any noun, or empty. Most verbs have no role.
         """
         if marks & (FUNCTION | OPENER) or word[-1] == "s" or find_ending(word, self.rules) or word in self.rules.verbs:
             return ""
@@ -361,12 +357,12 @@ class Lexicon:
 
 
 def _make_capitalized_token(word: str, folded: str, case: int) -> NamesToken:
-    """Return the token of a replaced word with a capital."""
+    """Create the token of a replaced word with a capital letter."""
     return create_tuple(NamesToken, (CAPITALIZED, word, folded, case, "", "", 0))
 
 
 def find_ending(folded: str, rules: Rules) -> str:
-    """Return the public ending of a word, such as ``-tion``; an empty string if it has none."""
+    """Return the public ending of a word, such as ``-tion``; empty if the word has none."""
     if len(folded) < _MIN_LENGTH_WITH_ENDING or not folded.isascii() or folded.endswith(rules.no_endings):
         return ""
     ends = rules.endings
@@ -378,7 +374,7 @@ def _map_entries_to_lists(lists: Mapping[str, Collection[str]], names: Sequence[
 
 
 def is_plainly_kept(token: NamesToken) -> bool:
-    """Return whether a token is kept in any context and does not affect the reading of others."""
+    """Return whether a token is kept in any context, and has no effect on the tokens next to it."""
     return token.token_class == KEPT and not token.flags and token.case == LOWER
 
 
@@ -393,20 +389,26 @@ def may_follow_initials(token: NamesToken) -> bool:
 
 
 def is_letter(token: NamesToken) -> bool:
-    """Return whether a token is a single letter, or initials with dots."""
+    """Return whether a token is a single letter, or consists of initials with dots."""
     if len(token.text) > 1:
         return token.flags & INITIALS > 0
     return token.token_class in (KEPT, KEPT_WITH_CAPITALS, INITIAL) or token.entity_type in ("letter", "particle")
 
 
 def make_number_token(digits: str, entity_type: str, layout: str) -> NamesToken:
-    """Return the token of a number, given its type and layout."""
+    """Create the token of a number.
+
+    Args:
+        digits: The number as written.
+        entity_type: Its entity type.
+        layout: Its public layout.
+    """
     joins_digits = digits.isdigit() or entity_type in ("account", "digits", "phone", "card", "ssn")
     return NamesToken(DIGITS if joins_digits else REPLACED, digits, digits, LOWER, entity_type, layout)
 
 
 def pack_tokens(lead: str, tokens: Sequence[NamesToken], tail: str) -> ChunkTokens:
-    """Return the tokens of a chunk and the gaps around them as ``ChunkTokens``.
+    """Pack the tokens of a chunk and the gaps around them in the compact form ``ChunkTokens``.
 
     Args:
         lead: Marks before the tokens.

@@ -1,8 +1,8 @@
-"""Numbers: the type and layout of a string of digits, and which digits form one number.
+"""Classification of numbers by type and layout, and search for the digits that form one number.
 
 The type is a function of the string (pass 1). Which digits belong together is a function of their classes and of the
 gaps, never of their values (pass 2). There is one exception: the number of a list item is compared with the number of
-the item before it, and then it is kept.
+the item before it, and is kept if it continues the list.
 """
 
 import re
@@ -24,7 +24,7 @@ DIGIT_JOINS = frozenset(_GAPS["joins_digits"])
 _LINE_BREAKS = frozenset(_GAPS["line_breaks"])
 #: Layouts (here: the number of digits) of ages and of area codes.
 SHORT_NUMBER_LAYOUTS = frozenset(("1", "2", "3"))
-#: Types of numbers that a plus sign before them belongs to.
+#: Types of numbers that may begin with a plus sign.
 TYPES_WITH_PLUS = frozenset((DIGIT_GROUP, "phone", "account"))
 #: Gaps between digits that open or close a bracket.
 _OPENS_BRACKET, CLOSES_BRACKET = " (", frozenset((")", ") "))
@@ -42,7 +42,7 @@ ENGLISH = english_rules().patterns
 
 
 def classify_number(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str]:
-    """Return the type and the layout of digits with marks between them.
+    """Return the entity type and the layout of digits with marks between them.
 
     Args:
         string: The digits and marks. For several groups of digits, it has hyphens in place of the blanks between them.
@@ -70,7 +70,7 @@ def classify_number(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str
 
 
 def _is_next(year: str, end: str) -> bool:
-    """Return whether a year precedes the year whose last two digits are ``end``."""
+    """Return whether two digits are the end of the year after ``year``."""
     digits = year + end
     return year.isdigit() and end.isdigit() and digits.isascii() and (int(year) + 1) % 100 == int(end)
 
@@ -84,10 +84,10 @@ def _classify_plain_number(whole: str, mark: str | None, decimals: str) -> tuple
 
 
 class NumberRange(NamedTuple):
-    """A number of a text: consecutive tokens.
+    """The tokens of a text that form one number.
 
     Attributes:
-        entity_type: Entity type; ``DIGIT_GROUP`` for several groups.
+        entity_type: Entity type; ``DIGIT_GROUP`` for several groups of digits.
         layout: Public layout of the number.
         stop: Index after the last token of the number.
     """
@@ -122,15 +122,18 @@ def find_number(words: Sequence[NamesToken], gaps: Sequence[str], index: int, st
 def find_list_number(
     words: Sequence[NamesToken], gaps: Sequence[str], index: int, end: int, last: Sequence[int]
 ) -> tuple[int, ...]:
-    """Return the number of a list item at the beginning of a line, such as ``(2, 1)`` for ``2.1``; empty without one.
+    """Return the number of a list item at the beginning of a line, such as ``(2, 1)`` for ``2.1``.
+
+    The result is empty if the line is not a list item, or if its number does not continue the list. A list continues
+    with the next number, or begins with 1. A nested list continues at any level, or begins with 1 below the last
+    number.
 
     Args:
         words: Words of some lines.
         gaps: The gap before each word, and the gap at the end.
         index: Index of the first word of the line, a number.
         end: Index after the last word of the line.
-        last: The last number of a list that was kept. A list continues with the next number, or begins with 1; a nested
-            list continues at any level, or begins with 1 below the last number.
+        last: The last number of a list that was kept.
     """
     token, gap = words[index], gaps[index + 1]
     number, is_plain = token.text, token.token_class == DIGITS and token.text.isdigit()
@@ -192,14 +195,14 @@ def get_gap_before_digits(gaps: Sequence[str], index: int) -> str:
 
 
 def may_have_sign(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
-    """Return whether a sign or opening bracket before the number at ``index`` may belong to it."""
+    """Return whether a sign or opening bracket before the number at ``index`` may belong to the number."""
     return not _is_beside_month(words, gaps, index, start, end) and _is_separate_number(words, gaps, index, start)
 
 
 def _begins_year_range(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
-    """Return whether a year and the next word, a year too, form a range: ``2021 - 2023``.
+    """Return whether a year and the next word, also a year, form a range: ``2021 - 2023``.
 
-    The function reads the types only of tokens that join no other digits, since only those types are public.
+    The function reads the type of a token only if no other digits join it, since only then its type is public.
     """
     after = index + 1
     if after >= end or gaps[after] not in _YEAR_JOINS or words[after].token_class != DIGITS:
@@ -218,7 +221,7 @@ def _is_beside_month(words: Sequence[NamesToken], gaps: Sequence[str], index: in
 
 
 def _is_separate_number(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int) -> bool:
-    """Return whether digits would be separate from the word before them even without the sign between the two."""
+    """Return whether digits are separate from the word before them even without the sign between them."""
     before = gaps[index][:-1]
     spaced = before[-1].isspace() if before else index == start
     return spaced and (index == start or words[index - 1].token_class != DIGITS or before not in DIGIT_JOINS)
@@ -247,9 +250,9 @@ def _find_digits_end(words: Sequence[NamesToken], gaps: Sequence[str], index: in
 
 
 def _opens_area_code(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
-    """Return whether a number with an area code begins: ``49 (30) 1234``.
+    """Return whether a number with an area code in brackets begins at ``index``: ``49 (30) 1234``.
 
-    It has short digits, then digits in brackets, then further digits.
+    Such a number has short digits, then digits in brackets, then further digits.
     """
     token = words[index]
     if token.entity_type != "number" or token.layout not in SHORT_NUMBER_LAYOUTS:
@@ -263,7 +266,7 @@ def _opens_area_code(words: Sequence[NamesToken], gaps: Sequence[str], index: in
 
 
 def _joins_digits(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
-    """Return whether the digits at ``index`` belong to those before, with no month beside them."""
+    """Return whether the digits at ``index`` belong to the digits before them. Digits of a date do not."""
     if index >= end or words[index].token_class != DIGITS or gaps[index] not in DIGIT_JOINS:
         return False
     return not _is_beside_month(words, gaps, index, start, end)

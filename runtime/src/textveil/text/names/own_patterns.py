@@ -1,9 +1,10 @@
 """Patterns of the user's own entity types: a safe subset of regular expressions.
 
-A pattern becomes a position automaton (Glushkov, 1961): one position per character class, and the positions that may
-follow it. The matcher follows all positions at once and never backtracks, so its time is linear in the text. Each
-character of a match has the class of one position. These classes in a row are the *layout* of the match, which is a
-pattern itself: ``EMP[0-9]{5}``. A surrogate has a character of each class in its place.
+A pattern becomes a position automaton (Glushkov, 1961). It has one position for each character class of the pattern,
+and for each position the positions that may follow. The matcher follows all possible positions at once and never
+backtracks, so its time is linear in the text. Each character of a match belongs to one position. The character classes
+of these positions, in order, are the *layout* of the match. A layout is a pattern itself, such as ``EMP[0-9]{5}``. A
+surrogate has a random character of each class.
 """
 
 import re
@@ -32,18 +33,20 @@ _MAX_NODES = 1 << 12
 #: Number of steps that a matcher caches.
 _MAX_STEPS = 1 << 14
 _SUPPORTED = (
-    r"supported are classes such as [A-Z0-9], \d, \w, groups, |, ?, {m,n}, and + and * behind one character or class"
+    r"supported are classes such as [A-Z0-9], \d, \w, groups, |, ?, {m,n}, and + and * after one character or class"
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Node:
-    """A node of the tree of a pattern: a class, alternatives, a sequence, or the repetition of its only child.
+    """A node of the syntax tree of a pattern.
+
+    It is a character class, a choice of alternatives, a sequence, or the repetition of its only child.
 
     Attributes:
         kind: ``class``, ``alternatives``, ``sequence`` or ``repetition``.
         members: Characters of a class.
-        children: Parts of the others.
+        children: Child nodes; empty for a class.
         least: Lowest number of repetitions.
         most: Highest number of repetitions; ``None`` without a limit.
     """
@@ -56,7 +59,7 @@ class _Node:
 
 
 class _PatternError(Exception):
-    """A pattern outside the subset. Its text completes a sentence about the pattern."""
+    """A pattern is not supported. The text of the error is the end of a sentence that begins "pattern 1"."""
 
 
 class _PatternParser:
@@ -72,7 +75,7 @@ class _PatternParser:
             self._text = self._text[:-2]
 
     def parse(self) -> _Node:
-        """Return the pattern as a tree."""
+        """Parse the pattern, and return its syntax tree."""
         node = self._parse_alternatives()
         if self._at < len(self._text):
             raise _PatternError("has a closing bracket without an opening one")
@@ -80,7 +83,7 @@ class _PatternParser:
 
     def _parse_alternatives(self, depth: int = 0) -> _Node:
         if depth > 20:
-            raise _PatternError("has too many groups inside each other")
+            raise _PatternError("has more than 20 groups inside each other: use fewer")
         choices = [self._parse_sequence(depth)]
         while self._text.startswith("|", self._at):
             self._at += 1
@@ -100,7 +103,7 @@ class _PatternParser:
             if self._text.startswith("?", self._at):
                 if not self._text.startswith("?:", self._at):
                     raise _PatternError(
-                        "has a group that begins with (? and not with (?: (no look-around, names or flags)"
+                        'has a group that begins with "(?": of these only "(?:" is supported, without names and flags'
                     )
                 self._at += 2
             node = self._parse_alternatives(depth + 1)
@@ -115,7 +118,7 @@ class _PatternParser:
         if character in "?*+{":
             raise _PatternError("has a repetition with nothing before it")
         if character in _SPECIAL:
-            raise _PatternError(f"has {character}: {_SUPPORTED}")
+            raise _PatternError(f"has the special character {character}: {_SUPPORTED}")
         return _Node(kind="class", members=_check_character(character))
 
     def _parse_escape(self) -> str:
@@ -161,7 +164,7 @@ class _PatternParser:
         if mark == "{":
             match = _BOUNDS.match(self._text, self._at)
             if match is None:
-                raise _PatternError("has a { that begins no repetition such as {2}")
+                raise _PatternError('has a "{" without a repetition such as {2}')
             least = int(match[1])
             most = least if match[2] is None else int(match[3]) if match[3] else None
             self._at = match.end()
@@ -184,7 +187,10 @@ def _check_character(character: str) -> str:
 
 
 class _Fragment(NamedTuple):
-    """Part of an automaton: whether it matches the empty string, and its first and last positions as bit masks."""
+    """A part of an automaton.
+
+    It states whether the part matches the empty string, and its first and its last positions as bit masks.
+    """
 
     nullable: bool
     first: int
@@ -197,9 +203,9 @@ class PatternMatch:
 
     Attributes:
         start: Index of the first character.
-        end: Index after the last one.
-        entity_type: Name of the type.
-        layout: The character class of each position.
+        end: Index after the last character.
+        entity_type: Name of the entity type.
+        layout: The character class of each character, as a pattern such as ``EMP[0-9]{5}``.
     """
 
     start: int
@@ -211,11 +217,11 @@ class PatternMatch:
 class PatternMatcher:
     """Finds the matches of all own patterns in a text, in time linear in its length.
 
-    A match is a whole word: no letter, digit, combining mark or ``_`` is directly before or after it. Of several
-    matches at one place it is the longest one.
+    A match is a whole word: no letter, digit, combining mark or ``_`` is directly before or after it. If several
+    matches begin at one position, the longest one counts. If they are equally long, the earlier pattern counts.
 
     Args:
-        patterns: Pattern by name of its type. Of equally long matches the earlier pattern counts.
+        patterns: Pattern by name of its type.
         reserved_names: Names of other types.
 
     Raises:
@@ -264,10 +270,10 @@ class PatternMatcher:
         self._last |= fragment.last
 
     def _build(self, node: _Node, before: int) -> _Fragment:
-        """Add the positions of a node, and return its fragment."""
+        """Add the positions of a syntax node to the automaton, and return its fragment."""
         self._built += 1  # nodes without a position count too: ``((){9}){9}``
         if len(self._classes) - before >= MAX_POSITIONS or self._built > _MAX_NODES:
-            raise _PatternError("is too large when its repetitions are written out: use smaller ones")
+            raise _PatternError("is too large once its repetitions are expanded: repeat fewer times")
         if node.kind == "class":
             self._classes.append("".join(sorted(node.members)))
             self._follow.append(0)
@@ -303,7 +309,7 @@ class PatternMatcher:
         )
 
     def find_next(self, text: str, start: int) -> PatternMatch | None:
-        """Return the first match that begins at ``start`` or later."""
+        """Return the first match that begins at ``start`` or later; ``None`` if there is none."""
         for candidate in self._start.finditer(text, start):
             begin = candidate.start()
             if begin and is_part_of_word(text[begin - 1]):
@@ -314,7 +320,7 @@ class PatternMatcher:
         return None
 
     def _find_end(self, text: str, start: int) -> int:
-        """Return the end of the longest match at ``start``; 0 if there is none."""
+        """Return the end of the longest match that begins at ``start``; 0 if there is none."""
         state, end = self._first & self._masks[text[start]], 0
         for at in range(start + 1, min(len(text), start + MAX_MATCH) + 1):
             following = text[at : at + 1]
@@ -343,7 +349,10 @@ class PatternMatcher:
         return reached
 
     def _describe(self, text: str, start: int, end: int) -> PatternMatch:
-        """Return a match with its layout: that of the path through the earliest positions."""
+        """Return the match between two positions, with its layout.
+
+        If several paths through the automaton match, the one through the earliest positions gives the layout.
+        """
         states = [self._first & self._masks[text[start]]]
         for character in text[start + 1 : end]:
             states.append(self._step(states[-1], character))
@@ -366,12 +375,12 @@ def _iterate_bits(mask: int) -> Iterator[int]:
 
 
 def is_part_of_word(character: str) -> bool:
-    """Return whether a character next to a match makes it a part of a longer word."""
+    """Return whether a character next to a match shows that the match is only a part of a word."""
     return character == "_" or is_word_character(character) or character.isalpha()  # letters of newer Unicode versions
 
 
 def format_layout(classes: Sequence[str]) -> str:
-    """Return character classes as a pattern.
+    """Write a sequence of character classes as a pattern.
 
     Example:
         >>> format_layout(["E", "0123456789", "0123456789"])
@@ -407,7 +416,7 @@ def _escape(character: str) -> str:
 
 @lru_cache(256)
 def parse_layout(layout: str) -> tuple[str, ...]:
-    """Return the character class of each position of a layout."""
+    """Return the characters of each class of a layout, in order."""
     classes: list[str] = []
     for node in _PatternParser(layout).parse().children:
         repeated = node.children[0] if node.kind == "repetition" else node
@@ -417,7 +426,10 @@ def parse_layout(layout: str) -> tuple[str, ...]:
 
 @lru_cache(256)
 def _find_free_start(layout: str) -> tuple[int, int]:
-    """Return the first position of a layout that varies, and the number of surrogates."""
+    """Return the index from which the surrogates of a layout differ, and the number of surrogates.
+
+    In a long layout, all surrogates have the same first characters.
+    """
     classes, size = parse_layout(layout), 1
     for place in range(len(classes) - 1, -1, -1):
         if size * len(classes[place]) > MAX_POOL:
@@ -427,15 +439,18 @@ def _find_free_start(layout: str) -> tuple[int, int]:
 
 
 def count_layout_surrogates(layout: str) -> int:
-    """Return how many surrogates a layout has: all strings of its classes, at most ``MAX_POOL``.
+    """Return the number of surrogates of a layout: of all strings that it matches, at most ``MAX_POOL``.
 
-    In a longer layout only the last positions vary, and each of the others has the first character of its class.
+    In a longer layout only the last characters vary, and each other character is the first one of its class.
     """
     return _find_free_start(layout)[1]
 
 
 def spell_layout_surrogate(layout: str, index: int) -> str:
-    """Return the surrogate with an index: a mixed-radix number, whose last digit is that of the last position.
+    """Return the surrogate of a layout with the given index.
+
+    The index is a mixed-radix number. Each of its digits selects a character of one class, the last digit that of the
+    last class.
 
     Example:
         >>> spell_layout_surrogate("EMP[0-9]{5}", 123)

@@ -1,8 +1,8 @@
-"""Entity types of the user's own: strings that a pattern matches, and spellings of listed persons.
+"""Entity types of the user: strings that match a pattern, and names of listed persons.
 
-Before pass 1 a made-up word takes the place of each match. The rules read it like any word on no list, so they never
-read the match, and no decision about its surroundings depends on it. Then the token of that word becomes the token of
-the match. A longer string around it, such as an address, is replaced as a whole.
+Before a text is read, a made-up word replaces each match. The rules read this word like any word on no list. So they
+never read the match, and no decision about the text around it depends on it. Then the token of the made-up word becomes
+the token of the match. A longer string around a match, such as an address, is replaced as a whole.
 """
 
 import re
@@ -54,7 +54,7 @@ class MaskedText:
 
     Args:
         text: The original text.
-        matches: Its matches in order.
+        matches: Its matches, in order.
 
     Attributes:
         text: The masked text.
@@ -75,18 +75,18 @@ class MaskedText:
         self._used = 0
 
     def _add_kept(self, kept: str, pieces: list[str]) -> None:
-        """Add text without a match. The placeholder itself may occur in it."""
+        """Add text without a match. It may contain the word ``PLACEHOLDER`` itself."""
         self._masked += [(PLACEHOLDER, None)] * kept.count(PLACEHOLDER)
         pieces.append(kept)
 
     def fill_chunk(self, chunk: str, tokens: ChunkTokens) -> ChunkTokens:
-        """Return the tokens of the next chunk, with its matches in the places of placeholders."""
+        """Return the tokens of the next chunk, with matches in place of the placeholders."""
         if PLACEHOLDER not in chunk:
             return tokens
         return pack_tokens("", [*self.fill_tokens(_unpack_tokens(tokens))], "")
 
     def fill_tokens(self, tokens: Iterator[NamesToken]) -> Iterator[NamesToken]:
-        """Yield tokens and gaps, with each placeholder replaced by its match."""
+        """Yield the tokens and gaps of a text, with the next match in place of each placeholder."""
         for token in tokens:
             if PLACEHOLDER not in token.text:
                 yield token
@@ -108,7 +108,7 @@ class MaskedText:
 
 
 def _unpack_tokens(chunk: ChunkTokens) -> Iterator[NamesToken]:
-    """Yield the words and gaps of a chunk, without the blank after it."""
+    """Yield the words and gaps of a chunk as tokens, without the blank after the chunk."""
     if type(chunk) is NamesToken:
         yield chunk
         return
@@ -126,15 +126,18 @@ def _unpack_tokens(chunk: ChunkTokens) -> Iterator[NamesToken]:
 
 
 def _fill_string(token: NamesToken, originals: Sequence[str]) -> NamesToken:
-    """Return the token of a longer string, which is replaced as a whole in every context."""
+    """Return the token of a string that contains placeholders, with the matches in their place.
+
+    Such a string is replaced as a whole, in every context.
+    """
     text, key = _fill_placeholders(token.text, originals), _fill_placeholders(token.key, map(fold_word, originals))
     return token._replace(text=text, key=key, flags=HOLDS_OWN)
 
 
 def _fill_placeholders(text: str, values: Iterable[str]) -> str:
-    """Return a text with its placeholders replaced in order; placeholders without a value stay.
+    """Replace the placeholders of a text by values, in order. Placeholders without a value remain.
 
-    A value may be the placeholder itself, if the user's text has this word.
+    A value may be the placeholder itself, if the user's text contains this word.
     """
     (first, *rest), left = text.split(PLACEHOLDER), iter(values)
     return first + "".join([next(left, PLACEHOLDER) + piece for piece in rest])
@@ -149,7 +152,7 @@ def _make_token(original: str, match: _Match) -> NamesToken:
 
 
 class OwnTypes:
-    """The user's own types of one plan.
+    """The entity types of the options ``patterns`` and ``known``.
 
     Args:
         patterns: Pattern by name of its type.
@@ -172,10 +175,10 @@ class OwnTypes:
         self.names: frozenset[str] = frozenset(patterns)
 
     def mask_text(self, text: str) -> MaskedText | None:
-        """Replace each match in a text by a made-up word; return ``None`` without a match.
+        """Replace each match in a text by a made-up word; return ``None`` if the text has no match.
 
-        The first match is the one that begins first, of these the longest one, and of these a listed person. The next
-        one begins behind it.
+        Matches do not overlap. The next match is always the one that begins first. Of several matches with the same
+        start it is the longest one, and of equally long ones that of a listed person.
         """
         matches: list[PatternMatch | KnownMatch] = []
         persons = None if self.persons is None else self.persons.iterate_candidates(text)
@@ -199,7 +202,9 @@ class OwnTypes:
 
 
 class OwnSurrogatePools(SurrogatePools):
-    """Surrogate pools of the bundle and of the user's own types, whose surrogates are strings of the same layout.
+    """Surrogate pools of the bundle and of the user's own types.
+
+    The surrogates of an own type are random strings of the same layout.
 
     Args:
         pools: The surrogate pools of the bundle.
@@ -211,17 +216,17 @@ class OwnSurrogatePools(SurrogatePools):
         self._own_types = own_types
 
     def get_size(self, entity_type: str, layout: str) -> int:
-        """Return the size of the pool of a type and layout."""
+        """Return the number of surrogates of a type and layout."""
         if entity_type in self._own_types.names:
             return count_layout_surrogates(layout)
         return super().get_size(entity_type, layout)
 
     def needs_tag(self, entity_type: str, layout: str) -> bool:
-        """Return whether a layout has so few strings that its mentions are tags in every style."""
+        """Return whether mentions always become tags, because their layout has too few surrogates."""
         return entity_type in self._own_types.names and count_layout_surrogates(layout) < MIN_CONSISTENT_POOL
 
     def spell_surrogate(self, entity_type: str, layout: str, index: int, case: int) -> str:
-        """Return the spelling of a surrogate. In a JSON number it is a valid JSON number."""
+        """Return a surrogate as text. In place of a JSON number it is a valid JSON number."""
         if entity_type not in self._own_types.names:
             return super().spell_surrogate(entity_type, layout, index, case)
         surrogate = spell_layout_surrogate(layout, index)
@@ -229,10 +234,10 @@ class OwnSurrogatePools(SurrogatePools):
 
 
 class OwnEntityClassifier(EntityClassifier):
-    """Classifier of spans that also assigns the user's own types."""
+    """Classifier of spans that also assigns the entity types of the user."""
 
     def classify_span(self, span: EntitySpan, has_capitals: bool) -> EntityMention:
-        """Return the span as a mention, with its type."""
+        """Assign an entity type to a span, and return the span as a mention."""
         if span.entity_type == KNOWN_PERSON:
             return make_known_mention(span)
         return super().classify_span(span, has_capitals)
@@ -240,8 +245,8 @@ class OwnEntityClassifier(EntityClassifier):
     def _is_kept(self, mention: EntityMention) -> bool:
         """Return whether the option ``keep`` covers a mention.
 
-        It covers no listed person, no longer string that contains a match of an own pattern, and no match with a denied
-        word.
+        It does not cover listed persons, longer strings that contain a match of an own pattern, or matches with a
+        denied word.
         """
         tokens = mention.span.tokens
         is_own = len(tokens) == 1 and tokens[0].entity_type == mention.entity_type and bool(tokens[0].layout)
@@ -253,7 +258,7 @@ class OwnEntityClassifier(EntityClassifier):
 
 
 def _write_digits(surrogate: str) -> str:
-    """Return the digits of a surrogate as a valid JSON number, with its first decimal point."""
+    """Convert a surrogate to a valid JSON number, from its digits and its first decimal point."""
     whole, point, decimals = surrogate.partition(".")
     whole, decimals = ("".join(filter(str.isdigit, part)) for part in (whole, decimals))
     return (whole.lstrip("0") or "0") + (f".{decimals}" if point and decimals else "")

@@ -1,4 +1,4 @@
-"""Plan of the mode ``names``, from the options of a call, and its rewriter of documents."""
+"""Plan of the mode ``names`` for the options of a call, and its rewriter of documents."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -67,15 +67,15 @@ _CountedDocument = tuple[DocumentDraws, int, int]
 
 
 class NamesRewriter:
-    """Rewrites the documents of one call.
+    """Rewrites the documents of one call: replaces their names and other spans by surrogates.
 
     Args:
         reader: Reader of texts.
         surrogates: The surrogate pools.
         style: Options for the replacement of spans.
-        detector: Detector that hides further parts of the output.
-        key: Secret key that links equal strings of all documents, if they are linked.
-        word_list: Randomizer of the words of a public list.
+        detector: Optional detector that hides further parts of the output.
+        key: Secret key, from which equal strings of all documents get equal surrogates; or ``None``.
+        word_list: Randomizer for the words of the option ``randomize``, or ``None``.
 
     Privacy:
         The object holds the original texts. It must not outlive the call.
@@ -101,7 +101,7 @@ class NamesRewriter:
         self._word_list = word_list
 
     def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[RewrittenDocument]:
-        """Yield each rewritten document with its counts.
+        """Yield each rewritten document with its numbers of words.
 
         Privacy:
             This is the release itself. It uses the entropy of the operating system.
@@ -151,21 +151,21 @@ class NamesRewriter:
 
 @dataclass(frozen=True, kw_only=True)
 class NamesPlan:
-    """Lists, pools, options and keys with which texts are rewritten under one set of options.
+    """The lists, surrogate pools and options that rewrite texts in the mode ``names``.
 
     Attributes:
         lists: The lists of the bundle.
         surrogates: The surrogate pools.
         style: Options for the replacement of spans.
         facts_level: Value of the option ``facts``.
-        terms: Contents of privacy statements.
-        allowed: Keys of the user's own words that are kept.
-        denied: Keys of the user's own words that are replaced.
+        terms: Privacy terms, for statements.
+        allowed: Lookup keys of the words of the option ``allow``, which are kept.
+        denied: Lookup keys of the words of the option ``deny``, which are replaced.
         detector: Detector that hides further parts of the output, or ``None``.
-        key: Secret key that links equal strings of all documents, or ``None``.
-        randomizer: Randomizer of the words of a public list, or ``None``.
-        own_types: The user's own types, or ``None``.
-        split: Always false: a document above the cap is not split.
+        key: Secret key, from which equal strings of all documents get equal surrogates; or ``None``.
+        randomizer: Randomizer for the words of the option ``randomize``, or ``None``.
+        own_types: Entity types of the options ``patterns`` and ``known``, or ``None``.
+        split: Always false: a document with more than ``consistent_cap`` names and numbers is not divided.
     """
 
     lists: NamesLists
@@ -197,14 +197,14 @@ class NamesPlan:
 
     @cached_property
     def facts(self) -> "FactRules | None":
-        """Rules that keep public facts; ``None`` for the value ``none``."""
+        """Rules that keep public facts; ``None`` if the option ``facts`` is ``none``."""
         return self._make_facts()
 
     @cached_property
     def plan_without_options(self) -> "NamesPlan":
-        """This plan without the options ``keep`` and ``facts``.
+        """The same plan without the options ``keep`` and ``facts``.
 
-        Its preview differs from that of this plan in the words that these options keep.
+        Where its preview differs from the preview of this plan, one of these options keeps a word.
         """
         return replace(self, style=replace(self.style, keep=frozenset()), facts_level=NO_FACTS)
 
@@ -224,12 +224,15 @@ class NamesPlan:
         )
 
     def corrects(self, word: str) -> bool:
-        """Return whether a lower-case word is a typing error that the option ``facts`` corrects at some places."""
+        """Return whether a lower-case word is a typing error that the option ``facts`` can correct.
+
+        The correction also depends on the context of the word.
+        """
         return self.facts is not None and self.facts.corrects(word)
 
     @property
     def known_words(self) -> frozenset[str]:
-        """Look-up forms of the listed persons' spellings of one word."""
+        """Lookup keys of all spellings of the option ``known`` that consist of a single word."""
         persons = None if self.own_types is None else self.own_types.persons
         return frozenset() if persons is None else persons.single_words
 
@@ -242,15 +245,19 @@ class NamesPlan:
         return ChunkTokenizer(self._lexicon)
 
     def make_reader(self) -> NamesReader:
-        """Return a reader for the texts of one call."""
+        """Create a reader for the texts of one call."""
         return NamesReader(self._tokenizer, self._classifier, self.lists.rules, self.facts, self.own_types)
 
     def hide_context_words(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
-        """Yield the elements of a text, and hide each word that the rules keep only because of its context."""
+        """Yield the elements of a text, and turn words that are kept only because of context into mentions.
+
+        Args:
+            entries: Kept texts and mentions, in order.
+        """
         return hide_context_words(entries, self._lexicon)
 
     def make_rewriter(self) -> NamesRewriter:
-        """Return a rewriter for the documents of one call."""
+        """Create a rewriter for the documents of one call."""
         return NamesRewriter(
             self.make_reader(),
             self.surrogates,
@@ -265,7 +272,7 @@ class NamesPlan:
         return [(piece, state) for piece, state, _ in self.iterate_pieces(text)]
 
     def iterate_pieces(self, text: str) -> Iterator[tuple[str, str, EntityMention | None]]:
-        """Yield each part of a text, its treatment, and its mention if it is replaced."""
+        """Yield each part of a text with its treatment, and with its mention (``None`` for kept words and gaps)."""
         facts = self._preview_facts
         reader = NamesReader(self._tokenizer, self._classifier, self.lists.rules, facts, self.own_types)
         for entry in reader.read_texts([text])[0].elements:
@@ -278,11 +285,11 @@ class NamesPlan:
                 yield entry.span.escaped_text or entry.span.text, state, entry
 
     def classify_word(self, word: str) -> Sequence[NamesToken]:
-        """Return the tokens of a word alone: one, or a stem and its clitic."""
+        """Return the tokens of a word without its context: one token, or a stem and its clitic."""
         return self._lexicon.classify_word(word)
 
     def distribution(self, word: str) -> Any:
-        """Return the output distribution of a randomized word.
+        """Return the output distribution of a word of the option ``randomize``.
 
         Raises:
             OptionError: The word is not randomized: the output for any other word depends on its context.
@@ -297,14 +304,14 @@ class NamesPlan:
 
 
 class NamesPlanFactory:
-    """Creates plans of the mode ``names`` for one bundle. The plans share their lists and pools.
+    """Creates plans of the mode ``names`` for one bundle. The plans share its lists and pools.
 
     Args:
         bundle: A bundle with the lists of the mode.
-        detector: Detector that hides further parts of the output.
+        detector: Optional detector that hides further parts of the output.
 
     Raises:
-        UnknownMechanism: The bundle has no such lists.
+        UnknownMechanism: The bundle has no lists for the mode.
         BundleDamaged: A list is missing or malformed.
     """
 
@@ -317,10 +324,10 @@ class NamesPlanFactory:
         self._surrogates = SurrogatePools(self._lists.surrogate_pools, self._lists.rules)
 
     def make_plan(self, options: Mapping[str, Any]) -> NamesPlan:
-        """Return the plan for options that ``options.check_options`` has checked.
+        """Create the plan for options that ``options.check_options`` has checked.
 
         Raises:
-            OptionError: An option does not belong to this mode, or a type does not exist.
+            OptionError: The mode does not support an option or its value.
         """
         unsupported = sorted(set(options).intersection(_UNSUPPORTED_OPTIONS))
         unsupported += ["epsilon without randomize"] if "epsilon" in options and "randomize" not in options else []
@@ -380,7 +387,7 @@ class NamesPlanFactory:
         )
 
     def _make_own_types(self, options: Mapping[str, Any]) -> "tuple[OwnTypes | None, SurrogatePools]":
-        """Return the user's own types, and the surrogate pools with them."""
+        """Return the types of the options ``patterns`` and ``known``, and surrogate pools that include them."""
         patterns, known = options.get("patterns", {}), options.get("known", ())
         if not patterns and not known:
             return None, self._surrogates
@@ -401,7 +408,7 @@ class NamesPlanFactory:
             types_by_option[one] & types_by_option[other]
             for one, other in (("keep", "tag"), ("keep", "drop"), ("tag", "drop"))
         ):
-            raise OptionError("an entity type may be in only one of keep, tag and drop")
+            raise OptionError("an entity type is in two of keep, tag and drop: leave it in one of them")
         if unlisted := ", ".join(sorted(types_by_option["keep"] & UNLISTED_TYPES)):
             raise OptionError(
                 f"keep supports only types that a list or a pattern defines, not {unlisted}: keep single words with "
@@ -409,7 +416,9 @@ class NamesPlanFactory:
             )
         consistent, key = options.get("consistent", True), options.get("key")
         if (consistent == "corpus") != (key is not None):
-            raise OptionError('consistent="corpus" and key need each other')
+            raise OptionError(
+                'consistent="corpus" works only with a key, and key only with consistent="corpus": set the missing one'
+            )
         if key is not None and len(key) < MIN_KEY_BYTES:
             raise OptionError(f"key must have at least {MIN_KEY_BYTES} bytes")
         return ReplacementStyle(
@@ -422,7 +431,11 @@ class NamesPlanFactory:
         )
 
     def _choose_facts(self, options: Mapping[str, Any]) -> str:
-        """Return the value of ``facts``: ``none`` if the rules of the language have no words for facts."""
+        """Return the value of the option ``facts``. It is ``none`` for a language without lists of facts.
+
+        Raises:
+            OptionError: The value does not exist.
+        """
         facts_level = options.get("facts", DEFAULT_FACTS)
         if facts_level not in FACTS:
             raise OptionError(f"facts must be one of {', '.join(FACTS)}")
@@ -440,5 +453,5 @@ class NamesPlanFactory:
 
 
 def _collect_keys(entries: Collection[str]) -> frozenset[str]:
-    """Return the keys of all words of the entries."""
+    """Return the lookup keys of all words in the entries of a user's list."""
     return frozenset(segmentation.fold_word(word) for entry in entries for word in segmentation.split_entry(entry)[1])

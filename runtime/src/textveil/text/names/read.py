@@ -1,7 +1,7 @@
-"""Reader of the mode ``names``: pass 1 by chunk, pass 2 by line, pass 3 by span.
+r"""Reader of texts in the mode ``names``: runs the three passes and returns kept texts and mentions.
 
-JSON inside a text is cut into parts that are read one by one. A JSON string is read like a text of its own, without its
-escapes: ``line\\nnext`` is two lines, and ``Kov\\u00e1cs`` is one name. The text of a comment is read like a string.
+JSON inside a text is divided into parts that are read one by one. A JSON string is read like a text of its own, without
+its escapes: ``line\nnext`` is two lines, and ``Kov\u00e1cs`` is one name. The text of a comment is read like a string.
 A number is replaced by a valid JSON number. All other JSON is copied unchanged.
 """
 
@@ -54,11 +54,11 @@ _BLOCK_CHARACTERS = 1 << 13
 
 
 class JsonPart(NamedTuple):
-    """A part of a text that is read by itself.
+    """A part of a text that is read independently of the other parts.
 
     Attributes:
         kind: ``TEXT``, ``NUMBER`` or ``COPIED``.
-        text: The part. A JSON string is given without its escapes.
+        text: The part. For a JSON string, its content without escapes.
         escapes: For a JSON string, the position of each escape in ``text`` and its original spelling.
     """
 
@@ -83,22 +83,22 @@ class ReadText(NamedTuple):
 
     @property
     def replaced_words(self) -> int:
-        """Number of replaced words that are on no list, a function of the spans' types and layouts."""
+        """Number of replaced words that are on no list. It follows from types and layouts of the spans."""
         mentions = [entry for entry in self.elements if not isinstance(entry, str)]
         return sum([_is_replaced_word(entry) for entry in mentions if entry.entity_type == "word"])
 
     def list_template(self) -> list[object]:
-        """Return the template: the kept text, and the public part of each mention.
+        """Return the template of the text: the kept texts, and the public part of each mention.
 
-        The output may depend on nothing else, except on which spans are equal.
+        The output depends only on the template and on which spans are equal.
         """
         return [entry if isinstance(entry, str) else entry.template_entry for entry in self.elements]
 
 
 class ReadTextStream:
-    """Elements of a text, which is read while they are consumed.
+    """Elements of a text, which is read while the caller consumes them.
 
-    The counts are complete after the last element.
+    The numbers of words are complete after the last element.
 
     Args:
         counter: The finder of spans, or a list whose sum is the number of kept words so far.
@@ -113,7 +113,7 @@ class ReadTextStream:
         self.replaced_words: int = 0
 
     def __iter__(self) -> Iterator[str | EntityMention]:
-        """Yield the elements. This is possible only once."""
+        """Yield the elements. Call this method only once."""
         for entry in self._elements:
             self.replaced_words += _is_replaced_word(entry)
             yield entry
@@ -129,7 +129,7 @@ def _is_replaced_word(entry: str | EntityMention) -> bool:
 
 
 class NamesReader:
-    """Splits texts into kept text and mentions.
+    """Splits texts into kept texts and mentions.
 
     Args:
         tokenizer: Tokenizer of chunks.
@@ -156,10 +156,10 @@ class NamesReader:
         self._older_chunks: dict[str, ChunkTokens] = {}
 
     def read_texts(self, texts: Sequence[str]) -> list[ReadText]:
-        """Read the texts of a document.
+        """Read the texts of a document, and return the elements of each.
 
         Lower-case words that may be names are kept only if one of the texts has a capital letter. Each JSON string and
-        each JSON number in a text is read by itself.
+        each JSON number in a text is read independently of the rest.
         """
         if any(map(may_have_json, texts)):
             has_capitals = any(map(self._has_capital, texts))
@@ -175,7 +175,7 @@ class NamesReader:
         return results
 
     def stream_text(self, text: str) -> "ReadTextStream":
-        """Return the elements of a document of one text as a stream, which needs far less memory."""
+        """Read a document of one text, and return a stream of its elements, which needs little memory."""
         if may_have_json(text):
             return self._stream_json_text(text, self._has_capital(text))
         windows = [self._iterate_windows(text)]
@@ -187,7 +187,7 @@ class NamesReader:
         return SpanFinder(windows, self._tokenizer.lexicon, has_breaks=_has_line_breaks(text), has_capitals=capitals)
 
     def without_corrections(self) -> "NamesReader":
-        """Return a reader that shares the state of this one and corrects no typing error."""
+        """Return a reader that shares the caches of this one, and corrects no typing errors."""
         reader = copy(self)
         reader._corrects = False
         return reader
@@ -195,7 +195,7 @@ class NamesReader:
     def _classify_elements(
         self, finder: SpanFinder, has_capitals: bool, is_secret: bool = False, is_json: bool = False
     ) -> Iterator[str | EntityMention]:
-        """Yield kept texts and mentions in turn, with public facts as kept text unless the text is a secret."""
+        """Yield kept texts and mentions in turn. Public facts are kept text unless the text is a secret."""
         elements = self._classifier.classify_elements(finder.iterate_blocks(), has_capitals)
         if self._facts is None or is_secret:
             return elements
@@ -221,7 +221,7 @@ class NamesReader:
         return False
 
     def _stream_json_text(self, text: str, has_capitals: bool) -> "ReadTextStream":
-        """Return the elements of a text with JSON. Each part that is not copied is read like a text."""
+        """Return a stream of the elements of a text with JSON. Each part that is not copied is read like a text."""
         counts = [0]
         return ReadTextStream(counts, self._iterate_json_elements(text, has_capitals, counts))
 
@@ -324,7 +324,7 @@ class NamesReader:
 
 
 def write_json_elements(part: JsonPart, elements: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
-    """Yield the elements of a part as the text spells them: with escapes, and with JSON numbers."""
+    """Yield the elements of a JSON part with its original escapes. Mentions of numbers become JSON numbers."""
     start = 0
     for element in elements:
         text = element if isinstance(element, str) else element.span.text
@@ -354,9 +354,9 @@ def _has_line_breaks(text: str) -> bool:
 
 
 def _may_have_spelled(words: Sequence[NamesToken], special_indices: Sequence[int]) -> bool:
-    """Return whether a text may have a number in words or a name spelled in letters.
+    """Return whether a text may contain a number in words, or a name as single letters.
 
-    It must have a number word, or two letters in a row.
+    This requires a number word, or two letters in a row.
     """
     for index in special_indices:
         token = words[index]
@@ -369,16 +369,15 @@ def _may_have_spelled(words: Sequence[NamesToken], special_indices: Sequence[int
 
 
 def _find_last_line(words: Sequence[NamesToken], spellings: Sequence[str], searched_to: int, rules: Rules) -> int:
-    """Return the start of the last line that no spelled number or name joins to the line before.
+    """Return the index of the first word of the last complete line; 0 if there is none.
+
+    A line is not complete if a spelled number or name may continue it on the next line.
 
     Args:
         words: Tokens of a text.
         spellings: The gap before each token, and the text of the token, in turn.
         searched_to: Lower bound of the search: the result is above it.
         rules: Rules of the language.
-
-    Returns:
-        The index of the first word of that line; 0 if there is none.
     """
     for index in range(len(words) - 1, searched_to, -1):
         if not LINE_BREAKS.isdisjoint(spellings[2 * index]) and not may_span_gap(words, spellings, index, rules):
@@ -389,7 +388,7 @@ def _find_last_line(words: Sequence[NamesToken], spellings: Sequence[str], searc
 def _contains_capital(texts: Sequence[str], windows: list[Iterator[TokenWindow]]) -> bool:
     """Return whether a word in any of the texts has a capital letter.
 
-    Windows that the search read are put back in front of ``windows``.
+    The function consumes token windows (groups of lines) of each text, and puts them back in front.
     """
     for number, text in enumerate(texts):
         if text.isascii() and "&" not in text and text == text.lower():
@@ -411,14 +410,14 @@ def may_have_json(text: str) -> bool:
 
 
 def split_json(text: str) -> Iterator[JsonPart]:
-    """Yield the parts of a text. A text without JSON is one part.
+    r"""Split a text into its JSON values and the text around them. A text without JSON is one part.
 
     JSON begins at ``{`` before a key, or at ``[`` before a string or bracket. It ends where its brackets balance, or at
     the end of the text. Comments, trailing commas and duplicate keys are supported.
 
     Example:
-        >>> [part.text for part in split_json(r'See {"a": "b\\nc", "n": 12}')]
-        ['See ', '{"', 'a', '": "', 'b\\nc', '", "', 'n', '": ', '12', '}', '']
+        >>> [part.text for part in split_json(r'See {"a": "b\nc", "n": 12}')]
+        ['See ', '{"', 'a', '": "', 'b\nc', '", "', 'n', '": ', '12', '}', '']
     """
     position = at = 0
     while (start := _START.search(text, at)) is not None:
@@ -432,7 +431,7 @@ def split_json(text: str) -> Iterator[JsonPart]:
 
 
 def _find_end(text: str, start: int) -> tuple[bool, int]:
-    """Return whether JSON begins at ``start``, and the position at which its reading ends."""
+    """Return whether a JSON value begins at ``start``, and the position after the tokens that were read."""
     depth, at = 0, start
     while match := _TOKEN.match(text, at):
         at = match.end()
@@ -444,7 +443,7 @@ def _find_end(text: str, start: int) -> tuple[bool, int]:
 
 
 def _read_block(text: str, start: int, end: int) -> Iterator[JsonPart]:
-    """Yield the parts of a block of JSON."""
+    """Yield the parts of a JSON value, which is ``text[start:end]``."""
     copied = start
     for match in _TOKEN.finditer(text, start, end):
         if match["comment"] is not None:
@@ -461,7 +460,7 @@ def _read_block(text: str, start: int, end: int) -> Iterator[JsonPart]:
 
 
 def _read_string(written: str) -> JsonPart:
-    """Return the part for a JSON string, which is given without its quotes."""
+    """Return the part of a JSON string. ``written`` is the string without its quotes."""
     if "\\" not in written:
         return JsonPart(TEXT, written)
     pieces: list[str] = []
@@ -478,7 +477,7 @@ def _read_string(written: str) -> JsonPart:
 
 
 def _decode_escape(code: str) -> str:
-    """Return the character of the hexadecimal digits of an escape, or of a surrogate pair."""
+    """Decode the hexadecimal digits of an escape, or of the two escapes of a surrogate pair."""
     if len(code) == 4:
         return chr(int(code, 16))
     return chr(0x10000 + ((int(code[:4], 16) & 0x3FF) << 10) + (int(code[-4:], 16) & 0x3FF))

@@ -1,7 +1,7 @@
 """Pairs of surrogates and originals, with which replies to a rewritten text are restored.
 
-A very short surrogate could also be a word of the reply itself. Such a surrogate is restored only next to its neighbors
-(``7 chairs``), or where the reply repeats the text around it.
+A very short surrogate could also be a word of the reply itself. Such a surrogate is restored only next to the same word
+as in the text (``7 chairs``), or where the reply repeats the text around it.
 """
 
 import re
@@ -46,7 +46,7 @@ _MAX_QUOTED_PAIRS, _MAX_SPELLINGS = 1 << 9, 1 << 10
 
 
 class RewrittenElement(NamedTuple):
-    """A part of a rewritten text.
+    """A part of a rewritten text: kept text, or a replaced part.
 
     Attributes:
         output: Text of the output.
@@ -63,9 +63,13 @@ class RewrittenElement(NamedTuple):
 
 
 def iterate_organization_pairs(output: Sequence[str], original: Sequence[str]) -> Iterator[SurrogatePair]:
-    """Yield pairs of the first and the last words of an organization.
+    """Yield pairs for the first and the last word of an organization, since a reply may use one word.
 
-    An unlisted person may have this type, and replies may use one of the names.
+    An unlisted person may have this entity type.
+
+    Args:
+        output: Words of the surrogate.
+        original: Words of the original.
     """
     if len(output) > 1 and len(original) > 1:
         yield SurrogatePair(output[0], original[0])
@@ -74,7 +78,7 @@ def iterate_organization_pairs(output: Sequence[str], original: Sequence[str]) -
 
 
 def iterate_short_forms(element: RewrittenElement) -> Iterator[SurrogatePair]:
-    """Yield the pairs of the short forms of an organization; none for any other element."""
+    """Yield pairs for the short forms of an element's organization; none for any other element."""
     if len(element.parts) == 1 and element.mention is not None:
         part = element.mention.parts[0]
         if part.entity_type == "organization":
@@ -82,9 +86,14 @@ def iterate_short_forms(element: RewrittenElement) -> Iterator[SurrogatePair]:
 
 
 def find_kept_short_forms(text: str, short_forms: Mapping[str, Collection[str]]) -> Iterator[SurrogatePair]:
-    """Yield a pair of each short form of an organization that the text also has as a word of its own.
+    """Yield a pair for each short form of an organization that is also a separate word of the output.
 
-    Its original is the word itself, so the word has two originals: a reply may mean either.
+    In this pair the word is its own original. So the word has two originals, and restoring leaves it unchanged: a reply
+    may mean either.
+
+    Args:
+        text: The output.
+        short_forms: Surrogates of organizations, by their short form.
     """
     kept = set[str]()
     for word in _LETTERS.finditer(text) if short_forms else ():
@@ -101,7 +110,7 @@ def find_kept_short_forms(text: str, short_forms: Mapping[str, Collection[str]])
 
 
 def write_with_pairs(elements: Iterable[RewrittenElement]) -> tuple[str, list[SurrogatePair]]:
-    """Join the elements of a text, and return the pairs that restore replies to it.
+    """Join the elements of a text, and return the text and the pairs that restore replies to it.
 
     The number of pairs for repeated mentions is limited. Few elements are in memory at a time, because all together
     need many times the memory of the text.
@@ -112,7 +121,7 @@ def write_with_pairs(elements: Iterable[RewrittenElement]) -> tuple[str, list[Su
     short_forms: dict[str, set[str]] = {}
     left, window, start, is_start, is_end = iter(elements), list[RewrittenElement](), 0, True, False
     while not is_end:
-        if written:  # a first window is short work
+        if written:  # no check before the first window, which takes little time
             check_work()
         more = [*islice(left, _WINDOW)]
         written.append("".join(piece.output for piece in more))
@@ -147,7 +156,7 @@ def find_pairs(
     is_end: bool = True,
     spellings: dict[str, str] | None = None,
 ) -> Iterator[SurrogatePair]:
-    """Yield the pairs of the mentions in a range of elements.
+    """Yield the pairs of surrogate and original for the mentions in a range of elements.
 
     Args:
         elements: Elements of the text.
@@ -209,10 +218,13 @@ def find_pairs(
 
 
 def _has_other_spelling(element: RewrittenElement, spellings: dict[str, str]) -> bool:
-    """Return whether the surrogate also replaces another spelling of its original.
+    """Return whether a surrogate also replaces another spelling of its original.
 
-    A reply that quotes the surrogate could then be restored in the wrong spelling. ``spellings`` collects the first
-    original of each surrogate.
+    Then restoring a reply could use the wrong spelling.
+
+    Args:
+        element: The element with the surrogate.
+        spellings: First original of each surrogate so far. The function adds that of the element.
     """
     output, original = element.output, element.original
     folded_output = output.lower()
@@ -224,7 +236,7 @@ def _has_other_spelling(element: RewrittenElement, spellings: dict[str, str]) ->
 
 
 def _is_inside_word(elements: Sequence[RewrittenElement], index: int) -> bool:
-    """Return whether a surrogate is written as a part of a longer word or number."""
+    """Return whether a surrogate is a part of a longer word or number in the output."""
     before = "".join([piece.output for piece in elements[max(0, index - 2) : index]])[-3:]
     after = "".join([piece.output for piece in elements[index + 1 : index + 3]])[:2]
     is_mark = after[:1] in _END_MARKS and after[1:] in _BLANK
@@ -237,7 +249,7 @@ def _is_inside_word(elements: Sequence[RewrittenElement], index: int) -> bool:
 def _make_quoted_pair(
     elements: Sequence[RewrittenElement], index: int, *, is_start: bool, is_end: bool, weak: bool = False
 ) -> SurrogatePair:
-    """Return the pair of a whole mention that also stores the text before and after it."""
+    """Return the pair of a whole mention, with the texts before and after it."""
     first, last = max(0, index - _ELEMENTS_BEFORE), index + 1 + _ELEMENTS_AFTER
     before = join_before([element.output for element in elements[first:index]])
     after = join_after([piece.output for piece in elements[index + 1 : last]])
@@ -252,7 +264,7 @@ def _make_quoted_pair(
 
 
 def _find_tag_pairs(output: str, mention: EntityMention) -> Iterator[SurrogatePair]:
-    """Yield the pairs of a tag.
+    """Yield the pairs for a tag.
 
     A JSON number becomes a tag in quotation marks; a reply may repeat it with or without them.
     """
@@ -264,14 +276,14 @@ def _find_tag_pairs(output: str, mention: EntityMention) -> Iterator[SurrogatePa
 
 
 def _iterate_year_pairs(output: str, original: str) -> Iterator[SurrogatePair]:
-    """Yield pairs for a range of years: written with the other dash, and each year alone."""
+    """Yield pairs for a range of years: for the range with the other kind of dash, and for each year."""
     years, originals = re.findall("[0-9]+", output), re.findall("[0-9]+", original)
     yield from (SurrogatePair(mark.join(years), mark.join(originals)) for mark in "-\u2013" if mark != output[4])
     yield from map(SurrogatePair, years, originals)
 
 
 def _iterate_season_pairs(output: str, original: str) -> Iterator[SurrogatePair]:
-    """Yield pairs for a season: written with the other marks, and the year in which it begins."""
+    """Yield pairs for a season such as ``2023/24``: with the other marks, and for the year in which it begins."""
     yield from (SurrogatePair(f"{output[:4]}{mark}{output[5:]}", original) for mark in "/-\u2013" if mark != output[4])
     yield SurrogatePair(output[:4], original[:4])
 
@@ -288,7 +300,7 @@ def _iterate_context_pairs(
 
 
 def _iterate_date_pairs(elements: Sequence[RewrittenElement], index: int) -> Iterator[SurrogatePair]:
-    """Yield the pair of the date that begins at an index, if several mentions form one."""
+    """Yield the pair for the whole date that begins at an index, if several mentions form a date."""
     for length in (5, 3):
         date_elements = elements[index : index + length]
         entity_types = tuple(piece.mention.entity_type for piece in date_elements[::2] if piece.mention is not None)

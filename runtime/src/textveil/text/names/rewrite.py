@@ -1,4 +1,4 @@
-"""Draws of the surrogates of a document, and its text with them.
+"""Random choice of the surrogates of a document, and writing of its texts with them.
 
 A *draw* is the random choice of a surrogate. It does not read the string that the surrogate replaces. It depends only
 on the types, the layout and the case of the span, and on which spans are equal (docs/proofs/names.md).
@@ -25,7 +25,7 @@ from textveil.text.restore import escape_tags
 #: repeated surrogates are rare.
 _MAX_DEALT_POOL = 1 << 20
 
-#: Documents with more elements find their pairs at once.
+#: For documents with more elements, the pairs are computed when the text is written.
 _MAX_DEFERRED_ELEMENTS = 1 << 11
 
 #: The output for a mention without a draw, or the number of the draw of each part; ``None`` for a randomized word.
@@ -34,21 +34,25 @@ _TagGroup = tuple[str | tuple[str, ...], ...]
 
 
 class SurrogateDeck:
-    """The surrogates of one pool that a document has not used: a partial Fisher-Yates shuffle.
+    """The surrogates of one pool that a document has not used yet: a partial Fisher-Yates shuffle.
 
-    Drawing without replacement is *dealing*: each draw takes one surrogate out of the deck.
+    Each call of ``deal`` removes one surrogate, so no surrogate is chosen twice.
     """
 
     __slots__ = ("_left", "_moved", "free")
 
     def __init__(self, size: int) -> None:
-        #: Number of surrogates that are neither dealt nor reserved for a planned draw; ``_left``: that are not dealt.
+        #: Number of surrogates that are neither dealt nor reserved for a planned draw. ``_left`` counts reserved ones.
         self.free: int = size
         self._left = size
         self._moved: dict[int, int] = {}
 
     def deal(self, index: int) -> int:
-        """Remove and return the surrogate at an index of the remaining ones."""
+        """Remove one of the remaining surrogates and return its index in the pool.
+
+        Args:
+            index: A random number below the number of remaining surrogates.
+        """
         self._left = left = self._left - 1
         dealt = self._moved.get(index, index)
         self._moved[index] = self._moved.get(left, left)
@@ -56,13 +60,13 @@ class SurrogateDeck:
 
 
 class DocumentDraws:
-    """The draws (random choices of surrogates) of one document, and which mentions share a draw.
+    """The draws (random choices of surrogates) that one document needs. Equal mentions can share a draw.
 
     Args:
-        texts: The texts of the document, as read.
+        texts: The texts of the document, as a ``NamesReader`` returns them.
         style: Options for the replacement of spans.
         surrogates: The surrogate pools.
-        key: Secret key that links equal strings of all documents.
+        key: Secret key, from which equal strings of all documents get equal surrogates; or ``None``.
     """
 
     def __init__(
@@ -87,9 +91,11 @@ class DocumentDraws:
         ]
 
     def _plan_mention(self, mention: EntityMention) -> _PlannedOutput:
-        """Plan the output of a mention: return the output itself, or the number of the draw of each of its parts.
+        """Plan the output of a mention.
 
-        A tag or an empty string needs no draw. The result is ``None`` for a word that the word list randomizes.
+        Returns:
+            A tag or an empty string, which need no draw; or the number of the draw of each part of the mention; or
+            ``None`` for a word that the option ``randomize`` randomizes.
         """
         if mention.parts[0].is_randomized:
             self.randomized_words.append(mention.parts[0].folded)
@@ -122,10 +128,11 @@ class DocumentDraws:
         return tag
 
     def _draw_part(self, part: MentionPart) -> int | None:
-        """Return the number of the draw of a part; ``None`` if its pool or the cap is used up.
+        """Return the number of the draw for a part of a mention.
 
-        Under a key there is no draw: the surrogate is a function of the string, and the result is negative, ``-1 -
-        index``.
+        The result is ``None`` if all surrogates of its pool are in use, or if the document has reached
+        ``consistent_cap``. With a key there is no draw: the surrogate is a function of the string, and the result is
+        the negative number ``-1 - index``.
         """
         cached = self._surrogates.cached_sizes.get(part[:2])
         size, is_consistent = cached or self._surrogates.get_size_and_consistency(part.entity_type, part.layout)
@@ -147,9 +154,13 @@ class DocumentDraws:
         return number
 
     def _plan_deal(self, pool: tuple[str, str], size: int) -> int | None:
-        """Plan a draw without replacement, and return its number; ``None`` if the pool is used up.
+        """Plan a draw of a surrogate that no other draw of the document chooses, and return its number.
 
-        No other draw of the document gives the same surrogate.
+        The result is ``None`` if all surrogates of the pool are in use.
+
+        Args:
+            pool: Entity type and layout, which select the pool.
+            size: Number of surrogates of the pool.
         """
         deck = self._decks.get(pool)
         if deck is None:
@@ -168,15 +179,16 @@ class DocumentDraws:
     def write_texts(
         self, samples: Sequence[int], words: Iterator[str]
     ) -> tuple[list[str], Callable[[], Iterable[SurrogatePair]], list[SpanOutline | None]]:
-        """Return the texts, a function that finds the pairs to restore replies, and the outline of each text.
-
-        Most results are never restored, so their pairs are not found before they are needed. Those of a long document
-        are found at once, because its elements need many times the memory of its text. An outline is ``None`` where
-        escaping moves the spans.
+        """Write the texts with their surrogates.
 
         Args:
             samples: For each draw, a random number below its entry in ``bounds``.
-            words: The randomized output of each of ``randomized_words``, possibly followed by those of other documents.
+            words: The randomized output of each of ``randomized_words``. Outputs for other documents may follow.
+
+        Returns:
+            Three values. The texts. A function that returns the pairs of surrogate and original: most results are never
+            restored, so their pairs are computed only when they are needed. And the outline of each text; it is
+            ``None`` for a text in which escaping moves the replaced parts.
         """
         indices = [
             index if deck is None else deck.deal(index)
@@ -197,12 +209,12 @@ class DocumentDraws:
 
 
 class _SurrogateSpellings:
-    """Spells the surrogates of a document.
+    """Writes the surrogates of a document in the case and form of their originals.
 
     Args:
         surrogates: The surrogate pools.
         indices: For each draw of the document, the index of its surrogate.
-        keeps_originals: Whether outlines have the originals.
+        keeps_originals: Whether outlines contain the originals.
     """
 
     __slots__ = ("_indices", "_keeps_originals", "_surrogates")
@@ -213,10 +225,17 @@ class _SurrogateSpellings:
     def write_text(
         self, elements: Sequence[str | EntityMention], draws: Sequence[_PlannedOutput], words: Iterator[str]
     ) -> tuple[str, SpanOutline | None]:
-        """Return a text with its surrogates, and its outline; ``None`` if escaping moves the replaced spans.
+        """Return a text with its surrogates, and the outline of its replaced parts.
+
+        The outline is ``None`` if escaping moves the replaced parts.
+
+        Args:
+            elements: Kept texts and mentions of the text, in order.
+            draws: Planned output of each mention (see ``DocumentDraws._plan_mention``).
+            words: Outputs of randomized words.
 
         Privacy:
-            The outline has an entry for each mention, also where the output equals the original.
+            The outline has an entry for each mention, even if its output equals the original.
         """
         for draw in draws:
             if isinstance(draw, str):
@@ -256,7 +275,13 @@ class _SurrogateSpellings:
         draws: Iterable[Sequence[_PlannedOutput]],
         words: Iterable[str],
     ) -> Iterable[SurrogatePair]:
-        """Return the pairs that restore replies to some texts."""
+        """Return the pairs of surrogate and original that restore replies to some texts.
+
+        Args:
+            texts: The elements of each text.
+            draws: Planned outputs of the mentions of each text.
+            words: Outputs of randomized words, for all texts.
+        """
         pairs: dict[SurrogatePair, None] = {}
         words = iter(words)
         for elements, text_draws in zip(texts, draws, strict=True):
@@ -267,7 +292,10 @@ class _SurrogateSpellings:
     def iterate_elements(
         self, elements: Sequence[str | EntityMention], draws: Sequence[_PlannedOutput], words: Iterator[str]
     ) -> Iterator[RewrittenElement]:
-        """Yield the elements of a text with surrogates. Randomized words cannot be restored later."""
+        """Yield the elements of a text with their outputs.
+
+        A randomized word gets no mention, because it is never restored.
+        """
         rest = iter(draws)
         for element in elements:
             if isinstance(element, str):
@@ -287,7 +315,13 @@ class _SurrogateSpellings:
 
 
 def spell_mention(surrogates: SurrogatePools, mention: EntityMention, indices: Sequence[int]) -> RewrittenElement:
-    """Return the element of a mention, given the index of the surrogate of each part."""
+    """Return a mention with its surrogate, as an element of the output.
+
+    Args:
+        surrogates: The surrogate pools.
+        mention: The mention.
+        indices: Index of the surrogate of each part of the mention.
+    """
     spelled = surrogates.spell_surrogates(mention.parts, indices, mention.case)
     if mention.span.entity_type == KNOWN_PERSON:
         return join_known_surrogates(mention, spelled)
@@ -295,7 +329,7 @@ def spell_mention(surrogates: SurrogatePools, mention: EntityMention, indices: S
 
 
 def join_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -> RewrittenElement:
-    """Return the element of a mention, given the surrogates of its parts.
+    """Return a mention with its surrogate, which consists of the surrogates of its parts.
 
     A dot follows each initial except the last part.
     """
@@ -308,7 +342,7 @@ def join_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -> Rewr
 
 
 def _make_tag_key(mention: EntityMention) -> tuple[tuple[str, ...], ...]:
-    """Return the key that mentions with the same tag share.
+    """Return a key that is equal for mentions with the same tag.
 
     A JSON number never shares a tag with the same digits in text.
     """
@@ -316,7 +350,7 @@ def _make_tag_key(mention: EntityMention) -> tuple[tuple[str, ...], ...]:
 
 
 def quote_json_tags(elements: Iterable[RewrittenElement]) -> Iterator[RewrittenElement]:
-    """Yield the elements with valid JSON in place of numbers that become a tag or are dropped.
+    """Yield the elements of a text, in which tagged or dropped JSON numbers become other valid JSON.
 
     A tag becomes a JSON string, and a dropped number becomes ``null``. A kept sign before the number moves into the
     string.
@@ -341,7 +375,10 @@ def quote_json_tags(elements: Iterable[RewrittenElement]) -> Iterator[RewrittenE
 
 
 def _join_with_tags(elements: Iterable[RewrittenElement]) -> str:
-    """Join a text with tags; escape kept text that looks like a tag, so that it is not restored."""
+    """Join the outputs of a text with tags, and escape kept text that looks like a tag.
+
+    Otherwise restoring would replace the kept text.
+    """
     parts, last = list[str](), 0
     for element in elements:
         parts.append(element.output)
@@ -352,9 +389,10 @@ def _join_with_tags(elements: Iterable[RewrittenElement]) -> str:
 
 
 def _compute_keyed_number(key: bytes, part: MentionPart) -> int:
-    """Return a keyed hash of a part, which modulo the size of its pool is the surrogate's index.
+    """Return a keyed hash of a part of a mention, which selects its surrogate.
 
-    It is the first 128 bits of HMAC-SHA256 of type, layout and folded string. The reduction has a bias below 2^-60.
+    Modulo the size of the pool, the hash is the index of the surrogate. It is the first 128 bits of HMAC-SHA256 of
+    type, layout and folded string. The reduction has a bias below 2^-60.
     """
     message = "\0".join((part.entity_type, part.layout, part.folded)).encode("utf-8", "surrogatepass")
     return int.from_bytes(hmac.digest(key, message, "sha256")[:16], "big")

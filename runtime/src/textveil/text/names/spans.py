@@ -1,4 +1,4 @@
-"""Finder of spans: decides which words are kept, and which tokens form one span (pass 2).
+"""Finder of spans: decides which words are kept, and which tokens form one span (pass 2 of ``names``).
 
 It reads classes, case patterns and gaps, and the keys of kept words only. It never reads a string that is replaced. So
 any other string of the same class, even in all spans at once, leads to the same decisions (docs/proofs/names.md).
@@ -75,7 +75,7 @@ class SpanFinder:
         windows: Tokens of the text.
         lexicon: The lexicon.
         has_breaks: Whether the text has a line break.
-        has_capitals: Whether any text of the document has a capital letter. If none has, words that may be names are
+        has_capitals: Whether any text of the document has a capital letter. If not, words that may be names are
             replaced.
 
     Attributes:
@@ -96,7 +96,7 @@ class SpanFinder:
         self.kept_count: int = 0
 
     def iterate_blocks(self) -> Iterator[list[TextElement]]:
-        """Yield kept texts and spans in turn, in blocks: all need many times the memory of the text."""
+        """Yield kept texts and spans in turn, in short lists: all at once would need much memory."""
         remaining = self._iterate_elements()
         while block := [*islice(remaining, _BLOCK_ELEMENTS)]:
             yield block
@@ -111,10 +111,7 @@ class SpanFinder:
         yield "".join(self._kept)
 
     def _load_window(self, window: TokenWindow) -> None:
-        """Load the next lines.
-
-        The last word of the previous lines stays, as it was classified, with the gap after it.
-        """
+        """Load the next lines. The last word of the previous lines stays, with its class and the gap after it."""
         words, spellings, self._special_indices = window
         last, hidden = self._words[-1:], self._hidden[-1:]
         if last:
@@ -193,7 +190,7 @@ class SpanFinder:
             yield from elements
 
     def _take_kept(self, index: int) -> str:
-        """Return the kept text between the last span and the span at ``index``."""
+        """Return and consume the kept text between the last span and the span at ``index``."""
         text = "".join(self._spellings[2 * self._after_last_span : 2 * index + 1])
         if self._kept:
             text = "".join((*self._kept, text))
@@ -201,7 +198,7 @@ class SpanFinder:
         return text
 
     def _is_kept(self, index: int, end: int) -> bool:
-        """Return whether a word is kept in its context."""
+        """Return whether the word at ``index`` is kept in its context."""
         token = self._words[index]
         if token.token_class == KEPT:
             return self._find_address_end(index, end) == index
@@ -214,12 +211,12 @@ class SpanFinder:
         )
 
     def _has_readable_key(self, index: int, end: int) -> bool:
-        """Return whether a word is listed and kept. Only then may a decision depend on its key."""
+        """Return whether a word is listed and kept. Only then may a decision depend on the word itself."""
         token = self._words[index]
         return token.token_class == KEPT and not self._hidden[index] and self._find_address_end(index, end) == index
 
     def _is_common_in_context(self, index: int) -> bool:
-        """Return whether a word that has an entity type is only a common word in its context.
+        """Return whether a word with an entity type is only a common word in its context.
 
         This is a title or an office without a name after it, or a clitic after an apostrophe and a stray blank (``it'
         s``).
@@ -233,10 +230,10 @@ class SpanFinder:
         return after == len(self._words) or self._gaps[after] != " " or self._words[after].token_class < CAPITALIZED
 
     def _find_address_end(self, index: int, end: int) -> int:
-        """Return the index after the part of an address that begins at a kept word.
+        """Return the end of the part of an address that begins at a kept word; ``index`` if no such part begins.
 
-        The result is the index of the word itself if no such part begins there. In ``suite 7`` the word is replaced. In
-        a text without a capital letter, ``new york`` and ``port said`` are replaced too.
+        In ``suite 7`` the word is replaced. In a text without a capital letter, ``new york`` and ``port said`` are
+        replaced too.
         """
         words, after = self._words, index + 1
         if not words[index].flags or after == end:
@@ -255,7 +252,7 @@ class SpanFinder:
         return index
 
     def _follows_break(self, index: int) -> bool:
-        """Return whether a mark, a line break or nothing precedes a word."""
+        """Return whether the word at ``index`` is the first one, or follows a mark or a line break."""
         if index == 0 or (_OPENING_MARKS.isdisjoint(self._gaps[index]) and " - " not in self._gaps[index]):
             return index == 0
         if self._words[index].flags & NAME_AFTER_TITLE and self._words[index - 1].entity_type == "title":
@@ -280,7 +277,7 @@ class SpanFinder:
         )
 
     def _is_lower(self, token: NamesToken) -> bool:
-        """Return whether a token is a lower-case word that does not occur in headlines."""
+        """Return whether a token is a lower-case word of a kind that does not occur in headlines."""
         if token.case != LOWER:
             return False
         if token.token_class == KEPT:
@@ -290,7 +287,7 @@ class SpanFinder:
         )
 
     def _find_capitalized(self, special: Sequence[int], end: int) -> list[int]:
-        """Return the capitalized words of a line, and the particles (``van``) before them.
+        """Return the indices of the capitalized words of a line, and of the particles (``van``) before them.
 
         The method changes the class of these particles to ``CAPITALIZED``, and all other particles to unlisted words.
         So a run has the same spans with or without a particle before it.
@@ -313,7 +310,7 @@ class SpanFinder:
         return capitalized[::-1]
 
     def _attach_full_stop(self, index: int) -> None:
-        """Move the full stop after a legal form (``Inc.``) into its token if it ends no sentence."""
+        """Move the full stop after a legal form (``Inc.``) into its token, unless the stop ends a sentence."""
         gap, after = self._gaps[index + 1], self._words[index + 1 : index + 2]
         goes_on = gap == ". " and after and after[0].case == LOWER and after[0].token_class not in (DIGITS, CAPITALIZED)
         if goes_on or gap.startswith((".,", ".)")):
@@ -322,10 +319,7 @@ class SpanFinder:
             self._gaps[index + 1] = self._spellings[2 * index + 2] = gap[1:]
 
     def _hide_capitalized(self, capitalized: Sequence[int], has_lower: bool, end: int) -> None:
-        """Mark the capitalized words of a line that are replaced.
-
-        Lower-case words that a hyphen attaches to them are marked too.
-        """
+        """Mark the capitalized words of a line that are replaced, and lower-case words on hyphens after them."""
         words = self._words
         title_case_words = 1 if has_lower else sum(is_title_case(words[place]) for place in capitalized)
         if title_case_words == 0 or title_case_words >= _MIN_HEADLINE_WORDS:
@@ -344,7 +338,7 @@ class SpanFinder:
         self._hide_group(group, end)
 
     def _follows_particle_or_initials(self, index: int) -> bool:
-        """Return whether a particle or initials precede a word, so that it is a name in any line."""
+        """Return whether a word follows a particle (``van``) or initials, so that it is a name in any line."""
         if index == 0:
             return False
         before, gap = self._words[index - 1], self._gaps[index]
@@ -358,7 +352,7 @@ class SpanFinder:
             self._hidden[at] = True
 
     def _hide_group(self, indices: Sequence[int], end: int) -> None:
-        """Mark the words that are replaced among adjacent capitalized words, outside of headlines.
+        """Mark the words that are replaced in a group of adjacent capitalized words, outside of headlines.
 
         All marked words of such a group form one span, so the output does not reveal which of them are common words.
         """
@@ -375,15 +369,15 @@ class SpanFinder:
                 self._hide_member(index, end)
 
     def _follows_title(self, index: int) -> bool:
-        """Return whether a title precedes a word, so that a common noun is a name too: ``Frau Freund``."""
+        """Return whether a word follows a title, so that even a common noun is a name: ``Frau Freund``."""
         return index > 0 and self._words[index - 1].entity_type == "title" and self._gaps[index] in (" ", ". ")
 
     def _is_joined_to_run(self, first: int, index: int, after: int, end: int) -> bool:
-        """Return whether the word at ``after`` continues the run whose last member is at ``index``."""
+        """Return whether the word at ``after`` continues the run (name) whose last word is at ``index``."""
         return self._find_member_end(index, end) == after and self._joins_run(first, after)
 
     def _joins_run(self, first: int, after: int) -> bool:
-        """Return whether the gap before a word joins it to the run that begins at ``first``.
+        """Return whether the gap before the word at ``after`` joins it to the run (name) that begins at ``first``.
 
         Blanks and hyphens join words. Other marks join only initials, some short forms (``St. Louis``), and legal
         forms.
@@ -397,7 +391,7 @@ class SpanFinder:
         return bool(follows_short_form or (gap in _LEGAL_FORM_JOINS and self._words[after].flags & LEGAL_FORM))
 
     def _find_member_end(self, index: int, end: int) -> int:
-        """Return the index after a member of a run and the lower-case words on hyphens after it."""
+        """Return the index after a word of a run (name) and after lower-case words that hyphens join to it."""
         words, gaps = self._words, self._gaps
         index += 1
         while (
@@ -415,7 +409,7 @@ class SpanFinder:
         return index
 
     def _append_run(self, start: int, end: int, elements: list[TextElement], has_lower: bool) -> int:
-        """Append the span of the run that begins at ``start``, and return the index after its end."""
+        """Append the span of the run (name) that begins at ``start``, and return the index after its end."""
         index, first = start + 1 if self._gaps[start + 1] != "-" else self._find_member_end(start, end), start
         while index < end:
             after = self._find_next_member(first, index, end)
@@ -438,7 +432,7 @@ class SpanFinder:
         return index
 
     def _find_next_member(self, start: int, index: int, end: int) -> int | None:
-        """Return the next member of a run whose last member ends before ``index``; ``None`` if none."""
+        """Return the index of the next word of a run (name) that ends before ``index``; ``None`` if none."""
         words, gaps, hidden = self._words, self._gaps, self._hidden
         if gaps[index] != " ":
             return index if hidden[index] and self._joins_run(start, index) else None

@@ -1,6 +1,4 @@
-"""Merges numbers in words, and names spelled letter by letter, before spans are found.
-
-Each of them becomes one token.
+"""Merging of spelled numbers and names into single tokens, before spans are found.
 
 ``five five oh one`` and ``k-o-v-a-c-s`` carry the same information as ``5501`` and ``Kovacs``. The words and letters
 that are merged are *elements*, and each has one of a few element classes, such as "scale" (*hundred*). The module reads
@@ -53,7 +51,7 @@ _NAME_JOINS, _INITIAL_JOINS = frozenset(_GAPS["joins"]), frozenset(_GAPS["joins_
 
 @dataclass(frozen=True, kw_only=True)
 class _SpelledSpan:
-    """Tokens to merge.
+    """A sequence of tokens to merge: a number in words, or a name in single letters.
 
     Attributes:
         entity_type: ``SPELLED_NUMBER`` or ``SPELLED_LETTERS``.
@@ -73,12 +71,12 @@ class _SpelledSpan:
 def merge_spelled(words: list[NamesToken], spellings: list[str], special_indices: "array[int]", rules: Rules) -> None:
     """Merge each spelled number or name of a text into one token, in place.
 
-    A merged token takes the place of its first element, and later tokens move up. No list is copied, since the lists
-    need many times the memory of the text.
+    A merged token replaces its first element, and later tokens move up. No list is copied, since the lists need many
+    times the memory of the text.
 
     Args:
         words: Tokens of the text that are not gaps.
-        spellings: The gap before each token and its text, in turn, and the gap at the end.
+        spellings: The gap before each token and the token's text, in turn, and the gap at the end.
         special_indices: Indices of the tokens that are not kept in every context.
         rules: Rules of the language.
     """
@@ -113,7 +111,14 @@ def merge_spelled(words: list[NamesToken], spellings: list[str], special_indices
 
 
 def may_span_gap(words: Sequence[NamesToken], spellings: Sequence[str], index: int, rules: Rules) -> bool:
-    """Return whether a spelled number or name may continue over the gap before a token."""
+    """Return whether a spelled number or name may continue over the gap before a token.
+
+    Args:
+        words: Tokens of the text that are not gaps.
+        spellings: The gap before each token and the token's text, in turn.
+        index: Index of the token.
+        rules: Rules of the language.
+    """
 
     def may_be_of_one(token: NamesToken) -> bool:
         is_number = token.flags & NUMBER_WORD > 0 or token.token_class == DIGITS or token.key in rules.number_connectors
@@ -124,7 +129,7 @@ def may_span_gap(words: Sequence[NamesToken], spellings: Sequence[str], index: i
 
 
 class _SpelledSpanFinder:
-    """Finds spelled numbers and names among the tokens of a text."""
+    """Finds spelled numbers and spelled names among the tokens of a text."""
 
     def __init__(self, words: Sequence[NamesToken], spellings: Sequence[str], rules: Rules) -> None:
         self._words, self._spellings, self._rules = words, spellings, rules
@@ -133,7 +138,7 @@ class _SpelledSpanFinder:
         self, special_indices: Sequence[int], *, has_numbers: bool, has_letters: bool
     ) -> Iterator[_SpelledSpan]:
         """Yield the spans to merge, from left to right. Numbers have precedence over letters."""
-        position = numbers_tried_to = letters_tried_to = 0  # no part of a span that is too short is tried again
+        position = numbers_tried_to = letters_tried_to = 0  # elements of a span that was too short are not tried again
         for index in special_indices:
             if index < position:
                 continue
@@ -147,7 +152,7 @@ class _SpelledSpanFinder:
                 position = span.stop
 
     def merge_span(self, span: _SpelledSpan) -> Iterator[tuple[int, int, NamesToken]]:
-        """Yield the merged tokens of a span as triples: first index, index after the last, token."""
+        """Yield the merged tokens of a span: first index, index after the last, and the token."""
         for first in range(0, len(span.indices), MAX_SPELLED):
             after = first + MAX_SPELLED
             indices = span.indices[first:after]
@@ -166,7 +171,7 @@ class _SpelledSpanFinder:
     # --- numbers
 
     def _classify_element(self, index: int) -> str:
-        """Return the element class of a token; an empty string if it cannot be a part of a number."""
+        """Return the element class of a token, such as ``SCALE``; empty if no spelled number can contain it."""
         token = self._words[index]
         if token.flags & NUMBER_WORD:
             return (
@@ -179,7 +184,7 @@ class _SpelledSpanFinder:
         return ONES if token.key in self._rules.number_letters and is_letter(token) else ""
 
     def _is_digits(self, index: int) -> bool:
-        """Return whether a token is digits with no unit attached to them."""
+        """Return whether a token consists of digits without a unit directly after them."""
         after = index + 1
         return self._words[index].token_class == DIGITS and (
             after == len(self._words) or self._spellings[2 * after] != ""
@@ -189,13 +194,17 @@ class _SpelledSpanFinder:
         return self._is_digits(index) and self._spellings[2 * index][-1:] == "("
 
     def _find_number(self, start: int) -> tuple[_SpelledSpan | None, int]:
-        """Return the number that begins at ``start``, or ``None``; and the index after its elements."""
+        """Find a spelled number that begins at ``start``.
+
+        Returns:
+            The span of the number, or ``None``; and the index at which the search ended.
+        """
         words, index = self._words, start + 1
         indices, classes = array("I", (start,)), [self._classify_element(start)]
         is_open = self._opens_bracket(start)
         while index < len(words):
-            # Whether a gap joins must not depend on digits or words around it: surrogates of either kind follow. So a
-            # bracket that closes ends a number, but where it may be inside of one group of digits: ``(555) 123``.
+            # Whether a gap joins must not depend on the digits or words around it, because their surrogates may differ.
+            # So a closing bracket ends a number, unless it may be inside of one group of digits: ``(555) 123``.
             closes = is_open and self._is_digits(index) and self._spellings[2 * index] in CLOSES_BRACKET
             if not closes and not self.is_joined(index, NUMBER_JOINS):
                 break
@@ -228,7 +237,7 @@ class _SpelledSpanFinder:
         return _SpelledSpan(entity_type=SPELLED_NUMBER, start=start, stop=last, indices=counted, classes=classes), stop
 
     def _is_connector(self, index: int) -> bool:
-        """Return whether a word is a connector between two elements."""
+        """Return whether a word such as *and* connects two parts of a spelled number."""
         token, after = self._words[index], index + 1
         if token.token_class != KEPT or token.case != LOWER or after == len(self._words):
             return False
@@ -239,9 +248,9 @@ class _SpelledSpanFinder:
     # --- letters
 
     def _find_first_letter(self, index: int, lower_bound: int) -> int:
-        """Return the index of the first letter in the row of letters that a letter belongs to.
+        """Return the index of the first of the consecutive single letters to which a letter belongs.
 
-        Earlier letters of the row may be missing from the caller's list, since *a* is kept in every context.
+        Earlier letters may be missing from the caller's list, since *a* is kept in every context.
         """
         while index > lower_bound and self._is_letter_element(index - 1) and self.is_joined(index, LETTER_JOINS):
             index -= 1
@@ -256,9 +265,12 @@ class _SpelledSpanFinder:
         return is_letter(token) and not dotted and (gap != "" or index == 0)  # 5s
 
     def _find_letters(self, start: int) -> tuple[_SpelledSpan | None, int]:
-        """Return the spelled name at ``start``, or ``None``; and the index after its letters.
+        """Find a name in single letters that begins at ``start``.
 
-        Initials of a following name do not count. The result is ``None`` if too few other letters remain.
+        Initials of a following name do not count. The name must have at least three other letters.
+
+        Returns:
+            The span of the name, or ``None``; and the index after the letters.
         """
         words, index = self._words, start
         while (
@@ -280,7 +292,7 @@ class _SpelledSpanFinder:
         return _SpelledSpan(entity_type=SPELLED_LETTERS, start=start, stop=stop, indices=range(start, stop)), index
 
     def _precedes_name(self, index: int) -> bool:
-        """Return whether a name or its particles begin at an index, so that initials before it belong to the name."""
+        """Return whether a name or its particles begin at ``index``, so that initials before them belong to it."""
         words = self._words
         if index == len(words) or self._spellings[2 * index] not in _INITIAL_JOINS:
             return False
@@ -299,7 +311,14 @@ class _SpelledSpanFinder:
         return False
 
     def is_joined(self, index: int, marks: Collection[str]) -> bool:
-        """Return whether the gap before a token has blanks, and at most one mark and one line end."""
+        """Return whether the gap before a token joins it to the token before.
+
+        Such a gap has blanks, and at most one mark and one line end.
+
+        Args:
+            index: Index of the token.
+            marks: The marks that join tokens.
+        """
         gap = self._spellings[2 * index]
         if gap in (" ", "-") or gap in marks:
             return True

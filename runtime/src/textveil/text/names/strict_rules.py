@@ -1,8 +1,8 @@
 """Strict rules, which hide all words that are kept only because of their context.
 
 They apply to texts that a model wrote and another party changed. The usual rules keep ``<3``, ``&#79;`` or a common
-word at the start of a sentence because of its context. Whoever writes a surrogate into such a context could learn from
-the result which type of string the original is. Under the strict rules only the string itself decides.
+word at the start of a sentence because of its context. An attacker who writes a surrogate into such a context could
+learn the entity type of the original from the result. Under the strict rules only the string itself decides.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,9 +19,7 @@ _WORD_OR_NUMBER = regex.compile(r"[\p{L}\p{M}][\p{L}\p{M}'\u2019\u2018]*+|\p{N}+
 
 
 def hide_context_words(elements: Iterable[str | EntityMention], lexicon: Lexicon) -> Iterator[str | EntityMention]:
-    """Yield the elements of a text, with every number and every context-dependent word hidden.
-
-    A word depends on its context if it is not kept in all contexts.
+    """Yield the elements of a text, and hide every number and every word that is not kept in all contexts.
 
     Privacy:
         The result is a function of the text and of public lists. It hides all that ``NamesReader`` hides.

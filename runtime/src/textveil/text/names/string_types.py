@@ -1,4 +1,4 @@
-"""Entity types of strings, the tokens of the mode ``names`` that are not letters alone.
+"""Entity types of strings: the tokens of the mode ``names`` that contain more than letters.
 
 Each string has exactly one type, which is a function of the string. No check digit affects the type: a type of valid
 card numbers alone would reveal that a number is valid.
@@ -20,10 +20,10 @@ _MIN_KEY_LENGTH = 12
 
 
 def classify_string(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str]:
-    """Return the entity type and the layout of a string that does not consist of letters alone.
+    """Return the entity type and the layout of a string, such as ``("email", "")``.
 
     Args:
-        string: A chunk without the marks at its ends.
+        string: A chunk without the marks at its ends, which does not consist of letters only.
         patterns: Patterns of the language.
 
     Returns:
@@ -62,7 +62,7 @@ def classify_string(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str
 
 
 def make_time_layout(string: str, patterns: Patterns = ENGLISH) -> str:
-    """Return the layout of a time or time range: ``0`` for each digit, ``pm`` for *am* and *pm*.
+    """Return the layout of a time or time range: ``0`` for each digit, and ``pm`` for *am* and *pm*.
 
     An ending whose last letter is a capital becomes ``PM``. An hour without minutes becomes one zero, so that ``7pm``
     and ``11pm`` have the same layout.
@@ -77,14 +77,18 @@ def make_time_layout(string: str, patterns: Patterns = ENGLISH) -> str:
 
 
 def find_postcode_half(string: str, patterns: Patterns = ENGLISH) -> int:
-    """Return which half of a postal code a string may be: ``OUTWARD``, ``INWARD``, or 0."""
+    """Return a flag if a string may be the first or second half of a British postal code (``SW1A 1AA``).
+
+    Returns:
+        ``OUTWARD`` for a first half, ``INWARD`` for a second half, otherwise 0.
+    """
     if patterns.postcode_start.fullmatch(string):
         return OUTWARD
     return INWARD if patterns.postcode_end.fullmatch(string) else 0
 
 
 def split_unit(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str] | None:
-    """Split a number from a unit attached to it, as in ``5kg``; ``None`` if there is no unit."""
+    """Split a number and the unit directly after it, as in ``5kg``; return ``None`` if there is no unit."""
     # A unit has ASCII letters only, no characters that look like them.
     match = patterns.number_with_unit.fullmatch(string) if string.isascii() else None
     if match is None or patterns.time.fullmatch(string) or patterns.decade.fullmatch(string):

@@ -1,11 +1,13 @@
-"""Surrogate pools: numbered, equally likely surrogates for each entity type and layout.
+"""Surrogate pools: the surrogates of each entity type and layout, with an index for each.
 
-The *layout* is the public part of a string's form, such as the number of digits. This module never receives the
-original string of a span. For most types of strings the rules of the language have a template, which generates the
-surrogates. Identifiers come from ranges that belong to nobody; in English these are phone numbers for fiction (555-0100
-to 555-0199, NANPA), addresses and domains for documentation (RFC 5737, RFC 7042, RFC 2606), area 000 of social security
-numbers, and postal codes of an area XX. Card numbers fail the check of ISO/IEC 7812. Unlisted symbols become emoji of
-animals, food, plants and vehicles.
+All surrogates of a pool have the same probability. The *layout* is the public part of a string's form, such as the
+number of digits. This module never receives the original string of a span. For most types of strings the rules of the
+language have a template, which generates the surrogates.
+
+Surrogates of identifiers come from ranges that belong to nobody. In English these are phone numbers for fiction
+(555-0100 to 555-0199, NANPA), addresses and domains for documentation (RFC 5737, RFC 7042, RFC 2606), area 000 of
+social security numbers, and postal codes of an area XX. Card numbers fail the check of ISO/IEC 7812. Unlisted symbols
+become emoji of animals, food, plants and vehicles.
 """
 
 import re
@@ -36,7 +38,7 @@ _NUMBER_PAIR = re.compile("([0-9]+)([^0-9]+)([0-9]+)")
 
 
 class SurrogatePools:
-    """The surrogate pools of all types.
+    """The surrogate pools of all entity types of a bundle.
 
     Args:
         pools: Surrogates by name of the pool, in the case in which they are written.
@@ -58,13 +60,13 @@ class SurrogatePools:
 
     @property
     def entity_types(self) -> frozenset[str]:
-        """Names of all types with surrogates."""
+        """Names of all entity types that have surrogates."""
         lists = frozenset(name for name in self._pools if not name.startswith(_LAYOUT_PREFIXES))
         generated = ("number", "digits", "time", "person", EMOJI, SPELLED_NUMBER, SPELLED_LETTERS)
         return lists.union(self._generated_sizes, generated)
 
     def get_size(self, entity_type: str, layout: str) -> int:
-        """Return the size of the pool of a type and layout, below ``2**62``."""
+        """Return the number of surrogates of a type and layout, below ``2**62``."""
         name = _name_pool(entity_type, layout)
         if name in self._pools:
             return len(self._pools[name])
@@ -87,7 +89,7 @@ class SurrogatePools:
         return entity_type not in _INCONSISTENT_TYPES and self.get_size(entity_type, layout) >= MIN_CONSISTENT_POOL
 
     def get_size_and_consistency(self, entity_type: str, layout: str) -> tuple[int, bool]:
-        """Return the results of ``get_size`` and ``is_consistent``, from the cache if it has them."""
+        """Return the results of ``get_size`` and ``is_consistent``, from a cache if possible."""
         cached = self.cached_sizes.get((entity_type, layout))
         return (
             (self.get_size(entity_type, layout), self.is_consistent(entity_type, layout)) if cached is None else cached
@@ -95,7 +97,7 @@ class SurrogatePools:
 
     @cached_property
     def cached_sizes(self) -> dict[tuple[str, str], tuple[int, bool]]:
-        """Results of ``get_size_and_consistency``, except for types with many layouts (numbers)."""
+        """Results of ``get_size_and_consistency`` by type and layout, except for types with many layouts."""
         types_and_layouts = [
             (name[: name.index("-")], name[name.index("-") + 1 :]) if name.startswith(_LAYOUT_PREFIXES) else (name, "")
             for name in (*self._pools, *self._generated_sizes)
@@ -103,13 +105,13 @@ class SurrogatePools:
         return {kind: (self.get_size(*kind), self.is_consistent(*kind)) for kind in types_and_layouts}
 
     def needs_tag(self, entity_type: str, layout: str) -> bool:
-        """Return whether mentions of a type and layout are tags in every style: no type of a bundle is."""
+        """Return whether mentions of a type and layout always become tags. In a bundle, no type does."""
         return False
 
     def spell_surrogates(
         self, parts: Iterable[tuple[str, str, str, str]], indices: Iterable[int], case: int
     ) -> tuple[str, ...]:
-        """Return the spelling of the surrogate of each part of a mention (``spell_surrogate``).
+        """Return the surrogate of each part of a mention as text (see ``spell_surrogate``).
 
         Args:
             parts: Parts of the mention. Only the type and the layout of each part are read, never its strings.
@@ -121,11 +123,11 @@ class SurrogatePools:
         )
 
     def spell_surrogate(self, entity_type: str, layout: str, index: int, case: int) -> str:
-        """Return the spelling of a surrogate. In a JSON number it is a valid JSON number.
+        """Return a surrogate as text. In place of a JSON number it is a valid JSON number.
 
         Args:
             entity_type: Type of the surrogate.
-            layout: Public layout of a number, or the ending of a word.
+            layout: Public layout of a number, or the public ending of a word.
             index: Index of the surrogate, below ``get_size``.
             case: The case pattern of the span.
         """
@@ -170,7 +172,7 @@ class SurrogatePools:
 
     @cached_property
     def _number_word_lists(self) -> Mapping[str, Sequence[str]]:
-        """Surrogates for the words of a spelled number, by their element class."""
+        """Surrogates for the words of a spelled number, by the class of the word, such as tens."""
         return {**self.rules.spelled, LISTED_NUMBER: self._pools["number-word"][:_MAX_LISTED_NUMBERS]}
 
     @cached_property
@@ -197,8 +199,8 @@ class SurrogatePools:
 class Template:
     """Template of surrogates: fixed text, and fields with several values each.
 
-    The index of a surrogate selects a value for each field: it is a mixed-radix number, whose last digit is that of the
-    last field.
+    The index of a surrogate is a mixed-radix number. Each of its digits selects the value of one field, the last digit
+    that of the last field.
 
     Args:
         template: The template, in the syntax of ``rules.json``.
@@ -212,7 +214,7 @@ class Template:
         self.size: int = prod(len(values) if field.name else field.count for field, values in self._fields)
 
     def write(self, index: int) -> str:
-        """Return the surrogate with an index below ``size``."""
+        """Return the surrogate with the given index, which must be below ``size``."""
         found: list[str] = []
         for field, values in reversed(self._fields):
             if field.name:
@@ -231,7 +233,7 @@ _LAYOUT_PREFIXES = ("word-", "title-")
 #: Types whose pools are spelled in lower case.
 _LOWER_CASE_TYPES = frozenset(load_data(ENTITY_TYPES)["lower_pools"])
 _LAYOUT = re.compile(r"(\d+)([gp]?)(?:([.,])(\d))?")
-#: By number of digits: the smallest integer part, and how many integer parts there are. Four digits exclude years.
+#: For each number of digits: the smallest integer part, and the number of integer parts. Four digits exclude years.
 _INTEGER_PARTS = {
     "0": (0, 1),
     "1": (1, 9),
@@ -245,7 +247,7 @@ _INTEGER_PARTS = {
 
 
 def _write_json_number(surrogate: str) -> str:
-    """Return a surrogate as a valid JSON number, without marks between groups and leading zeros."""
+    """Convert a surrogate to a valid JSON number, without marks between groups and leading zeros."""
     if re.fullmatch(r"[0-9]*\.[0-9]+", surrogate):
         return surrogate if surrogate[0] != "." else f"0{surrogate}"
     return re.sub(r"[^0-9]", "", surrogate).lstrip("0") or "0"
@@ -256,7 +258,10 @@ def _name_pool(entity_type: str, layout: str) -> str:
 
 
 def _remove_accents(name: str) -> str:
-    """Return a name in lower case, in ASCII unless it has letters of other scripts, as mail addresses have it."""
+    """Convert a name to lower case and, if possible, to ASCII, as in an email address.
+
+    A name with letters of other scripts keeps them.
+    """
     name = name.lower()
     if name.isascii():
         return name
@@ -271,7 +276,7 @@ def _fold_name(name: str) -> str:
 
 #: Pools that a field of a template may name, each with the function that spells an entry there.
 _PRINTED: dict[str, Callable[[str], str]] = {"given": _remove_accents, "family": _fold_name}
-#: Letters that NFKD leaves as they are, with the letters of mail addresses.
+#: Letters that NFKD does not change, with their replacements in email addresses.
 _PLAIN_LETTERS = str.maketrans(
     {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
 )
@@ -303,7 +308,7 @@ def _count_digits(layout: str) -> int:
 
 
 def _format_digits(layout: str, index: int) -> str:
-    """Return the digits of a layout. No group of digits begins with a zero."""
+    """Return the surrogate of a layout of digits. No group of digits begins with a zero."""
 
     def filled(group: "re.Match[str]") -> str:
         nonlocal index
@@ -319,15 +324,15 @@ def _format_digits(layout: str, index: int) -> str:
 
 
 def _format_year_range(layout: str, index: int) -> str:
-    """Return two years, the earlier one first, with the mark of the layout between them."""
+    """Return a range of two years, the earlier one first, with the mark of the layout between them."""
     start, years = divmod(index, _MAX_YEAR_RANGE)
     return f"{_FIRST_YEAR + start}{layout}{_FIRST_YEAR + start + 1 + years}"
 
 
 def _count_times(layout: str) -> int:
-    """Return how many different clock times a layout can produce.
+    """Return the number of different clock times that are surrogates of a layout.
 
-    There is one every five minutes, or one every second if the layout has seconds.
+    They are five minutes apart, or one second apart if the layout has seconds.
     """
     if (times := _TIME_RANGE.fullmatch(layout)) is not None:
         return _count_times(times[1]) * _count_times(times[3])
@@ -336,7 +341,7 @@ def _count_times(layout: str) -> int:
 
 
 def _find_last_hour(layout: str) -> int:
-    """Return the last hour that a layout can have.
+    """Return the last hour of the surrogates of a layout.
 
     It is 9 if the layout has minutes and one digit for the hour, else 12.
     """
@@ -344,7 +349,7 @@ def _find_last_hour(layout: str) -> int:
 
 
 def _format_time(layout: str, index: int) -> str:
-    """Return a time that is valid both on a 12-hour and on a 24-hour clock."""
+    """Return the clock time with an index. It is valid on a 12-hour and on a 24-hour clock."""
     if (times := _TIME_RANGE.fullmatch(layout)) is not None:
         second, first = divmod(index, _count_times(times[1]))
         return _format_time(times[1], first) + times[2] + _format_time(times[3], second)
@@ -364,7 +369,7 @@ def _format_time(layout: str, index: int) -> str:
 
 
 def _choose_entries(of_each: Sequence[Sequence[str]], index: int) -> Iterator[str]:
-    """Yield one entry of each list.
+    """Yield one entry of each list, as ``index`` selects them.
 
     The index is a mixed-radix number: its least significant digit selects from the first list.
     """
@@ -374,7 +379,7 @@ def _choose_entries(of_each: Sequence[Sequence[str]], index: int) -> Iterator[st
 
 
 def _format_card(index: int) -> str:
-    """Return a 16-digit card number with a wrong check digit."""
+    """Return a 16-digit card number whose check digit is wrong."""
     digits = f"400000{index:09d}"
     total = sum(sum(divmod(int(digit) * (2 - place % 2), 10)) for place, digit in enumerate(digits))
     digits += str((10 - total % 10 + 5) % 10)

@@ -1,7 +1,7 @@
-"""Tokenizer of chunks, the texts between two blanks (pass 1).
+"""Tokenizer of chunks, the texts between two blanks (pass 1 of the mode ``names``).
 
 Each chunk is read alone, so no token depends on another chunk. The marks at both ends of a chunk are gaps. The *core*
-between them is either letters with single marks between them, which are cut at the marks, or one string. A string is
+between them is either letters with single marks between them, which are split at the marks, or one string. A string is
 replaced as a whole, so that the output does not reveal where its parts end.
 """
 
@@ -39,8 +39,8 @@ _PATTERNS = load_data(CHARACTERS)["patterns"]
 _MARK_CHUNK = re.compile(f"{_PATTERNS['emoticon']}|{_PATTERNS['redirection']}")
 _BLANK = regex.compile(r"\p{White_Space}")
 _BLANKS_OR_CHUNK = regex.compile(r"\p{White_Space}++|\P{White_Space}++")
-#: HTML entities, and what is left of them without ``&`` and ``;``. Of numeric entities only those of marks are kept,
-#: since other numbers spell letters.
+#: HTML entities, also without their ``&`` and ``;``. Numeric entities are kept only if they are punctuation marks,
+#: since others can spell letters.
 _HTML_ENTITY = re.compile(rf"{_PATTERNS['entity']}|\b(?:{_PATTERNS['entity_name']})")
 _NUMERIC_ENTITY = re.compile(r"#[0-9]+;")
 _LETTERS = regex.compile(r"\p{L}[\p{L}\p{M}'\u2019\u2018]*+")
@@ -53,24 +53,24 @@ _DOTTED = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:\.\p{L}[\p{L}\p{M}]*+)+")
 _INITIALS = regex.compile(r"(?:\p{Lu}\.-?)+\p{Lu}")
 _HYPHENATED_PART = r"(?:[0-9]{1,4}|\p{L}[\p{L}\p{M}'\u2019\u2018]*+)"
 _WITH_HYPHENS = regex.compile(rf"(?=.*\p{{L}}){_HYPHENATED_PART}(?:-{_HYPHENATED_PART})+")
-#: Words with marks between them, a separator, and the rest: ``user=`` and a name, the cells of a row.
+#: Words with marks between them, a separator, and the rest of the chunk, as in ``user=name``.
 _SEPARATED = regex.compile(
     r"([-\u2010-\u2015\u2026!+*\"“”«»()\[\]{}\u2018\u2019']*+\p{L}[-\u2010-\u2015\u2026!+*“”«»()\[\]{}\u2018\u2019'\p{L}\p{M}]*+)"
     r"(\"*[=,;|]+|\"+:)(.+)",
     regex.DOTALL,
 )
 _SEPARATORS = frozenset("=,;|:")
-#: Brackets, and other marks that only source code has inside a word. A chunk that has one of them is cut at all marks
+#: Brackets, and other marks that occur inside words only in source code. A chunk with one of them is split at all marks
 #: of ``_CODE_MARKS``.
 _BRACKETS = frozenset('()[]{}=<>"`')
 _CODE_MARKS = re.compile(r"((?:</|/>|[()\[\]{}=<>;,|&*!\"`])+)")
-#: A method and what it belongs to, as letters with dots.
+#: The call of a method: the names before the last dot, and the name of the method.
 _METHOD = re.compile(r"([A-Za-z]+(?:\.[A-Za-z]+)*)\.([a-z]+)")
 #: A chunk with one of these marks is not cut at code marks, since it is an address or a path.
 _WHOLE_CHUNK_MARKS = frozenset("@\uff20\\/")
 #: Marks of an address with more than a host, and the beginning of a host that does not affect where a chunk is cut.
 _ADDRESS_MARKS, _WWW = frozenset(":?#"), re.compile(r"(?:www\.)+", re.IGNORECASE)
-#: Width of a conversion: ``%02d``, ``%5.2f``. No width and letter are the code of a letter in an address (``%4A``).
+#: Width of a conversion: ``%02d``, ``%5.2f``. It excludes the escapes of letters in an address, such as ``%4A``.
 _WIDTH = r"(?:0[1-9]|1[0-9]|[1-9](?=\.[0-9]|[G-Zg-z])|[1235](?=d))"
 #: Conversions of format strings, with marks and blanks as escapes only: ``%s,``, ``{:.2f}``, ``%d\\n``. The letter of a
 #: conversion affects no decision.
@@ -87,7 +87,7 @@ class ChunkTokenizer:
     """Splits chunks into tokens.
 
     Args:
-        lexicon: The class of each word.
+        lexicon: The lexicon, which classifies each word.
 
     Privacy:
         The object stores no text of the user.
@@ -103,7 +103,7 @@ class ChunkTokenizer:
         self._lone_clitic = re.compile(rf"(['\u2019\u2018](?:{after})|(?:{before})['\u2019\u2018](?=\Z))([.,;:!?\")]*)")
 
     def tokenize_chunk(self, chunk: str) -> ChunkTokens:
-        """Return the tokens of the text between two spaces, which may have tabs and other blanks."""
+        """Return the tokens of a text between two spaces. The text may contain tabs and other blanks."""
         if chunk.split() == [chunk]:
             return pack_tokens("", self.tokenize(chunk), "")
         cached_parts: dict[str, Sequence[NamesToken]] = {}
@@ -120,7 +120,7 @@ class ChunkTokenizer:
         return pack_tokens("", all_tokens, "")
 
     def tokenize(self, chunk: str) -> Sequence[NamesToken]:
-        """Return the tokens of a chunk. Their texts concatenate to the chunk."""
+        """Return the tokens of a chunk. Their texts, joined, are the chunk."""
         if chunk.isalpha() and len(chunk) <= MAX_WORD_LENGTH:
             return self.lexicon.classify_word(chunk)
         return self._tokenize_with_entities(chunk)
@@ -148,7 +148,10 @@ class ChunkTokenizer:
         return [*tokens, *self._tokenize_without_entities(rest)]
 
     def _tokenize_without_entities(self, chunk: str) -> Sequence[NamesToken]:
-        """Return the tokens of a chunk that contains no HTML entity such as ``&amp;``, with the marks at its ends."""
+        """Return the tokens of a chunk that contains no HTML entity such as ``&amp;``.
+
+        The marks at its ends become tokens of gaps.
+        """
         if not chunk:
             return ()
         if not chunk.isascii() and (pieces := _split_at_emoji(chunk)):
@@ -175,9 +178,9 @@ class ChunkTokenizer:
         ]
 
     def _find_core(self, chunk: str) -> tuple[int, int]:
-        """Return the start and the end of a chunk without the marks at its ends.
+        """Return the start and the end of the core of a chunk: the chunk without the marks at its ends.
 
-        Both are equal if the chunk consists of marks alone.
+        Both are equal if the chunk consists of marks only.
         """
         if chunk.isascii():  # ASCII punctuation is marks, and no other ASCII is
             start, end = len(chunk) - len(chunk.lstrip(punctuation)), len(chunk.rstrip(punctuation))
@@ -191,7 +194,7 @@ class ChunkTokenizer:
         return start, tail.start() if tail else len(chunk)
 
     def _tokenize_core(self, core: str) -> Sequence[NamesToken]:
-        """Return the tokens of a chunk without the marks at its ends."""
+        """Return the tokens of a core: a chunk without the marks at its ends."""
         if len(core) > MAX_WORD_LENGTH:
             return (NamesToken(REPLACED, core, fold_word(core), LOWER, "other"),)
         if self._patterns.plain_number.fullmatch(core):
@@ -232,7 +235,7 @@ class ChunkTokenizer:
         return tokens
 
     def _tokenize_separated(self, core: str) -> Sequence[NamesToken]:
-        """Return the tokens of words and separators, as in ``user=name``, and of the rest."""
+        """Return the tokens of text with separators, such as ``user=name``: words, separators and the last part."""
         tokens: list[NamesToken] = []
         while match := _SEPARATED.fullmatch(core):
             tokens += [*self._tokenize_without_entities(match[1]), make_gap_token(match[2])]
@@ -242,7 +245,7 @@ class ChunkTokenizer:
     def _tokenize_dotted(self, core: str) -> Sequence[NamesToken]:
         """Return the tokens of words with full stops between them, if all of the words are kept.
 
-        Otherwise the result is empty: the core is one string.
+        Otherwise the result is empty, and the caller treats the text as one string.
         """
         if classify_string(core, self._patterns)[0] in ("url", "file"):
             return ()
@@ -257,7 +260,7 @@ class ChunkTokenizer:
             if not all(token.token_class == KEPT or token.flags & KEPT_AT_START for token in tokens):
                 return ()
             kept_tokens += [make_gap_token(".")] if kept_tokens else []
-            # No word here may begin a span: the span would cut the string.
+            # No word here may begin a span, because the span would split the string.
             kept_tokens += [token._replace(token_class=KEPT, entity_type="", flags=0) for token in tokens]
         return kept_tokens
 
@@ -280,9 +283,12 @@ class ChunkTokenizer:
         return (_make_string_token(core, self._patterns),)
 
     def _split_methods(self, pieces: Sequence[str]) -> Iterator[str]:
-        """Yield the pieces of code, with the name of a method alone if it is a common word: ``add`` of ``xs.add(``.
+        """Yield pieces of source code, and split a call such as ``xs.add(`` if its method is a common word.
 
-        Only the form of the text before the dot affects the decision.
+        The decision depends only on the form of the text before the dot.
+
+        Args:
+            pieces: Consecutive pieces of a chunk, split at the marks of source code.
         """
         for piece, following in pairwise([*pieces, ""]):
             method = _METHOD.fullmatch(piece) if following[:1] == "(" else None
@@ -304,16 +310,19 @@ class ChunkTokenizer:
 
 
 def _is_code(parts: Sequence[str]) -> bool:
-    """Return whether letters and digits with hyphens between them are a code, such as ``AB-12``.
+    """Return whether letters and digits with hyphens between them are an identifier, such as ``AB-12``.
 
-    A code has a part in capitals, or digits between letters.
+    An identifier has a part in capitals, or digits between letters.
+
+    Args:
+        parts: The parts between the hyphens.
     """
     kinds = "".join("0" if part.isdigit() else "A" if part.isupper() else "a" for part in parts)
     return "A" in kinds or "a0a" in kinds
 
 
 def make_gap_token(text: str) -> NamesToken:
-    """Return the token of a gap."""
+    """Create the token of a gap."""
     return create_tuple(NamesToken, (GAP, text, text, LOWER, "", "", 0))
 
 
@@ -333,7 +342,12 @@ def _make_string_token(core: str, patterns: Patterns) -> NamesToken:
 
 
 def _count_prefix_marks(chunk: str, start: int) -> int:
-    """Return how many of the marks before a core belong to it (a handle, a hashtag or a path)."""
+    """Return how many of the marks before a core belong to a handle, a hashtag or a path, such as ``@``.
+
+    Args:
+        chunk: The chunk.
+        start: Start of the core.
+    """
     before, first = chunk[:start], chunk[start]
     if before.endswith(("@", "＠", "\\")) or (before.endswith("#") and not first.isdigit()):
         return 1
@@ -343,17 +357,17 @@ def _count_prefix_marks(chunk: str, start: int) -> int:
 
 
 def _split_at_code_marks(core: str, patterns: Patterns) -> list[str] | None:
-    """Cut a chunk of source code at its marks.
+    """Split a chunk of source code at its punctuation marks.
 
-    The decision depends only on the marks, and on which parts are addresses, files or conversions. The result is
-    ``None`` if the chunk has no marks of source code, or is an address, a path or a file.
+    The decision depends only on the marks, and on which parts are addresses, file names or conversions such as ``%d``.
+    The result is ``None`` if the chunk has no marks of source code, or is an address, a path or a file name.
     """
     if _BRACKETS.isdisjoint(core):
         return None
     pieces = _CODE_MARKS.split(core)
     if any(not (_WHOLE_CHUNK_MARKS.isdisjoint(piece) or _is_format(piece)) for piece in pieces[::2]):
         return None
-    # Hosts with and without ``www.`` are alike here, or the cut would reveal which of both stands before the marks.
+    # Hosts with and without ``www.`` are treated alike; otherwise the split would reveal which one precedes the marks.
     www = _WWW.match(core) if _ADDRESS_MARKS.isdisjoint(pieces[0]) else None
     entity_type = classify_string(core[www.end() :] if www else core, patterns)[0]
     is_file = entity_type == "file" and (len(pieces[-1]) < 2 or classify_string(pieces[-1], patterns)[0] != "file")
@@ -361,13 +375,13 @@ def _split_at_code_marks(core: str, patterns: Patterns) -> list[str] | None:
 
 
 def _is_format(chunk: str) -> bool:
-    """Return whether a chunk consists of conversions of format strings and marks."""
+    """Return whether a chunk consists of conversions of format strings, such as ``%d``, and marks."""
     may_match = ("%" in chunk or "{" in chunk) and len(chunk) <= _MAX_FORMATS_LENGTH
     return may_match and _FORMATS.fullmatch(chunk) is not None
 
 
 def _split_at_emoji(chunk: str) -> list[str | NamesToken]:
-    """Cut a chunk at its emoji sequences.
+    """Split a chunk at its emoji sequences.
 
     Returns:
         A token for each sequence, and the texts before, between and after them. Empty if the chunk has no sequence.
@@ -393,7 +407,7 @@ def _split_at_emoji(chunk: str) -> list[str | NamesToken]:
 
 
 def _split_words_and_marks(core: str) -> list[str] | None:
-    """Return alternating words and marks of a core; ``None`` if the core has anything else."""
+    """Split a core into words and marks, which alternate; ``None`` if it contains anything else."""
     parts = _WORD_OR_MARKS.findall(core)
     if any(mark and not _JOINER.fullmatch(mark) for _, mark in parts) or (parts and parts[-1][1]):
         return None

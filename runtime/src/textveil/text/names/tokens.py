@@ -1,8 +1,8 @@
 """Tokens and spans of the mode ``names``: the data that its three passes exchange.
 
-Pass 1 classifies a token from its own string and the options. Pass 2 (``spans``) reads classes, case patterns and gaps,
-and the keys of kept words. So its decisions are the same for all strings of a class. Pass 3 (``entity_types``) assigns
-entity types.
+Pass 1 (``tokenizer``) classifies a token by its own string and the options. Pass 2 (``spans``) reads classes, case
+patterns and gaps, and the keys of kept words. So its decisions are the same for all strings of a class. Pass 3
+(``entity_types``) assigns entity types.
 """
 
 from array import array
@@ -25,7 +25,7 @@ BEGINS_UNIT, BEGINS_PLACE = 8, 16
 CLITIC = 32
 #: A capitalized word that may begin a name with a full stop (``St. Louis``).
 BEGINS_DOTTED_NAME = 64
-#: A capitalized word that is kept at a start, but is a name after a title (``Mr. Sweet``).
+#: A capitalized word that is kept at the start of a line or sentence, but is a name after a title (``Mr. Sweet``).
 NAME_AFTER_TITLE = 128
 #: The legal form of a firm: a comma or a full stop joins it to the name before it (``Novak, Inc.``).
 LEGAL_FORM = 256
@@ -33,7 +33,7 @@ LEGAL_FORM = 256
 OUTWARD, INWARD = 512, 1024
 #: A lower-case word on a list of persons.
 LISTED_PERSON = 2048
-#: A number word (three or more in a row are one number); initials with dots, which precede a name.
+#: A number word (three or more consecutive ones are one number); initials with dots, which precede a name.
 NUMBER_WORD, INITIALS = 4096, 8192
 #: A match of a user's own type, or a string that contains one: no rule keeps it.
 HOLDS_OWN = 16384
@@ -55,14 +55,15 @@ class NamesToken(NamedTuple):
 
     Attributes:
         token_class: One of the classes ``GAP`` to ``INITIAL``.
-        text: Spelling.
-        key: Spelling in look-up form. Pass 2 may read it only for kept words.
-        case: Case pattern.
+        text: The token as spelled.
+        key: Its lookup key. Pass 2 (``spans``) may read it only for kept words.
+        case: Its case pattern.
         entity_type: For ``REPLACED`` and ``DIGITS`` the entity type. For ``KEPT`` the role after a name (``NOUN_ROLE``,
             ``NAME_ROLE`` or empty).
-        layout: Public layout of a number, or the ending of a word.
-        flags: Sum of the flags above. For ``CAPITALIZED`` and ``REPLACED``, the contexts in which the token is kept.
-            For ``KEPT`` and ``CAPITALIZED``, the spans that it may begin.
+        layout: Public layout of a number, or the public ending of a word.
+        flags: Sum of flags of this module, such as ``KEPT_AT_START``. For ``CAPITALIZED`` and ``REPLACED`` they name
+            the contexts in which the token is kept. For ``KEPT`` and ``CAPITALIZED`` they name the spans that it may
+            begin.
     """
 
     token_class: int
@@ -81,12 +82,12 @@ ChunkTokens = NamesToken | tuple[NamesToken | Sequence[NamesToken], str, tuple[s
 
 
 class TokenWindow(NamedTuple):
-    """Tokens of a text that are read together: the whole text, or a few of its lines.
+    """The tokens of a few consecutive lines of a text, or of the whole text.
 
     Attributes:
         words: Tokens that are not gaps. Every window except the first begins with the last token of the previous one,
-            since the reading of the beginning of a line may depend on it.
-        spellings: The gap before each token and its text, in turn, and the gap at the end.
+            since the reading of the beginning of a line may depend on that token.
+        spellings: The gap before each token and the token's text, in turn, and the gap at the end.
         special_indices: Indices of the tokens that are not kept in every context.
     """
 
@@ -111,17 +112,19 @@ ENDS_IN_INITIAL = "initial"
 class EntitySpan(NamedTuple):
     """The tokens of one entity, which are replaced together.
 
+    A *run* is a sequence of capitalized words that may be one name.
+
     Attributes:
         entity_type: Entity type; ``CAPITALIZED_RUN`` for a run.
         case: Case pattern.
-        layout: Public layout of a number, or the ending of a word.
+        layout: Public layout of a number, or the public ending of a word.
         tokens: Tokens of the span.
-        text: Spelling of the span.
-        preceding_word: For a run, the key of the kept word before it if a single blank separates them; ``AFTER_TITLE``
-            after a title.
+        text: The span as spelled.
+        preceding_word: For a run, the lookup key of a kept word that precedes it, with a single blank between them;
+            ``AFTER_TITLE`` after a title.
         title_case_words: Number of words of a run in Title case. It is public, and above 0 only in lines without a
             lower-case word.
-        escaped_text: Original spelling, if JSON escapes make it differ from ``text``; else empty.
+        escaped_text: Original spelling, if JSON escapes make it differ from ``text``; otherwise empty.
     """
 
     entity_type: str
@@ -138,16 +141,19 @@ TextElement = str | EntitySpan
 
 
 class RandomizedSpans(dict[NamesToken, EntitySpan]):
-    """The spans of randomized words. Each is made when it is first looked up, and is a function of its token."""
+    """Cache of the spans of randomized words, by token. A lookup creates a missing span."""
 
     def __missing__(self, token: NamesToken) -> EntitySpan:
-        """Make and store the span of a token."""
+        """Create and store the span of a token."""
         span = self[token] = EntitySpan("word", LOWER, RANDOMIZED, (token,), token.text)
         return span
 
 
 def find_run_case(tokens: Iterable[NamesToken]) -> int:
-    """Return the case pattern of a run: ``UPPER`` if all words except initials and particles are, else ``TITLE``."""
+    """Return the case pattern of a sequence of capitalized words: ``UPPER`` or ``TITLE``.
+
+    It is ``UPPER`` if all words are in capitals; initials and particles do not count.
+    """
     words = (token for token in tokens if token.token_class == CAPITALIZED and token.entity_type != "particle")
     return TITLE if any(token.case != UPPER for token in words) else UPPER
 
@@ -158,5 +164,5 @@ def is_title_case(token: NamesToken) -> bool:
 
 
 def is_emphasized(token: NamesToken) -> bool:
-    """Return whether a token is a common word in capitals that may be kept for emphasis."""
+    """Return whether a token is a common word in capitals that may be kept as emphasis, such as ``NOT``."""
     return token.case == UPPER and bool(token.flags & KEPT_FOR_EMPHASIS)

@@ -1,6 +1,7 @@
 """Sanitizing of texts with mechanisms that randomize words.
 
-A rule classifies tokens, a mechanism samples outputs, and the outputs are written between the original gaps.
+A rule classifies each token as kept, replaced or randomized. The mechanism samples the outputs of randomized tokens.
+Then the outputs are written between the original gaps.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
-"""Texts as arrays of integers.
+"""Conversion of texts to arrays of integers.
 
-Each distinct segment of a call gets an integer id, so that it is looked up once. A *segment* is a token or a gap (see
-``textveil.text.segmentation``). The classes here live for one call of the sanitizer.
+Each distinct segment of a call gets an integer id, so that it is classified only once. A *segment* is a token or a gap
+(see ``textveil.text.segmentation``). The classes here live for one call of the sanitizer.
 """
 
 from array import array
@@ -52,7 +52,7 @@ class SegmentTable:
     """The distinct segments of a call, each with an id, and the decisions on their tokens.
 
     ``rows`` has one row of integers (``TokenRow``) for each decision. Each segment has an *entry*. An entry of 0 or
-    more is an index of ``rows``: the row of the segment's only token, or one of the first rows, which mean "copy
+    more is an index of ``rows``. It is the row of the segment's only token, or one of the first rows, which mean "copy
     unchanged". A segment with a negative entry is *special*: it has several tokens or none, or its tokens depend on
     whether it starts a sentence.
 
@@ -63,7 +63,7 @@ class SegmentTable:
         numbers: Id of each segment. A lookup in this mapping adds a new segment; ``add_entries`` then adds its entry.
         entries: Entry of each segment.
         ranges: Where the tokens of special segments are in ``rows``, as pairs (first row, end). Entry ``-1 - k`` has
-            two pairs: ``ranges[2 * k]`` inside a sentence, ``ranges[2 * k + 1]`` at the start of one.
+            two pairs: ``ranges[2 * k]`` inside a sentence, ``ranges[2 * k + 1]`` at the start of a sentence.
         gaps: Whether each special segment is a gap.
         kept_texts: Printed form of kept tokens that are not copied unchanged.
         identities: Integer of each identity. Equal tokens have the same identity.
@@ -90,7 +90,7 @@ class SegmentTable:
         self.spellings: list[str] = []
 
     def add_entries(self) -> None:
-        """Classify the segments that have no entry yet, and add their entries."""
+        """Classify the segments that were added since the last call, and store their entries."""
         ids, unknown, find_identity = (
             self._plan.bundle.symbol_ids,
             self._unknown,
@@ -146,7 +146,13 @@ class SegmentTable:
         rows.fromlist(pending_rows)
 
     def _make_capitalized_entry(self, key: str, word: str, case: int) -> int:
-        """Return the entry of a plain function word with a capital letter: kept, or randomized as an unknown word."""
+        """Return the entry of a plain function word with a capital letter: kept, or randomized as unknown.
+
+        Args:
+            key: Lookup key of the word.
+            word: The word.
+            case: Its case pattern.
+        """
         is_title_case, keeps_capital = word[1:] == key[1:], self._plan.rule.keeps_capital
         if is_title_case and keeps_capital(key, starts_sentence=False):
             return KEPT_ENTRY
@@ -181,17 +187,18 @@ class SegmentTable:
         return self._add_special([[self._make_row(mark) for mark in mark_tokens]], gap=True)
 
     def _add_rows(self, rows: list[TokenRow]) -> int:
-        """Add rows and return the index of the first."""
+        """Append rows to the table, and return the index of the first one."""
         first = len(self.rows) // ROW_LENGTH
         for row in rows:
             self.rows.extend(row)
         return first
 
     def _add_special(self, alternatives: list[list[TokenRow]], *, gap: bool = False) -> int:
-        """Add the rows of a special segment, and return its entry.
+        """Append the rows of a special segment, and return its entry.
 
         Args:
-            alternatives: The rows of its tokens inside a sentence, then those at the start of one if they differ.
+            alternatives: The rows of its tokens inside a sentence. If those at the start of a sentence differ, they
+                follow.
             gap: Whether the segment is a gap.
         """
         row_ranges = [(first := self._add_rows(rows), first + len(rows)) for rows in alternatives]
@@ -203,7 +210,7 @@ class SegmentTable:
         return [self._make_row(token, spelled) for spelled, token in tokens]
 
     def _make_row(self, token: ClassifiedToken, spelling: str | None = None) -> TokenRow:
-        """Return the row of a token. A token without a spelling is not equal to any other."""
+        """Return the row of a token. A token without a spelling gets the identity -1: it equals no other token."""
         if token.role is TokenRole.KEPT:
             self.kept_texts.append(self._print_kept(token))
             return KEPT, len(self.kept_texts) - 1, LOWER, -1, True
@@ -216,8 +223,8 @@ class SegmentTable:
     def _find_identity(self, role: int, index: int, spelling: str) -> int:
         """Return an integer that is the same for equal tokens.
 
-        Two tokens are equal if they have the same symbol, are the same unknown word, or are the same entity of one
-        type.
+        Two tokens are equal if they have the same symbol of the vocabulary, are the same unknown word, or are the same
+        entity of one type.
         """
         if role == RANDOMIZED and index < self._unknown:
             identity_key: tuple[int, object] = -1, index
@@ -229,13 +236,13 @@ class SegmentTable:
         return identity
 
     def _print_kept(self, token: ClassifiedToken) -> str:
-        """Return the printed form of a kept token, made from its look-up key and its case."""
+        """Return the text of a kept token, made from its lookup key and its case."""
         key = token.key or ""
         return apply_case(key, token.case) if self._keeps_case else key
 
 
 class NumberedSegments(NamedTuple):
-    """Documents as arrays of segment ids.
+    """The segments of several documents as one array of ids.
 
     Attributes:
         numbers: Ids of the segments of all documents, one document after the other, shape ``(segments,)``.
@@ -249,15 +256,16 @@ class NumberedSegments(NamedTuple):
 class SegmentReader:
     """Splits texts into segments, and returns the ids of the segments.
 
-    The segments are those of ``segmentation.split_text``, except that a gap may become several segments: each distinct
-    *chunk* is split once. A chunk is a string (a token that is not a plain word, such as an email address), or the text
-    between two spaces outside of strings. No word contains a space, so the words are the same.
+    To be fast, it splits each distinct *chunk* only once. A chunk is a string (a token that is not a plain word, such
+    as an email address), or the text between two spaces outside of strings. The segments are those of
+    ``segmentation.split_text``, except that a gap may become several segments. No word contains a space, so the words
+    are the same.
 
     Args:
         plan: The plan of the call.
 
     Privacy:
-        As for ``SegmentTable``.
+        An instance contains the user's text and must not outlive the call.
     """
 
     def __init__(self, plan: SanitizingPlan) -> None:
@@ -272,7 +280,7 @@ class SegmentReader:
         self._chunk_starts = array("q", [0])  # start of each chunk in ``_chunk_segments``, and the end of the last
 
     def read_texts(self, texts: Iterable[str]) -> NumberedSegments:
-        """Split texts into segments, and return the ids of the segments."""
+        """Split texts into segments, and return the ids of the segments. Each text is a document."""
         self._clear_if_large()
         chunks, ends = array("q"), array("q")
         chunks_before_join = array("q")  # number of chunks up to the end of each part
@@ -290,7 +298,7 @@ class SegmentReader:
         return self._join_chunks(np.array(chunks), np.array(chunks_before_join), np.array(ends))
 
     def _split_new_chunks(self) -> None:
-        """Split the chunks that have no segments yet."""
+        """Split the chunks that were added since the last call, and store the ids of their segments."""
         find_number, splits_marks = self.segments.numbers.__getitem__, self._plan.terms.sanitize_punctuation
         inside, starts = self._chunk_segments, self._chunk_starts
         for piece in islice(self._chunk_numbers, len(starts) - 1, None):
@@ -307,7 +315,7 @@ class SegmentReader:
         self.segments.add_entries()
 
     def _join_chunks(self, chunks: Integers, chunks_before_join: Integers, ends: Integers) -> NumberedSegments:
-        """Return the segments of chunks, with a space between two chunks of the same part of a text.
+        """Return the segment ids of all texts, with a space between two chunks of the same part of a text.
 
         A part is a string, or the text between two strings.
 
@@ -325,7 +333,7 @@ class SegmentReader:
         return NumberedSegments(numbers, after[ends - 1])
 
     def read_segments(self, documents: Iterable[Iterable[str]]) -> NumberedSegments:
-        """Return the segment ids of documents that are already split into segments."""
+        """Return the segment ids of documents that the caller has already split into segments."""
         self._clear_if_large()
         numbers, ends = array("q"), array("q")
         for document in documents:
@@ -335,11 +343,11 @@ class SegmentReader:
         return NumberedSegments(np.array(numbers), np.array(ends))
 
     def _clear_if_large(self) -> None:
-        """Clear the caches of ids if they are too large, so that memory is bounded for any text."""
+        """Empty the caches of ids if they are too large, to limit the memory."""
         if max(len(self._chunk_numbers), len(self.segments.numbers)) > _MAX_NUMBERS:
             self._clear()
 
 
 def _shorten_key(key: str) -> str | bytes:
-    """Return the key of an unknown word, or its SHA-256 if lower-casing made the key very long."""
+    """Return the key of an unknown word, or its SHA-256 if the key is very long."""
     return key if len(key) <= MAX_WORD_LENGTH else sha256(key.encode("utf-8", "surrogatepass")).digest()

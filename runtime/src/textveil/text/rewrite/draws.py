@@ -1,12 +1,12 @@
-"""Draws of the outputs of texts: tokens as arrays, which of them share a draw, sampling, and writing.
+"""Sampling and writing of outputs, for the tokens of texts as arrays.
 
-A *draw* is one random choice of an output. Where outputs are consistent, equal tokens of a document share a draw, so
-that they get the same output.
+A *draw* is one random choice of an output. If outputs are consistent, equal tokens of a document share a draw, so that
+they get the same output.
 
-The mechanism samples the outputs of randomized tokens. A replaced token becomes a surrogate of its entity type,
-sampled uniformly and independently of the token. The outputs are written between the original gaps. The output of a
-token is a function of its symbol or entity type, its case and fresh randomness. So the user's spelling is never
-printed, not even where a word is randomized to itself.
+The mechanism samples the outputs of randomized tokens. A replaced token becomes a surrogate of its entity type, sampled
+uniformly and independently of the token. The outputs are written between the original gaps. The output of a token is a
+function of its symbol or entity type, its case and fresh randomness. So the user's spelling is never printed, not even
+if a word is randomized to itself.
 """
 
 from collections import defaultdict
@@ -43,11 +43,11 @@ Strings = NDArray[np.object_]
 
 @dataclass(frozen=True)
 class EarlierDraws:
-    """Draws of the earlier chunks of a document with consistent outputs.
+    """Draws in the earlier chunks of a document with consistent outputs.
 
     Attributes:
-        counted: Number of tokens of the document so far that count toward the cap.
-        values: Output of each draw, by the identity of its tokens. Private.
+        counted: Number of tokens of the document so far that count toward ``consistent_cap``.
+        values: Output of each draw, by a key that is the same for all tokens that share the draw. Private.
     """
 
     counted: int = 0
@@ -56,10 +56,10 @@ class EarlierDraws:
 
 @dataclass(frozen=True)
 class CarriedState:
-    """State of a long document that the reading of its next chunk needs from the chunks before it.
+    """State that the sanitizing of a chunk of a long document needs from the chunks before it.
 
-    It is all that the chunk's output distribution depends on besides the chunk itself. The place where a document is
-    cut depends on private words; because of this state the cut changes neither the output distribution nor the spend.
+    The output distribution of a chunk depends only on the chunk and this state. The position at which a document is
+    divided depends on private words. Thanks to this state, it affects neither the output distribution nor the spend.
 
     Attributes:
         before: Gap before the first segment; ``None`` at the start of a text.
@@ -74,7 +74,7 @@ NO_CARRIED_STATE = CarriedState()
 
 
 class DrawIndex(NamedTuple):
-    """Randomized and replaced tokens, and the draw of each.
+    """The randomized and replaced tokens of texts, and the draw that each of them uses.
 
     Draws have numbers: first the draws of earlier chunks, then the new ones in text order.
 
@@ -92,14 +92,14 @@ class DrawIndex(NamedTuple):
 
 
 class TokenArrays:
-    """Tokens of some documents as arrays. Tokens of special segments follow all others.
+    """The tokens of several texts as arrays. First come tokens that are alone in their segment.
 
     Args:
         plan: The plan.
         cut: The texts, as segment ids.
         known: The table of these segments.
-        carried: State of the document before these texts, if they are a chunk of it.
-        sizes: Number of texts of each document, in order; one each if omitted.
+        carried: State of the document before these texts, if they are a chunk of a document.
+        sizes: Number of texts of each document, in order. If omitted, each text is a document.
 
     Attributes:
         plan, carried: The arguments.
@@ -107,13 +107,13 @@ class TokenArrays:
         segments: Id of each segment of all texts, one text after the other.
         ends: End of each text in ``segments``.
         roles: ``REPLACED``, ``RANDOMIZED`` or ``KEPT``, shape ``(tokens,)``.
-        indices: Input id of a randomized token, entity type of a replaced one, index in ``segment_table.kept_texts`` of
-            a kept one.
+        indices: For a randomized token, its id as an input of the mechanism. For a replaced token, the index of its
+            entity type. For a kept token, its index in ``segment_table.kept_texts``.
         cases: Case in which the output of each token is written.
         identities: An integer that is the same for equal tokens; -1 for a token that is not equal to any other.
         part_of: Index in ``segments`` of the segment of each token.
-        singles: Number of tokens that are the only token of their segment.
-        document: Document of each token.
+        singles: Number of tokens that are the only token of their segment. They precede all others.
+        document: Index of the document of each token.
         documents: Number of documents.
     """
 
@@ -150,7 +150,10 @@ class TokenArrays:
             self.documents = len(sizes)
 
     def _find_special_tokens(self) -> tuple[Integers, Integers]:
-        """Return the segment and the row of every token of special segments, in text order."""
+        """Return the segment and the row of every token of special segments, in text order.
+
+        Both are arrays, shape ``(tokens,)``. For special segments and rows see ``SegmentTable``.
+        """
         parts = np.flatnonzero(self._entries < 0)
         if not len(parts):  # most short texts have none
             return parts, parts
@@ -162,7 +165,11 @@ class TokenArrays:
         return np.repeat(parts, counts), np.repeat(first, counts) + token
 
     def _find_sentence_starts(self, parts: Integers) -> NDArray[np.bool_]:
-        """Return whether each of the special segments ``parts`` starts a sentence."""
+        """Return for each special segment whether it starts a sentence.
+
+        Args:
+            parts: Indices of the special segments in ``segments``.
+        """
         is_token = self._entries > SENTENCE_END_ENTRY
         is_token[parts] = ~np.array(self.segment_table.gaps, dtype=bool)[-1 - self._entries[parts]]
         token_before = _find_last_before(parts, np.flatnonzero(is_token))
@@ -174,7 +181,7 @@ class TokenArrays:
 
     @cached_property
     def whole(self) -> NDArray[np.bool_]:
-        """Whether each token is a whole word, not a part of a split word."""
+        """Whether each token is a whole word, rather than a part of a split word; shape ``(tokens,)``."""
         return self._table_rows[self._rows, -1] != 0
 
     @cached_property
@@ -184,15 +191,16 @@ class TokenArrays:
 
     @property
     def text_of_segments(self) -> Integers:
-        """Index of the text that contains each segment."""
+        """Index of the text that contains each segment, shape ``(segments,)``."""
         return np.repeat(np.arange(len(self.ends)), np.diff(self.ends, prepend=0))
 
     @cached_property
     def draws(self) -> DrawIndex:
-        """Randomized and replaced tokens, and the draw of each.
+        """The randomized and replaced tokens, and the draw of each.
 
         Raises:
-            DocumentTooLong: Outputs are consistent, and a document has more words, names and numbers than the cap.
+            DocumentTooLong: Outputs are consistent, and a document has more words, names and numbers than
+                ``consistent_cap``.
         """
         order = self.in_text_order
         tokens = order[(self.roles[order] == RANDOMIZED) | (self.roles[order] == REPLACED)]
@@ -215,10 +223,12 @@ class TokenArrays:
         return DrawIndex(tokens, copies, first, np.fromiter(earlier.values(), dtype=np.int64, count=len(earlier)))
 
     def _check_cap(self, tokens: NDArray[np.intp]) -> None:
-        """Refuse a document with more tokens than the cap; tokens without an identity do not count.
+        """Raise an error if a document has more tokens than ``consistent_cap``.
+
+        Tokens without an identity, such as punctuation marks, do not count.
 
         Raises:
-            DocumentTooLong: A document has more.
+            DocumentTooLong: A document has too many tokens.
         """
         cap, counted = self.plan.terms.consistent_cap, self.document[tokens[self.identities[tokens] >= 0]]
         if self.carried.earlier.counted + np.bincount(counted).max(initial=0) > cap:
@@ -228,7 +238,7 @@ class TokenArrays:
             )
 
     def list_earlier_draws(self, values: Integers) -> EarlierDraws:
-        """Return the draws that the next chunk of a document with consistent outputs must repeat.
+        """Return the draws so far, whose outputs later chunks of a document with consistent outputs repeat.
 
         Args:
             values: Output of each of ``draws.tokens``.
@@ -244,14 +254,19 @@ class TokenArrays:
 
 
 def _find_last_before(parts: Integers, places: Integers) -> Integers:
-    """Return the last of the ascending ``places`` before each part; -1 if there is none."""
+    """Return, for each position in ``parts``, the last element of ``places`` before it; -1 if none.
+
+    Args:
+        parts: Positions.
+        places: Positions in ascending order.
+    """
     return np.concatenate([[-1], places])[np.searchsorted(places, parts)]
 
 
 def read_segments(
     plan: SanitizingPlan, segments: Iterable[str], carried: CarriedState = NO_CARRIED_STATE
 ) -> TokenArrays:
-    """Classify the tokens of a text, or of a chunk of one, that is already split into segments.
+    """Classify the tokens of a text, or of a chunk of a text, from its segments.
 
     Args:
         plan: The plan.
@@ -263,7 +278,7 @@ def read_segments(
 
 
 class DrawSlots(NamedTuple):
-    """The new draws that the mechanism makes, in the form of ``mechanisms.protocol.Slots``.
+    """The new draws of randomized tokens, in the form that a mechanism reads (``mechanisms.protocol.Slots``).
 
     Attributes:
         tokens: The tokens of the texts.
@@ -278,23 +293,24 @@ class DrawSlots(NamedTuple):
 
     @property
     def is_whole(self) -> NDArray[np.bool_]:
-        """Whether each draw is for a whole word, not for a part of one (``Slots.is_whole``)."""
+        """Whether each draw is for a whole word, rather than for a part of a word (``Slots.is_whole``)."""
         return self.tokens.whole[self.tokens.draws.first[self.randomized]]
 
 
 def sample_outputs(tokens: TokenArrays, lower: NDArray[np.bool_] | None = None) -> Integers:
-    """Return the output of every token, sampled with the operating system's entropy.
+    """Sample the output of every token, with the operating system's entropy.
 
     Args:
         tokens: The tokens.
-        lower: For each new draw, whether its output is written in lower case at every place. Computed if omitted;
-            required if ``tokens`` lacks some of these places, as in a chunk of a document.
+        lower: For each new draw, whether its output is written in lower case at every place. If omitted, it is computed
+            from ``tokens``. A caller that passes a chunk of a document must state it.
 
     Returns:
         Indices of the plan's words, shape ``(tokens,)``.
 
     Raises:
-        DocumentTooLong: Outputs are consistent, and a document has more words, names and numbers than the cap.
+        DocumentTooLong: Outputs are consistent, and a document has more words, names and numbers than
+            ``consistent_cap``.
 
     Privacy:
         This is the release.
@@ -324,7 +340,7 @@ def find_lower_case_draws(cases: Integers, copies: NDArray[np.intp]) -> NDArray[
 
     Args:
         cases: Case of the output of each token, shape ``(n,)``.
-        copies: Draw of each token, numbered from 0 without gaps, shape ``(n,)``.
+        copies: Number of the draw of each token, from 0 without gaps, shape ``(n,)``.
 
     Returns:
         Booleans, shape ``(draws,)``.
@@ -334,16 +350,16 @@ def find_lower_case_draws(cases: Integers, copies: NDArray[np.intp]) -> NDArray[
 
 
 class RewrittenTexts(NamedTuple):
-    """Sanitized documents, or chunks of one.
+    """The sanitized texts of several documents, or of a chunk of a document.
 
     ``tokens`` and ``pairs`` have one entry per document.
 
     Attributes:
-        texts: The output texts; a document of several texts has an entry for each of them.
-        tokens: Number of tokens that count toward the spend: all randomized tokens, or the distinct ones where outputs
-            are consistent.
-        pairs: Pair of every distinct replaced or randomized token: the look-up key of its output, and the original
-            spelling. Empty unless outputs are consistent. Private.
+        texts: The output texts. A document of several texts has an entry for each text.
+        tokens: Number of tokens that count toward the spend: all randomized tokens. If outputs are consistent, the
+            distinct ones.
+        pairs: For every distinct replaced or randomized token: the lookup key of its output, and the original spelling.
+            Empty unless outputs are consistent. Private.
     """
 
     texts: list[str]
@@ -352,7 +368,7 @@ class RewrittenTexts(NamedTuple):
 
 
 def write_texts(tokens: TokenArrays, outputs: Integers) -> RewrittenTexts:
-    """Return the texts, with the sampled outputs between the original gaps.
+    """Write the texts, with the sampled outputs between the original gaps.
 
     Args:
         tokens: The tokens.
@@ -372,7 +388,12 @@ def write_texts(tokens: TokenArrays, outputs: Integers) -> RewrittenTexts:
 
 
 def fill_segments(tokens: TokenArrays, words: Strings) -> Strings:
-    """Return all segments of the texts, with outputs in place of the tokens."""
+    """Return all segments of the texts, with the outputs in place of the tokens.
+
+    Args:
+        tokens: The tokens.
+        words: Output of each token as text.
+    """
     splits_marks, part_of = tokens.plan.terms.sanitize_punctuation, tokens.part_of
     parts = _make_string_array([""] * len(tokens.segments)) if splits_marks else list_spellings(tokens)
     first = np.ones(len(part_of), dtype=bool)
@@ -387,20 +408,20 @@ def fill_segments(tokens: TokenArrays, words: Strings) -> Strings:
 
 
 def list_spellings(tokens: TokenArrays) -> Strings:
-    """Return the segments in their original spelling. Private."""
+    """Return the segments of the texts in their original spelling. The result is private."""
     return _make_string_array(tokens.segment_table.numbers)[tokens.segments]
 
 
 def _count_charged(tokens: TokenArrays) -> list[int]:
-    """Return the number of tokens of each document that count toward the spend."""
+    """Return for each document the number of tokens that count toward the spend."""
     first = tokens.draws.first
     return np.bincount(tokens.document[first[tokens.roles[first] == RANDOMIZED]], minlength=tokens.documents).tolist()
 
 
 def _list_pairs(read: TokenArrays, words: Strings) -> list[list[tuple[str, str]]]:
-    """Return pairs (output, original) of the distinct tokens of each document, for new draws.
+    """Return for each document the pairs of output and original of its distinct tokens, for new draws.
 
-    An output is given as its look-up key, an original in the spelling of its first occurrence.
+    An output is represented by its lookup key, an original by the spelling of its first occurrence.
     """
     pairs: list[dict[tuple[str, str], None]] = [{} for _ in range(read.documents)]
     tokens = read.draws.tokens[read.draws.copies >= len(read.draws.earlier_values)]
@@ -412,5 +433,5 @@ def _list_pairs(read: TokenArrays, words: Strings) -> list[list[tuple[str, str]]
 
 
 def _make_string_array(strings: Collection[str]) -> Strings:
-    """Return an array of strings."""
+    """Convert strings to an array of Python objects."""
     return np.fromiter(strings, dtype=object, count=len(strings))

@@ -1,4 +1,4 @@
-"""Plan of a call: rule, mechanism, printable words and privacy terms."""
+"""``SanitizingPlan``: the rule, mechanism, printable words and privacy terms of a call."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class PrintableWords(NamedTuple):
-    """All words that an output may contain: the vocabulary, then the surrogates of each type.
+    """All words that an output may contain: first the vocabulary, then the surrogates of each entity type.
 
     Attributes:
-        lower: All words in lower case. A symbol's id is the index of its word.
+        lower: All words in lower case. The id of a symbol is the index of its word.
         starts: Index of the first surrogate of each type.
         counts: Number of surrogates of each type.
     """
@@ -43,9 +43,11 @@ class PrintableWords(NamedTuple):
         return cls(lower, len(vocabulary) + np.cumsum(counts) - counts, counts)
 
     def print_words(self, words: Integers, cases: Integers) -> NDArray[np.object_]:
-        """Return the words with the given indices, each in its case.
+        """Return the words with the given indices, each in the given case.
 
-        Only the lower-case spelling is stored, because most words of a bundle are never printed.
+        Args:
+            words: Indices in ``lower``, shape ``(n,)``.
+            cases: Case of each word: ``LOWER``, ``TITLE`` or ``UPPER``.
         """
         printed_words = self.lower[words]
         for case in (TITLE, UPPER):
@@ -57,7 +59,7 @@ class PrintableWords(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SanitizingPlan:
-    """All that the sanitizing of texts under one set of options needs.
+    """The objects that sanitize texts under one set of options. All calls with these options share them.
 
     Attributes:
         bundle: The bundle, with its vocabulary.
@@ -84,37 +86,37 @@ class SanitizingPlan:
 
     @cached_property
     def symbol_count(self) -> int:
-        """Number of symbols of the vocabulary. It is also the input id of ``<unk>``."""
+        """Number of symbols of the vocabulary. ``<unk>``, the input for unknown words, has this number as its id."""
         return self.bundle.symbol_count
 
     @cached_property
     def joins_lone_clitics(self) -> bool:
-        """Whether a clitic after a blank (``'re`` in ``they 're``) is one token with its apostrophe.
+        """Whether a clitic after a blank, such as ``'re`` in ``they 're``, is one token with its apostrophe.
 
-        It never is where punctuation is sanitized: there each mark is a token, whatever is beside it.
+        If punctuation is sanitized, the value is false, because then each mark is a token of its own.
         """
         return self.rule.joins_lone_clitics and not self.terms.sanitize_punctuation
 
     def find_symbol_id(self, token: ClassifiedToken) -> int:
-        """Return the id under which the mechanism looks up a randomized token."""
+        """Return the id of a randomized token as an input of the mechanism."""
         return self.symbol_count if token.key is None else self.bundle.symbol_ids.get(token.key, self.symbol_count)
 
     def is_sentence_start(self, gap: str | None) -> bool:
-        """Return whether a token starts a sentence, given the whole gap before it.
+        """Return whether a token starts a sentence.
 
-        Where punctuation is sanitized, only the first token of a text starts a sentence: the treatment of a word must
-        not reveal the punctuation before it.
+        If punctuation is sanitized, only the first token of a text starts a sentence: otherwise the treatment of a word
+        would reveal the punctuation before it.
 
         Args:
-            gap: The gap; ``None`` for the first token of a text.
+            gap: The whole gap before the token; ``None`` for the first token of a text.
         """
         return gap is None if self.terms.sanitize_punctuation else begins_sentence(gap)
 
     def distribution(self, word: str) -> "OutputDistribution":
-        """Return the exact output distribution of one word inside a sentence.
+        """Return the exact output distribution of a word that does not start a sentence.
 
         Raises:
-            OptionError: The text is more than one token, the rule keeps the word, or the mechanism has no exact weights
+            OptionError: ``word`` is more than one token, the rule keeps it, or the mechanism has no exact weights
                 (``fbdd``).
         """
         from textveil.mechanisms.distribution import OutputDistribution

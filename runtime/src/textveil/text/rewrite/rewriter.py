@@ -1,7 +1,7 @@
 """Sanitizing of documents under one plan, for all mechanisms that randomize words.
 
-A document too long for arrays of all its tokens is sanitized in chunks. Each chunk gets the state of the chunks before
-it (``CarriedState``), so the output distribution and the spend are the same as without chunks: they depend on the
+A very long document is sanitized in chunks, to limit the memory. Each chunk gets the state of the chunks before it
+(``CarriedState``), so the output distribution and the spend are the same as without chunks: they depend on the
 document's template alone. Only the order in which random words are used differs.
 """
 
@@ -41,7 +41,7 @@ class RandomizingPlan(SanitizingPlan):
     """Plan of a mechanism that randomizes words."""
 
     def make_rewriter(self) -> "DocumentRewriter":
-        """Return a rewriter for the documents of one call."""
+        """Create a rewriter for the documents of one call."""
         return DocumentRewriter(self)
 
 
@@ -59,12 +59,13 @@ class DocumentRewriter:
         self._plan = plan
 
     def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[RewrittenDocument]:
-        """Yield the sanitized documents.
+        """Yield the sanitized form of each document.
 
-        A document has any number of texts. Each text starts a sentence.
+        A document has any number of texts. The first word of each text starts a sentence.
 
         Raises:
-            DocumentTooLong: Outputs are consistent, and a document has more words, names and numbers than the cap.
+            DocumentTooLong: Outputs are consistent, and a document has more words, names and numbers than
+                ``consistent_cap``.
 
         Privacy:
             This is the release, sampled with the operating system's entropy.
@@ -100,7 +101,7 @@ class DocumentRewriter:
 
 
 def _iterate_batches(documents: Sequence[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
-    """Yield batches of about ``MAX_BATCH_CHARACTERS``; a long document is a batch of its own."""
+    """Yield the documents in batches of about ``MAX_BATCH_CHARACTERS``; a long document is alone in its batch."""
     batch: list[Sequence[str]] = []
     characters = 0
     for texts in documents:
@@ -123,17 +124,18 @@ def _is_long(texts: Sequence[str]) -> bool:
 
 
 class LongDocumentRewriter:
-    """Sanitizes one document, chunk by chunk.
+    """Sanitizes one long document, chunk by chunk.
+
+    If outputs are consistent, the constructor reads all texts before any sampling.
 
     Args:
         plan: The plan.
-        texts: Texts of the document. Each starts a sentence. Where outputs are consistent, the constructor reads all
-            texts before any sampling.
+        texts: Texts of the document. The first word of each text starts a sentence.
 
     Attributes:
         tokens: Number of tokens so far that count toward the spend.
-        mapping: Originals of the outputs so far; empty unless outputs are consistent. The case of an original may be
-            that of a later occurrence of the word, unlike in a document without chunks.
+        mapping: Originals of the outputs so far; empty unless outputs are consistent. An original may have the case of
+            a later occurrence of the word, unlike in a document without chunks.
 
     Raises:
         DocumentTooLong: See ``sample_outputs``.
@@ -152,7 +154,7 @@ class LongDocumentRewriter:
         """Return the sanitized texts. Call this method only once.
 
         Privacy:
-            As for ``sample_outputs``.
+            This is the release, sampled with the operating system's entropy.
         """
         blank = " " if self._plan.terms.sanitize_punctuation else ""
         return [join_long_text(self._iterate_parts(text), blank) for text in self._texts]
@@ -174,7 +176,10 @@ class LongDocumentRewriter:
 
 
 def _find_lower_case_draws(plan: SanitizingPlan, texts: Iterable[str]) -> NDArray[np.bool_]:
-    """Return whether the output of each draw of a document is in lower case at every place."""
+    """Return for each draw of a document whether its output is in lower case at every place.
+
+    The result has the shape ``(draws,)``.
+    """
     capitals, earlier = bytearray(), EarlierDraws()
     for text in texts:
         for segments, before in _iterate_blocks(plan, text):
@@ -189,9 +194,11 @@ def _find_lower_case_draws(plan: SanitizingPlan, texts: Iterable[str]) -> NDArra
 
 
 def _iterate_blocks(plan: SanitizingPlan, text: str) -> Iterator[tuple[list[str], str | None]]:
-    """Yield the segments of a text in chunks, each with the state of the gap before it.
+    """Yield the segments of a text in chunks.
 
-    The state is ``None`` before the first word of the text, else see ``_find_gap_state``.
+    Yields:
+        A list of segments, and the state of the gap before it: ``None`` before the first word of the text, otherwise
+        the result of ``_find_gap_state``.
     """
     segments = segmentation.iterate_split_text(
         text, marks_apart=plan.terms.sanitize_punctuation, lone_clitics=plan.joins_lone_clitics
@@ -203,15 +210,15 @@ def _iterate_blocks(plan: SanitizingPlan, text: str) -> Iterator[tuple[list[str]
 
 
 def _find_gap_state(segments: Sequence[str], before: str | None) -> str | None:
-    """Return whether the gap after some segments ends a sentence, for the next chunk.
+    """Return whether the gap at the end of some segments ends a sentence, for the next chunk.
 
     Args:
         segments: The segments.
         before: The state of the gap before them; ``None`` before the first word of the text.
 
     Returns:
-        ``"."`` if it ends a sentence, else ``""``; ``None`` if no word came yet. The gap itself is not returned,
-        because it may be as long as the text.
+        ``"."`` if the gap ends a sentence, ``""`` if not, and ``None`` if the text has no word so far. The gap itself
+        is not returned, because it may be as long as the text.
     """
     ended = False
     for segment in reversed(segments):
@@ -222,10 +229,9 @@ def _find_gap_state(segments: Sequence[str], before: str | None) -> str | None:
 
 
 def join_long_text(parts: Iterable[str], blank: str = "") -> str:
-    """Return the concatenation of the parts of a long text, with ``blank`` between two parts.
+    """Concatenate the parts of a long text, with ``blank`` between them, in little memory.
 
-    ``str.join`` would hold the parts and the result in memory together. A string that nothing else refers to grows in
-    place instead.
+    ``str.join`` would hold all parts and the result in memory at once. Here the result grows while parts are freed.
     """
     text = ""
     for part in parts:

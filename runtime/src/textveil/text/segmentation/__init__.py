@@ -3,7 +3,7 @@
 docs/format-staircase.md has the definitions. The mode ``names`` has its own tokenizer,
 ``textveil.text.names.tokenizer``. Terms:
 
-- *segment*: a token or a gap. The segments of a text concatenate to the text.
+- *segment*: a token or a gap. The segments of a text, joined, are the text.
 - *gap*: white space and punctuation between tokens.
 - *word*: a token of ordinary letters.
 - *string*: a token that is not a plain word, such as a number, an email address, a URL or an emoticon.

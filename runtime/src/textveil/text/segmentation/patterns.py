@@ -1,4 +1,4 @@
-"""Sets of characters and regular expressions of the tokenizer.
+"""Regular expressions of the tokenizer, and the sets of characters in them.
 
 docs/format-staircase.md, "Segments", has the definitions. Each pattern is compiled in two forms: with ``re`` for ASCII
 texts, and with ``regex`` for other texts.
@@ -26,7 +26,10 @@ TextSpan = tuple[int, int]
 
 
 class CharacterClasses(NamedTuple):
-    """Sets of characters for one of the two engines, each as the inside of ``[...]``."""
+    """Sets of characters, each in the syntax between the brackets of ``[...]``.
+
+    There is one instance for ``re`` (ASCII texts), and one for ``regex`` (other texts).
+    """
 
     blank: str  # White_Space
     mark: str  # general category P
@@ -52,12 +55,12 @@ ASCII_CLASSES = CharacterClasses(
 
 
 def make_two_letter_pattern(c: CharacterClasses) -> str:
-    """Return the pattern of two letters, the first with its attached characters (accents)."""
+    """Return a regular expression for two letters. Accents may follow the first letter."""
     return f"[{c.letter}]" + (f"[{c.attached}]*+" if c.attached else "") + f"[{c.letter}]"
 
 
 def make_word_pattern(c: CharacterClasses) -> str:
-    """Return the pattern of an ordinary word: letters, with single marks between two letters.
+    """Return a regular expression for an ordinary word: letters, with single marks between two letters.
 
     The rules are WB4 to WB7 of UAX #29, except that the dots of a domain name do not count as such marks. The first
     alternative is a word without marks, the most frequent case. The second one advances one character at a time to the
@@ -82,7 +85,7 @@ DOMAINS = "|".join(_ENGLISH["domains"]["all"] + _ENGLISH["domains"]["words"])
 
 
 def _make_bracketed_pattern(c: CharacterClasses) -> str:
-    """Return the pattern, after an opening bracket, of a bracketed word as in ``name(at)host``.
+    """Return a regular expression for a bracketed word, as in ``name(at)host``, after its opening bracket.
 
     No blank may be on either side of the brackets.
     """
@@ -91,17 +94,17 @@ def _make_bracketed_pattern(c: CharacterClasses) -> str:
 
 
 def _make_emoticon_pattern(c: CharacterClasses) -> str:
-    """Return the pattern of the mouth of an emoticon, after its eyes: marks or any word.
+    """Return a regular expression for the mouth of an emoticon, after its eyes (``:`` or ``;``).
 
-    A blank or the end of the text must follow, possibly after sentence marks. Any word can be a mouth: if ``:D`` were
-    an emoticon and ``:Cat`` not, the gap in the output would reveal something about the word.
+    A mouth consists of marks, or is any word. A blank or the end of the text must follow, possibly after sentence
+    marks. If ``:D`` were an emoticon and ``:Cat`` not, the gap in the output would reveal something about the word.
     """
     mouth = rf"(?:'?-?(?:[)(\]\[{{}}]++|[/\\*])|-?{make_word_pattern(c)}:?)"
     return rf"(?<=[:;])(?<![^{c.blank}][:;]){mouth}(?=[.,!?]*+(?:[{c.blank}]|\Z))"
 
 
 def _make_trigger_pattern(c: CharacterClasses) -> str:
-    """Return the pattern of a trigger: a character that may make the text around it a string.
+    """Return a regular expression for a trigger: a character that may make the text around it a string.
 
     It matches a possible first character, and then tests a condition. The search is fast because most characters fail
     the first test.
@@ -124,7 +127,7 @@ def _make_trigger_pattern(c: CharacterClasses) -> str:
 
 
 class StringPatterns:
-    """Compiled patterns for one regular expression engine."""
+    """The compiled patterns of the tokenizer, for one regular expression library."""
 
     def __init__(self, compile: Any, c: CharacterClasses) -> None:
         lone_clitics = sorted(clitic[1:] for clitic in _ENGLISH["clitics"]["after"])
@@ -156,22 +159,26 @@ _SELF_TEST_NON_ASCII = (("l’été “é'é”: 中(x)1", "l’été| “|é'é
 
 @cache
 def compile_ascii() -> StringPatterns:
-    """Compile the patterns for ASCII texts, several times faster than those for other texts."""
+    """Compile the patterns for ASCII texts. They are several times faster than the patterns for all texts."""
     return _check_patterns(StringPatterns(re.compile, ASCII_CLASSES), _SELF_TEST)
 
 
 @cache
 def compile_unicode() -> StringPatterns:
-    """Compile the patterns for any text."""
+    """Compile the patterns for texts with any characters."""
     compiled = StringPatterns(lambda pattern, _=0: regex.compile(pattern, regex.V1), UNICODE_CLASSES)
     return _check_patterns(compiled, _SELF_TEST + _SELF_TEST_NON_ASCII)
 
 
 def _check_patterns(compiled: StringPatterns, known: tuple[tuple[str, str, str], ...]) -> StringPatterns:
-    """Test patterns on known short texts, and return them.
+    """Test compiled patterns with known short texts, and return the patterns.
+
+    Args:
+        compiled: The patterns.
+        known: Texts with their expected matches (see ``_SELF_TEST``).
 
     Raises:
-        EngineFailed: The engine matches a known text incorrectly.
+        EngineFailed: The regular expression library matches a known text incorrectly.
     """
     for text, segments, strings in known:
         places = [match.start() for match in compiled.trigger.finditer(text)]
@@ -179,5 +186,7 @@ def _check_patterns(compiled: StringPatterns, known: tuple[tuple[str, str, str],
             text[at : pattern.match(text, at).end()] for at in places for pattern in (compiled.run, compiled.url)
         ]
         if "|".join(compiled.word_or_gap.findall(text)) != segments or "|".join(matches) != strings:
-            raise EngineFailed("the regular expressions of this Python misread a known text: update Python or regex")
+            raise EngineFailed(
+                "the regular expressions of this Python match a test text incorrectly: update Python or regex"
+            )
     return compiled

@@ -4,17 +4,17 @@ The sanitizer copies gaps unchanged, but never words and strings.
 
 A *gap* is white space or punctuation (Unicode White_Space or general category P). A *word* consists of ordinary letters
 between default word boundaries of UAX #29. A *string* is any other token: a number, an email address, a URL, an
-emoticon and so on. Its *shape* is which of these it is; every string has exactly one. No two words or strings touch,
-and the segments always concatenate to the text (docs/format-staircase.md, "Segments" and "Shapes").
+emoticon and so on. Each string has exactly one *shape*, such as ``email``. No two words or strings touch, and the
+segments, joined, are always the text (docs/format-staircase.md, "Segments" and "Shapes").
 
-A *run* is the text between two breaks, without the marks at its ends. A run is a string if it contains a *trigger*: a
-digit, a symbol, an emoji, an at sign, a letter of a script without blanks, a domain name and so on. Each string is one
-segment. Three kinds of strings continue across breaks: URLs, numbers written in groups, and words in brackets as in
-``name(at)host``. Quotation marks always end a string: if ``"Mary Smith"@host`` were one string, its quotation marks
-would be paired with other ones of the line.
+A *break* is a blank or a separating mark. A *run* is the text between two breaks, without the marks at its ends. A run
+is a string if it contains a *trigger*: a digit, a symbol, an emoji, an at sign, a letter of a script without blanks, a
+domain name and so on. Each string is one segment. Three kinds of strings continue across breaks: URLs, numbers written
+in groups, and words in brackets as in ``name(at)host``. Quotation marks always end a string: if ``"Mary Smith"@host``
+were one string, its quotation marks would be paired with other ones of the line.
 
-Numbers join if only single blanks or round brackets are between them. The grammar is ``D = E (" "? E)*``,
-``E = number | "(" D ")"``. A string is a D up to its last number outside of brackets; a bracketed part after that
+Numbers join if only single blanks or round brackets are between them. The grammar has two rules: ``D = E (" "? E)*``
+and ``E = number | "(" D ")"``. A string is a D up to its last number outside of brackets; a bracketed part after that
 number is read separately. So every string of numbers ends in a number, and the reading of the text after it does not
 depend on which numbers they are. A string that begins with a bracket never touches the text before it.
 
@@ -83,15 +83,15 @@ _BRACKETED = LazyPattern(regex.compile, lambda: rf"[(\[{{]{make_word_pattern(UNI
 
 
 def split_at_strings(text: str, *, lone_clitics: bool = False) -> Iterable[tuple[int, int, bool]]:
-    """Split a text into its strings and the parts between them, as the first step.
+    """Find the strings of a text, as the first step of its segmentation.
 
     Args:
         text: Any text.
         lone_clitics: Whether a clitic after a blank, as in ``they 're``, is one segment with its apostrophe.
 
     Returns:
-        For each part, in order: its start, its end, and whether it is one segment (a string or a clitic after a blank).
-        An empty text has one part.
+        The strings and the parts between them, in order. Each has a start, an end, and whether it is a single segment
+        (a string or a clitic after a blank). An empty text has one part.
     """
     single_spans: Iterable[TextSpan] = find_strings(text)
     if lone_clitics and ("'" in text or "\u2019" in text):
@@ -123,12 +123,12 @@ def split_words_and_gaps(part: str, *, marks_apart: bool) -> list[str]:
 
 
 def split_text(text: str, *, marks_apart: bool = False, lone_clitics: bool = False) -> list[str]:
-    """Split ``text`` into segments whose concatenation is ``text``.
+    """Split ``text`` into segments. Joined, the segments are the text.
 
     Args:
         text: Any text, including lone surrogates and control characters.
-        marks_apart: Whether each punctuation mark is a segment and blanks are omitted (then the concatenation lacks the
-            blanks). It is set where punctuation is sanitized: the number of segments then does not depend on spacing.
+        marks_apart: Whether each punctuation mark is a segment, and blanks are omitted. Use it if punctuation is
+            sanitized: the number of segments then does not depend on spacing.
         lone_clitics: See ``split_at_strings``.
 
     Returns:
@@ -146,13 +146,13 @@ def split_text(text: str, *, marks_apart: bool = False, lone_clitics: bool = Fal
 
 
 def split_entry(entry: str) -> tuple[str, list[str]]:
-    """Return an entry of a user's list without a byte order mark and blanks at its ends, and its words and strings."""
+    """Strip blanks and a byte order mark from an entry of a user's list, and list its words and strings."""
     stripped = entry.removeprefix(BYTE_ORDER_MARK).strip()
     return stripped, [segment for segment in split_text(stripped) if not is_gap(segment)]
 
 
 def iterate_split_text(text: str, *, marks_apart: bool, lone_clitics: bool = False) -> Iterator[str]:
-    """Yield the segments of ``split_text`` one by one, for texts too long for a list."""
+    """Yield the segments of ``split_text`` one by one, for texts that are too long for a list."""
     words = _get_pattern(text, marks_apart).finditer
     for start, end, is_one in split_at_strings(text, lone_clitics=lone_clitics):
         if is_one:
@@ -167,15 +167,15 @@ def _get_pattern(text: str, marks_apart: bool) -> Any:
 
 
 def get_patterns(text: str) -> StringPatterns:
-    """Return the patterns for ``text``, compiled at first use; ASCII has faster ones."""
+    """Return the patterns that fit ``text``: fast ones for ASCII, or those for all characters."""
     return compile_ascii() if text.isascii() else compile_unicode()
 
 
 def is_string(segment: str) -> bool:
     """Return whether a segment is a string: a token that is not a plain word.
 
-    It contains digits or signs (a number, an email address, a URL), is an emoticon, or is very long. No vocabulary
-    contains it.
+    A string contains digits or signs (a number, an email address, a URL), is an emoticon, or is very long. No
+    vocabulary contains strings.
 
     >>> is_string("a@b.org"), is_string("word")
     (True, False)
@@ -188,15 +188,15 @@ def is_string(segment: str) -> bool:
 
 
 def is_letters(text: str) -> bool:
-    """Return whether a text consists of ordinary letters only, and so is one word."""
+    """Return whether a text consists of ordinary letters only. Such a text is a single word."""
     return _LETTERS.fullmatch(text) is not None
 
 
 def is_solid(text: str) -> bool:
-    """Return whether a text is evidently one string, by a fast test instead of a full search.
+    """Return whether a fast test shows that a text is one string.
 
-    ``True`` means that the text contains a digit or an at sign, no break, and no mark at its ends. ``False`` means
-    nothing: the text may still be one string.
+    The test requires a digit or an at sign, no blank or separating mark inside, and no mark at the ends. If the result
+    is false, the text may still be one string.
     """
     return _SOLID_STRING.fullmatch(text) is not None
 
@@ -216,10 +216,10 @@ def is_gap(segment: str) -> bool:
 
 
 def begins_sentence(gap: str | None) -> bool:
-    """Return whether a token starts a sentence, given the whole gap before it.
+    """Return whether a token starts a sentence.
 
     Args:
-        gap: The gap; ``None`` for the first token of a text.
+        gap: The whole gap before the token; ``None`` for the first token of a text.
     """
     return gap is None or not _ENDS_SENTENCE.isdisjoint(gap)
 
@@ -249,10 +249,7 @@ def classify_shape(string: str) -> str:
 
 
 def _classify_numeric_shape(string: str) -> str:
-    """Return the shape of a number or of numbers in groups.
-
-    Numbers in groups have no other shape than these, because only numbers are joined with their neighbors.
-    """
+    """Return the shape of a number or of numbers in groups: year, date, phone or number."""
     if _ENGLISH.year.fullmatch(string):
         return "year"
     digits = _write_ascii_digits(string)
@@ -268,14 +265,14 @@ def _classify_numeric_shape(string: str) -> str:
 
 
 def _write_ascii_digits(string: str) -> str:
-    """Replace each decimal digit of other scripts by a zero: no pattern of a date or a time depends on its value."""
+    """Replace each digit of other scripts by a zero. The patterns of dates and times accept any digits."""
     return string if string.isascii() else "".join("0" if c.isdecimal() and not c.isascii() else c for c in string)
 
 
 def is_numeric(string: str) -> bool:
-    """Return whether a string is a number, or numbers in groups.
+    """Return whether a string is a number, or consists of numbers in groups.
 
-    Its characters are digits, signs, currency symbols, joiners, spaces and round brackets.
+    Such a string has only digits, signs, currency symbols, joiners, spaces and round brackets.
     """
     return _GROUPED.fullmatch(string) is not None
 
@@ -283,7 +280,7 @@ def is_numeric(string: str) -> bool:
 def is_url(string: str) -> bool:
     """Return whether a string is a URL or a domain name.
 
-    Unlike other strings it may contain brackets, and it continues to the next blank or quotation mark.
+    Unlike other strings, a URL may contain brackets, and continues to the next blank or quotation mark.
     """
     if "." not in string and "://" not in string:  # fast path: most strings have neither
         return False
@@ -300,7 +297,7 @@ def _contains_host(run: str) -> bool:
 
 
 def find_strings(text: str) -> Iterable[TextSpan]:
-    """Return start and end of every string of ``text``, in order. No two strings touch."""
+    """Return the start and the end of every string of ``text``, in order. No two strings touch."""
     compiled = get_patterns(text)
     first = compiled.trigger.search(text)
     return () if first is None else _iterate_strings(text, compiled, first)
@@ -326,7 +323,7 @@ def _iterate_strings(text: str, compiled: StringPatterns, first: Any) -> Iterato
 
 
 def _iterate_single_strings(text: str, compiled: StringPatterns, match: Any) -> Iterator[TextSpan]:
-    """Yield the strings of a text before numbers that are next to each other are joined."""
+    """Yield the start and the end of each string, before adjacent numbers are joined."""
     position = 0
     while match is not None:
         trigger = match.start()
@@ -351,21 +348,27 @@ def _iterate_single_strings(text: str, compiled: StringPatterns, match: Any) -> 
 
 
 def _find_run_end(part: Any, text: str, position: int) -> int:
-    """Return the end of a run: the end of the last of the consecutive matches of ``part``."""
+    """Return the end of the text around ``position`` that has no blank or separating mark.
+
+    Args:
+        part: Pattern of a step (``StringPatterns.run``).
+        text: The text.
+        position: A position in the text.
+    """
     while (end := part.match(text, position).end()) > position:
         position = end
     return position
 
 
 def _contains_trigger(compiled: StringPatterns, match: Any, text: str, start: int, end: int) -> bool:
-    """Return whether a run, without the marks at its ends, is a string.
+    """Return whether a part of a text without blanks and separating marks is a string.
 
     Args:
         compiled: The patterns.
-        match: The trigger by which the run was found. Punctuation alone may match, but is not a string.
+        match: The trigger by which the part was found. Punctuation alone may match, but is not a string.
         text: The whole text.
-        start: Start of the run.
-        end: End of the run.
+        start: Start of the part, without the marks at its ends.
+        end: End of the part.
     """
     if text[match.start()] in "@＠﹫\\:/" and _GAP.fullmatch(text, start, end) is not None:
         return False
@@ -374,7 +377,7 @@ def _contains_trigger(compiled: StringPatterns, match: Any, text: str, start: in
 
 
 def _trim_marks(text: str, start: int, end: int, marks: str) -> TextSpan:
-    """Return a span without ``marks`` at its end and without ``TRIMMED_MARKS`` at its start."""
+    """Return the span ``(start, end)`` without ``marks`` at its end and ``TRIMMED_MARKS`` at its start."""
     while start < end and text[start] in TRIMMED_MARKS:
         start += 1
     while end > start and text[end - 1] in marks:
@@ -383,7 +386,7 @@ def _trim_marks(text: str, start: int, end: int, marks: str) -> TextSpan:
 
 
 class NumberGroup:
-    """Numbers with only blanks and brackets between them. It finds the strings that they form.
+    """Numbers with only blanks and brackets between them. The group determines the strings that they form.
 
     Args:
         text: The whole text.
@@ -404,7 +407,7 @@ class NumberGroup:
         return _SEPARATORS.fullmatch(self._text, self.end, start) is not None
 
     def add_number(self, number: TextSpan) -> Iterator[TextSpan]:
-        """Add the next number and yield the strings that are now complete."""
+        """Add the next number, and yield the strings that are now complete."""
         self.end = number[1]
         if self._joiner is None:
             index = self._first[0]
@@ -415,15 +418,14 @@ class NumberGroup:
         yield from self._joiner.read_number(number)
 
     def close_group(self) -> Iterable[TextSpan]:
-        """Return the remaining strings, after the last number."""
+        """Return the strings that are complete now, since no number follows."""
         return (self._first,) if self._joiner is None else self._joiner.release_pending()
 
 
 class _NumberJoiner:
-    """Reads several numbers and the characters between them, from the left.
+    """Joins numbers to strings from left to right, by the grammar in the module's docstring.
 
-    It stores only positions, in arrays, so that an open bracket or an incomplete string takes only a few bytes. *D* and
-    *E* are those of the grammar in the module's docstring.
+    It stores only positions, in arrays, so that an open bracket or an incomplete string takes only a few bytes.
     """
 
     def __init__(self, text: str, index: int) -> None:
@@ -433,7 +435,7 @@ class _NumberJoiner:
         self._clear_pending()
 
     def read_number(self, number: TextSpan) -> Iterator[TextSpan]:
-        """Read up to the end of a number and yield the strings that are now complete."""
+        """Read the text up to the end of a number, and yield the strings that are now complete."""
         for index in range(self._position, number[0]):
             yield from self._read_mark(index)
         if not self._open and not self._starts:
@@ -447,7 +449,7 @@ class _NumberJoiner:
         self._position, self._blank = number[1], False
 
     def release_pending(self) -> Iterable[TextSpan]:
-        """Return the pending strings, which no later number can join."""
+        """Return the pending strings, which no later number can extend, and forget them."""
         found = zip(self._starts, self._ends, strict=True)
         self._clear_pending()
         return found
@@ -458,7 +460,7 @@ class _NumberJoiner:
         self._blank = False  # whether the last character was a blank
 
     def _read_mark(self, index: int) -> Iterable[TextSpan]:
-        """Read a bracket or a blank and return the strings that it completes."""
+        """Read a bracket or a blank, and return the strings that end before it."""
         mark = self._text[index]
         waits = not self._blank and len(self._starts) > 0 and (not self._open or self._starts[-1] > self._open[-1])
         if mark == "(":
@@ -480,7 +482,7 @@ class _NumberJoiner:
 def _would_touch(text: str, index: int) -> bool:
     """Return whether the text up to ``index`` would touch a number after it.
 
-    It would if it ends in a run, in a run and marks, or in a run and a bracketed word.
+    This is the case if the text ends in a word or string, or in one with marks or a bracketed word after it.
     """
     if index >= 0 and text[index] in ")]}":
         before = BREAK_BEFORE.search(text, 0, index)

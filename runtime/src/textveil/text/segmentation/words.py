@@ -1,4 +1,4 @@
-"""Look-up keys of words, clitics and case patterns.
+"""Lookup keys of words, clitics and case patterns.
 
 The definitions are in docs/format-staircase.md, "Keys and case".
 """
@@ -14,7 +14,7 @@ from textveil.text.segmentation.patterns import MAX_WORD_LENGTH
 
 
 def clitic_pattern(clitics: Iterable[str]) -> "re.Pattern[str]":
-    """Return the pattern of a key that ends with a clitic; groups: the stem, the clitic."""
+    """Return a regular expression for a key that ends with a clitic. Its groups are the stem and the clitic."""
     return re.compile(rf"(.+?)({'|'.join(map(re.escape, sorted(clitics)))})", re.DOTALL)
 
 
@@ -33,11 +33,11 @@ BYTE_ORDER_MARK = "\ufeff"
 
 
 def fold_word(word: str) -> str:
-    """Return the look-up key of a word: NFKC, lower case, apostrophes as U+0027.
+    r"""Return the lookup key of a word: NFKC, lower case, apostrophes as U+0027.
 
     A word of more than ``MAX_WORD_LENGTH`` characters is returned unchanged.
 
-    >>> fold_word("Don\\u2019t")
+    >>> fold_word("Don\u2019t")
     "don't"
     """
     if len(word) > MAX_WORD_LENGTH:
@@ -47,15 +47,15 @@ def fold_word(word: str) -> str:
 
 
 def is_folded(text: str) -> bool:
-    """Return whether every word of a text is its own look-up key."""
+    """Return whether every word of a text is its own lookup key."""
     return text.lower() == text and fold_apostrophes(text) == text and unicodedata.is_normalized("NFKC", text)
 
 
 def split_clitic(key: str, pattern: "re.Pattern[str]" = _CLITIC) -> tuple[str, str] | None:
-    """Split ``"don't"`` into ``("do", "n't")`` and ``"john's"`` into ``("john", "'s")``.
+    """Split the lookup key of a word into its stem and its clitic.
 
     Args:
-        key: Look-up key of a word.
+        key: Lookup key of a word.
         pattern: Clitics of the language (``clitic_pattern``).
 
     Returns:
@@ -63,6 +63,8 @@ def split_clitic(key: str, pattern: "re.Pattern[str]" = _CLITIC) -> tuple[str, s
 
     >>> split_clitic("john's"), split_clitic("john")
     (('john', "'s"), None)
+    >>> split_clitic("don't")
+    ('do', "n't")
     """
     match = pattern.fullmatch(key)
     return None if match is None else (match[1], match[2])
@@ -84,7 +86,7 @@ def find_case_pattern(word: str) -> int:
 
 
 def apply_case(word: str, pattern: int) -> str:
-    """Return a lower-case word in a case pattern."""
+    """Write a lower-case word in a case pattern: ``LOWER``, ``TITLE`` or ``UPPER``."""
     if pattern == LOWER:
         return word
     return word.upper() if pattern == UPPER else word[:1].upper() + word[1:]

@@ -1,6 +1,6 @@
 """Rules that classify each token as kept, replaced by a surrogate of its type, or randomized.
 
-The rules that randomize every token are imported lazily, because the staircase mechanism does not need them.
+``EveryWordRule`` is imported at first access, because the staircase mechanism does not need it.
 """
 
 from typing import TYPE_CHECKING

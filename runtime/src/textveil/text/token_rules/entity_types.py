@@ -2,7 +2,7 @@
 
 The output reveals the type of an entity and nothing else about it.
 
-A type applies either to the words of a public list, or to the strings of a *shape*
+A type applies either to the words of a public list, or to the strings of a *shape*, such as email or date
 (``textveil.text.segmentation.segments.classify_shape``). The surrogates of a type are sampled from a public list,
 independently of the token.
 """
@@ -34,13 +34,13 @@ _CHECKED_ENTRIES = 1 << 8
 
 
 class EntityType(NamedTuple):
-    """One entity type: of the words of a list, or of the strings of a shape.
+    """One entity type. It applies either to the words of a list, or to the strings of a shape.
 
     Attributes:
         name: Its name, as printed.
-        shape: A name of ``SHAPES`` for a type of strings; ``None`` for a type of listed words.
-        lines: Bytes of the list file: words in look-up form, each followed by its flags. Empty for a type of strings.
-        surrogates: Surrogates in look-up form, each with the same probability.
+        shape: For a type of strings, a name of ``SHAPES``; ``None`` for a type of listed words.
+        lines: Bytes of the list file: lookup keys of words, each followed by its flags. Empty for a type of strings.
+        surrogates: Lookup keys of the surrogates. All have the same probability.
     """
 
     name: str
@@ -50,18 +50,18 @@ class EntityType(NamedTuple):
 
 
 class EntityTypes:
-    """Entity types of a bundle, in their public order.
+    r"""Entity types of a bundle, in their public order.
 
     If several types list a word, the first one applies.
 
     Args:
-        entity_types: Any number of types. Either every shape (kind of string, such as email or date) has a type, or
-            none has: otherwise strings without a type would affect the tokens beside them differently.
+        entity_types: Any number of types. Either every shape (such as email or date) has a type, or no shape has.
+            Otherwise strings with a type and strings without one would affect adjacent tokens differently.
 
     Raises:
         BundleDamaged: Two types share a name or a shape, or some shapes are missing.
 
-    >>> color = parse_entity_type("color", None, b"red\\nblue\\n")
+    >>> color = parse_entity_type("color", None, b"red\nblue\n")
     >>> EntityTypes([color]).find_word_type("blue", LOWER)
     0
     """
@@ -80,32 +80,39 @@ class EntityTypes:
         self._word_index = ListedWordIndex([kind.lines for kind in entity_types])
 
     def find_word_type(self, key: str, case: int) -> int | None:
-        """Return the index of the first type that lists a word in this case; ``None`` if none does."""
+        """Return the index of the first type that lists a word; ``None`` if no type lists it.
+
+        Args:
+            key: Lookup key of the word.
+            case: Case pattern of the word. Some entries apply only to capitalized words.
+        """
         return self._word_index.find_list(key, case)
 
     def find_word_types(self, keys: Sequence[str], cases: Sequence[int]) -> list[int | None]:
-        """Return the result of ``find_word_type`` for each of many words.
+        """Return the result of ``find_word_type`` for each of many words, in one fast pass.
 
-        This is fast if most of the words are on no list.
+        Args:
+            keys: Lookup keys of the words.
+            cases: Case patterns of the words.
         """
         return self._word_index.find_lists(keys, cases)
 
 
 def parse_entity_type(name: str, shape: str | None, utf_8: bytes, *, is_checked: bool = False) -> EntityType:
-    """Parse the content of the files of an entity type.
+    r"""Parse the lists of an entity type.
 
     Args:
         name: Name of the type.
         shape: Its shape; ``None`` for a type of listed words.
         utf_8: Lines of all files: one entry per line, optionally followed by a tab and its flags.
-        is_checked: Whether the checks of the entries are skipped. They are for the built-in bundle: its content hash
-            identifies it, and the tests of this package have checked its lists.
+        is_checked: Whether the entries were checked before, so that this function skips their checks. This is so for
+            the built-in bundle, whose content hash identifies it.
 
     Raises:
         BundleDamaged: The file has no surrogate, repeats an entry, or has an invalid entry or an unknown flag; or the
             shape is unknown.
 
-    >>> parse_entity_type("color", None, b"red\\nblue\\tmember-only\\n").surrogates
+    >>> parse_entity_type("color", None, b"red\nblue\tmember-only\n").surrogates
     ('red',)
     """
     if shape is not None and shape not in SHAPES:
@@ -134,9 +141,9 @@ def _check_lines(lines: Sequence[str], shape: str | None) -> None:
 
 
 def _find_first_invalid(lines: Sequence[str], entries: Sequence[str], shape: str | None) -> int | None:
-    """Return the index of the first invalid entry; ``None`` if all are valid.
+    """Return the index of the first invalid entry; ``None`` if all entries are valid.
 
-    A phrase, which only the mode ``names`` finds, must not be a surrogate.
+    A surrogate must be a single word, since only the mode ``names`` recognizes phrases.
 
     Args:
         lines: Lines of the lists of a type.
@@ -155,10 +162,7 @@ def _find_first_invalid(lines: Sequence[str], entries: Sequence[str], shape: str
 
 
 def _find_suspicious(entries: Sequence[str]) -> Sequence[int]:
-    """Return the indices of entries that need a full check.
-
-    Entries in look-up form that consist of letters only do not need one.
-    """
+    """Return the indices of entries that need a full check. Lookup keys of letters only need none."""
     together = "\n".join(entries)  # A line feed stays the same in look-up form, and combines with no character.
     if not (all(entries) and segmentation.is_folded(together)):
         return range(len(entries))
@@ -167,9 +171,9 @@ def _find_suspicious(entries: Sequence[str]) -> Sequence[int]:
 
 
 def _is_listable(entry: str) -> bool:
-    """Return whether an entry is one word in look-up form, without a clitic such as ``'s``.
+    """Return whether an entry is the lookup key of a single word, without a clitic such as ``'s``.
 
-    No token of a text could match any other entry.
+    Only such an entry can match a token of a text.
     """
     if not entry or segmentation.fold_word(entry) != entry:
         return False
@@ -181,14 +185,14 @@ def _is_listable(entry: str) -> bool:
 
 
 def _is_phrase(entry: str) -> bool:
-    """Return whether an entry consists of folded words with single blanks between them."""
+    """Return whether an entry consists of lookup keys with single blanks between them."""
     return all(entry.split(" ")) and segmentation.fold_word(entry) == entry
 
 
 def _is_surrogate(entry: str, shape: str) -> bool:
     """Return whether an entry can be a surrogate of a shape.
 
-    It must be one string of that shape, in look-up form. Emoticons cannot be surrogates, because the segmentation
+    It must be the lookup key of one string of that shape. Emoticons cannot be surrogates, because the segmentation
     recognizes them only between blanks.
     """
     if not entry or segmentation.fold_word(entry) != entry:
@@ -201,14 +205,14 @@ def _is_surrogate(entry: str, shape: str) -> bool:
 
 
 class ListedWordIndex:
-    """Index of the words of several lists. It refers to the bytes of the list files.
+    """Index of the words of several lists, in little memory.
 
-    The words as Python objects would need five times the memory. The index sorts the lines of all lists by the hash
-    code of their entry. Where entries share a hash code, their bytes are compared.
+    The index refers to the bytes of the list files, because Python objects would need five times the memory. It sorts
+    the lines of all lists by the hash code of their entry. If entries share a hash code, it compares their bytes.
 
     Args:
-        lists: Each in UTF-8, one entry per line, optionally followed by a tab and its flags. The last line ends with a
-            line feed.
+        lists: Content of each list in UTF-8, one entry per line, optionally followed by a tab and its flags. The last
+            line ends with a line feed.
     """
 
     def __init__(self, lists: Sequence[bytes]) -> None:
@@ -221,7 +225,12 @@ class ListedWordIndex:
         self._starts = array("I", np.concatenate([np.empty(0, np.uint32), *starts])[order].tobytes())
 
     def find_list(self, word: str, case: int) -> int | None:
-        """Return the index of the first list with a word in this case; ``None`` if none has it."""
+        """Return the index of the first list that contains a word; ``None`` if no list contains it.
+
+        Args:
+            word: Lookup key of the word.
+            case: Case pattern of the word. Some entries apply only to capitalized words.
+        """
         entry, hashes = word.encode("utf-8", "surrogatepass"), self._hashes
         first, second = _HALVES.unpack(_HEAD.pack(entry))
         entry_hash = first ^ second
@@ -231,7 +240,7 @@ class ListedWordIndex:
         )
 
     def find_lists(self, words: Sequence[str], cases: Sequence[int]) -> list[int | None]:
-        """Return the result of ``find_list`` for each word."""
+        """Return the result of ``find_list`` for each of many words."""
         entries = [word.encode("utf-8", "surrogatepass") for word in words]
         halves, listed = np.array(entries, f"S{2 * _HALF_BYTES}").view(">u8"), np.frombuffer(self._hashes, np.uint64)
         hashes = halves[::2] ^ halves[1::2]
@@ -243,7 +252,13 @@ class ListedWordIndex:
         return list_numbers
 
     def _find_first_list(self, index: int, entry: bytes, case: int) -> int | None:
-        """Return the result of ``find_list``, given the first position of the entry's hash code."""
+        """Return the result of ``find_list`` for an entry.
+
+        Args:
+            index: The first position of the entry's hash code in ``_hashes``.
+            entry: The entry in UTF-8.
+            case: Case pattern of the word.
+        """
         hashes, entry_hash = self._hashes, self._hashes[index]
         while index < len(hashes) and hashes[index] == entry_hash:
             number, start = self._numbers[index], self._starts[index]
@@ -256,7 +271,7 @@ class ListedWordIndex:
 
 
 def list_surrogates(lines: bytes) -> tuple[str, ...]:
-    """Return the entries of a list except those with the flag ``member-only``."""
+    """Return the entries of a list that may be surrogates: those without the flag ``member-only``."""
     starts, ends = _find_lines(lines)
     letters = np.frombuffer(lines, np.uint8)
     before = letters[ends - np.minimum(ends, len(RECOGNIZED_ONLY) + 1)]
@@ -266,13 +281,18 @@ def list_surrogates(lines: bytes) -> tuple[str, ...]:
 
 
 def _find_lines(lines: bytes) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return start and end of every line of a list, each of shape ``(lines,)``."""
+    """Return the start and the end of every line of a list, as two arrays of shape ``(lines,)``."""
     ends = np.flatnonzero(np.frombuffer(lines, np.uint8) == _LINE_FEED).astype(np.uint32)
     return np.insert(ends[:-1] + 1, 0, 0)[: len(ends)], ends
 
 
 def _hash_entries(lines: bytes, starts: NDArray[np.uint32]) -> NDArray[np.uint64]:
-    """Return the hash code of every entry, shape ``(lines,)``."""
+    """Return the hash code of the entry of every line, shape ``(lines,)``.
+
+    Args:
+        lines: Bytes of a list.
+        starts: Start of each line.
+    """
     letters = np.frombuffer(lines + bytes(2 * _HALF_BYTES), np.uint8)
     hashes, inside = np.zeros(len(starts), np.uint64), np.ones(len(starts), np.bool_)
     for index in range(2 * _HALF_BYTES):

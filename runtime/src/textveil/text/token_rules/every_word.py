@@ -1,8 +1,8 @@
-"""Rule of the SanText family, which randomizes every token. It keeps and replaces no token.
+"""Rule of the mechanisms that randomize every token, such as SanText. It keeps and replaces no token.
 
-A segment that is not a gap becomes one or more tokens. The rule looks a word up by its key (its look-up form). A word
-outside the vocabulary becomes ``<unk>``, so its spelling cannot affect the output (docs/format-santext.md, "From words
-to inputs").
+A segment that is not a gap becomes one or more tokens. The rule searches the vocabulary for the lookup key of a word. A
+word outside the vocabulary becomes ``<unk>``, so its spelling cannot affect the output (docs/format-santext.md, "From
+words to inputs").
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,17 +27,17 @@ from textveil.text.token_rules.rule import RANDOMIZED_BY_KEY, ClassifiedToken, C
 
 @dataclass(frozen=True)
 class EveryWordRule:
-    """Rule that randomizes every word by its spelling in a vocabulary of words.
+    """Rule that randomizes every word. The input of the mechanism is the word's id in the vocabulary.
 
     Attributes:
-        ids: Input id by spelling.
+        ids: Id of each word of the vocabulary, by its spelling.
     """
 
     ids: Mapping[str, int] = field(repr=False)
 
     @property
     def entity_types(self) -> Sequence[EntityType]:
-        """No entity types (``TokenRule.entity_types``), since the rule replaces no token."""
+        """An empty sequence (``TokenRule.entity_types``), since the rule replaces no token."""
         return ()
 
     @property
@@ -59,7 +59,7 @@ class EveryWordRule:
         return False
 
     def classify_token(self, segment: str, *, starts_sentence: bool = False) -> ClassifiedTokens:
-        """Return one word, or a stem and its clitic, as tokens (``TokenRule.classify_token``)."""
+        """Return the tokens of a segment: one word, or a stem and its clitic (``TokenRule.classify_token``)."""
         case = find_case_pattern(segment)
         if is_string(segment):
             return [(segment, ClassifiedToken(TokenRole.RANDOMIZED, case, is_whole=False))]
@@ -83,7 +83,7 @@ class EveryWordRule:
         return ClassifiedToken(TokenRole.RANDOMIZED, LOWER, mark, is_whole=False)
 
     def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:
-        """Join outputs (``TokenRule.join_outputs``), with a space before each output except clitics."""
+        """Join outputs to a text (``TokenRule.join_outputs``), with a space before each output except clitics."""
         if apart:
             return " ".join(words)
         written = [words[0]]
@@ -94,7 +94,7 @@ class EveryWordRule:
     def classify_alone(self, word: str) -> ClassifiedToken:
         """Return the token of one word (``TokenRule.classify_alone``).
 
-        An entry of the vocabulary counts as one word, also if it has blanks or is a punctuation mark.
+        An entry of the vocabulary counts as one word even if it has blanks or is a punctuation mark.
 
         Raises:
             OptionError: The word is not one token.
@@ -109,9 +109,10 @@ class EveryWordRule:
         return tokens[0]
 
     def list_keys(self, entry: str) -> list[str | None]:
-        """Return the keys of an entry of the user's list of denied words.
+        """Return the lookup keys of an entry of the option ``deny``.
 
-        An entry is one spelling of the vocabulary, or a text of any number of words.
+        An entry is one spelling of the vocabulary, or a text of any number of words. The key of an unknown word is
+        ``None``.
         """
         entry = entry.removeprefix(segmentation.BYTE_ORDER_MARK)
         for spelling in (entry, segmentation.fold_word(entry)):
@@ -136,9 +137,9 @@ def filter_words(segments: Sequence[str]) -> list[str]:
 
 
 def _format_after(before: str, token: str) -> str:
-    """Return an output as printed after another one, with a space before it if it needs one.
+    """Return an output in the form in which it follows another one, with a space before it if needed.
 
-    A clitic needs none. ``n't`` becomes ``not`` with a space, unless an auxiliary precedes it.
+    A clitic gets no space. ``n't`` becomes ``not`` with a space, unless ``before`` is an auxiliary.
     """
     spelled = token.lower()
     if spelled not in CLITICS:

@@ -1,4 +1,4 @@
-"""Rule of the staircase mechanism for all words of a text.
+"""Rule of the staircase mechanism, which classifies the tokens of a text.
 
 The rule keeps function words (or randomizes them too, in the mode ``all``), replaces entities by surrogates of their
 types, and randomizes all other words.
@@ -11,8 +11,8 @@ the guarantee is meaningful only if the rule is
   template unchanged.
 
 There are three exceptions, which the gaps reveal. Emoticons are recognized only between blanks. A string of more than
-1,000 characters counts as an unknown word. And where two tokens touch, the second one is a clitic: any clitic, if the
-mode randomizes function words.
+1,000 characters counts as an unknown word. If two tokens touch, the second one is a clitic; if the mode randomizes
+function words, it may be any clitic.
 
 The rule keeps a clitic after a blank (``they 're``). The blanks and punctuation around it reveal that it is a clitic.
 So a randomized word at such a position is never one of the six clitics, but its output may be.
@@ -69,7 +69,7 @@ class TemplateRule:
             a name in Title case, even at the start of a sentence.
         listed_types: The entity types.
         keeps_function_words: Whether function words are kept. If not, they are randomized.
-        denied: Keys that count as unknown words in this call (see ``collect_denied_keys``). Private.
+        denied: Lookup keys that count as unknown words in this call (see ``collect_denied_keys``). Private.
 
     >>> rule = TemplateRule(function_words={"the": False}, listed_types=EntityTypes([]), keeps_function_words=True)
     >>> [token.role.name for _, token in rule.classify_token("the", starts_sentence=False)]
@@ -83,7 +83,7 @@ class TemplateRule:
 
     @property
     def entity_types(self) -> Sequence[EntityType]:
-        """The entity types, and as the last one the type of punctuation marks."""
+        """The entity types of the bundle, followed by the type of punctuation marks."""
         return (*self.listed_types.entity_types, PUNCTUATION_TYPE)
 
     @property
@@ -93,14 +93,14 @@ class TemplateRule:
 
     @property
     def joins_lone_clitics(self) -> bool:
-        """Whether a clitic after a blank is one token (``TokenRule.joins_lone_clitics``): where it is kept."""
+        """Whether a clitic after a blank is one token (``TokenRule.joins_lone_clitics``): if clitics are kept."""
         return self.keeps_clitics
 
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
         """Return the decision for each plain word (``TokenRule.classify_plain``).
 
-        Denied words get ``None``, and so do function words unless they are kept in lower case. A plain word has no
-        clitic, and its position in the sentence does not matter for the other decisions.
+        The decision is ``None`` for denied words, and for all function words that are not kept in lower case. For other
+        plain words it does not depend on the position in the sentence.
         """
         function_words, denied, kept = self.function_words, self.denied, KEPT_AS_KEY if self.keeps_clitics else None
         return [
@@ -119,10 +119,7 @@ class TemplateRule:
         return key == "i" or (starts_sentence and not self.function_words[key])
 
     def classify_token(self, segment: str, *, starts_sentence: bool) -> ClassifiedTokens:
-        """Return the tokens of a segment (``TokenRule.classify_token``).
-
-        Denied words become unknown words.
-        """
+        """Return the tokens of a segment, with denied words as unknown words (``TokenRule.classify_token``)."""
         first, *clitics = self.split_and_classify(segment, starts_sentence=starts_sentence)
         if not clitics and not self.denied:
             return [(segment, first)]
@@ -147,9 +144,9 @@ class TemplateRule:
         return ClassifiedToken(TokenRole.REPLACED, LOWER, type_index=len(self.listed_types.entity_types))
 
     def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:
-        """Join outputs (``TokenRule.join_outputs``).
+        """Join outputs to a text (``TokenRule.join_outputs``).
 
-        A space precedes each output except those of kept tokens.
+        A space precedes each output of a token that is not kept.
         """
         written = words[0]
         for word, is_shown in zip(words[1:], kept[1:], strict=True):
@@ -160,14 +157,14 @@ class TemplateRule:
         """Return the token of one word (``TokenRule.classify_alone``).
 
         Raises:
-            OptionError: The text is not one token; or the rule keeps the word, which then has no output distribution.
+            OptionError: The text is not one token; or the rule keeps the word, so that it has no output distribution.
         """
         tokens_and_gaps = segmentation.split_text(word)
         pieces = (
             self.classify_token(word, starts_sentence=False) if len(tokens_and_gaps) == 1 and not is_gap(word) else ()
         )
         if len(pieces) != 1:
-            raise OptionError("expected one word")
+            raise OptionError("expected one word: write a single word, without blanks and punctuation")
         ((_, token),) = pieces
         if token.role is TokenRole.KEPT:
             raise OptionError(
@@ -176,11 +173,11 @@ class TemplateRule:
         return token
 
     def split_and_classify(self, segment: str, *, starts_sentence: bool) -> tuple[ClassifiedToken, ...]:
-        """Return the tokens of one segment that is not a gap: one token, or a stem and its clitics.
+        """Split a segment into tokens, and classify them: one token, or a stem and its clitics.
 
         Args:
-            segment: A word or a string of ``segmentation.split_text``.
-            starts_sentence: ``begins_sentence`` of the gap before it.
+            segment: A word or a string of ``segmentation.split_text``, not a gap.
+            starts_sentence: Whether the segment starts a sentence.
         """
         if len(segment) > MAX_WORD_LENGTH:
             return (ClassifiedToken(TokenRole.RANDOMIZED, LOWER),)
@@ -218,8 +215,8 @@ class TemplateRule:
     def is_output_allowed(self, symbol: str, *, lower: bool = False) -> bool:
         """Return whether a word of the vocabulary may be an output of randomized words.
 
-        It may only if the rule randomizes the word in every case in which it can be printed. So a sanitized text keeps
-        its template when it is sanitized again.
+        The rule must randomize the word in every case in which it can be printed. So the output has the same template
+        if it is sanitized again.
 
         Args:
             symbol: The word, in lower case.
@@ -231,13 +228,17 @@ class TemplateRule:
                 return False
             token, *clitics = self.split_and_classify(
                 printed, starts_sentence=True
-            )  # keeps all that a later position does
+            )  # at the start of a sentence the rule keeps the most words
             if clitics or token.role is not TokenRole.RANDOMIZED or token.key is None:
                 return False
         return symbol not in CLITICS
 
     def list_template(self, segments: Iterable[str]) -> list[str | tuple[object, ...]]:
-        """Return the template of a text: its gaps, and the template entry of each token."""
+        """Return the template of a text: its gaps as strings, and the template entry of each token.
+
+        Args:
+            segments: The segments of the text.
+        """
         template: list[str | tuple[object, ...]] = []
         gap: str | None = None  # the first token may follow nothing, a gap, or several segments of a gap
         first = True
@@ -253,7 +254,7 @@ class TemplateRule:
         return [*template, gap] if gap else template
 
     def _classify_word(self, word: str, starts_sentence: bool) -> ClassifiedToken:
-        """Return the token of a word without clitics, or of the stem of a word with clitics."""
+        """Classify a word without clitics, or the stem of a word with clitics."""
         key, case = segmentation.fold_word(word), find_case_pattern(word)
         kind = self.listed_types.find_word_type(key, case)
         if kind is not None:
@@ -271,17 +272,18 @@ class TemplateRule:
 
 
 def parse_function_words(text: str) -> dict[str, bool]:
-    """Parse the content of ``function-words.txt``.
+    r"""Parse the content of ``function-words.txt``.
 
-    Each line is a word, optionally followed by a tab and ``name-like``.
+    Each line is a word, optionally followed by a tab and ``name-like``. A name-like word may also be a name, such as
+    ``will``.
 
     Returns:
         For each word, whether it is name-like.
 
     Raises:
-        BundleDamaged: A line is empty, repeats a word, has an unknown flag, or is not one word in look-up form.
+        BundleDamaged: A line is empty, repeats a word, has an unknown flag, or is not the lookup key of one word.
 
-    >>> parse_function_words("the\\nwill\\tname-like\\n")
+    >>> parse_function_words("the\nwill\tname-like\n")
     {'the': False, 'will': True}
     """
     is_name_like: dict[str, bool] = {}
@@ -296,7 +298,7 @@ def parse_function_words(text: str) -> dict[str, bool]:
 
 
 def collect_denied_keys(entries: Collection[str]) -> frozenset[str]:
-    """Return the keys of denied entries: the key of each whole entry, and of each word in it."""
+    """Return the lookup keys of the option ``deny``: of each whole entry, and of each word in it."""
     return frozenset(key for entry in entries for key in _list_keys(entry))
 
 
@@ -314,7 +316,7 @@ def _is_function_word(word: str) -> bool:
 
 
 def _split_clitics(word: str) -> tuple[str, tuple[str, ...]]:
-    """Split a word into its stem and its clitics. ``n't`` does not count as a clitic here."""
+    """Split a word into its stem and its clitics. Here ``n't`` does not count as a clitic."""
     clitics: list[str] = []
     end = len(word)
     while (index := _find_apostrophe(word, end)) > 0 and end - index in (2, 3):
@@ -327,7 +329,7 @@ def _split_clitics(word: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _find_auxiliary(word: str) -> str | None:
-    """Return the auxiliary before ``n't``, as the word spells it; ``None`` for any other word."""
+    """Return the auxiliary verb in a word such as ``don't``; ``None`` if the word does not end with ``n't``."""
     stem = word[:-3]
     ends = (
         len(word) > 3
@@ -338,6 +340,6 @@ def _find_auxiliary(word: str) -> str | None:
 
 
 def _find_apostrophe(word: str, end: int) -> int:
-    """Return the last position of an apostrophe in the three characters before ``end``, or -1."""
+    """Return the position of the last apostrophe in the three characters before ``end``; -1 if none."""
     marks = _APOSTROPHES[:1] if word.isascii() else _APOSTROPHES
     return max([word.rfind(mark, max(0, end - 3), end) for mark in marks])

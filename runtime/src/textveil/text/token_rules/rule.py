@@ -1,4 +1,4 @@
-"""Interface of a rule, which classifies each token as kept, replaced or randomized.
+"""``TokenRule``, the interface of rules that classify each token as kept, replaced or randomized.
 
 A rule is public, and fixed before a text is read. The *template* of a text consists of the kept tokens, the gaps, and
 the case and type of the other tokens. The release contains the template unchanged, and every guarantee is between texts
@@ -17,7 +17,7 @@ PUNCTUATION_TYPE = EntityType("punctuation mark", None, b"", tuple(load_data(CHA
 
 
 class TokenRole(Enum):
-    """Class of a token: kept, replaced by a random surrogate of its type, or randomized.
+    """Treatment of a token: kept, replaced by a random surrogate of its type, or randomized.
 
     >>> TokenRole("randomized")
     <TokenRole.RANDOMIZED: 'randomized'>
@@ -32,13 +32,13 @@ class ClassifiedToken(NamedTuple):
     """Decision of a rule on one token.
 
     Attributes:
-        role: Whether it is kept, replaced or randomized.
-        case: Its case pattern.
-        key: Look-up key of a kept or randomized word. ``None`` for replaced tokens, and for randomized tokens that the
+        role: Whether the token is kept, replaced or randomized.
+        case: Its case pattern: ``LOWER``, ``TITLE`` or ``UPPER``.
+        key: Lookup key of a kept or randomized word. ``None`` for replaced tokens, and for randomized tokens that the
             mechanism treats as ``<unk>``.
-        type_index: Index of the type of a replaced token.
-        is_whole: Whether a randomized token is a whole word, or one of a stem and its clitic. ``False`` for a
-            punctuation mark, and for a part of a word that the vocabulary lacks.
+        type_index: Index of the entity type of a replaced token.
+        is_whole: Whether a randomized token is a whole word, or a stem or a clitic. ``False`` for a punctuation mark,
+            and under ``EveryWordRule`` for a word or string outside the vocabulary.
     """
 
     role: TokenRole
@@ -49,7 +49,7 @@ class ClassifiedToken(NamedTuple):
 
     @property
     def template_entry(self) -> tuple[object, ...]:
-        """The public part of the token: role, case and type, and the key only if it is kept."""
+        """The public part of the token: role, case and type, and the key only if the token is kept."""
         return (self.role, self.case, self.type_index, self.key if self.role is TokenRole.KEPT else None)
 
 
@@ -61,7 +61,7 @@ ClassifiedTokens = Sequence[tuple[str, ClassifiedToken]]
 
 
 class TokenRule(Protocol):
-    """Classifies tokens. A rule does not depend on the mechanism, nor the mechanism on the rule."""
+    """Interface of a rule that classifies tokens. Rules and mechanisms do not depend on each other."""
 
     @property
     def entity_types(self) -> Sequence[EntityType]:
@@ -70,61 +70,62 @@ class TokenRule(Protocol):
 
     @property
     def keeps_clitics(self) -> bool:
-        """Whether clitics are always kept, also after a word that is not."""
+        """Whether clitics are always kept, even after a word that is not kept."""
         ...
 
     def keeps_capital(self, key: str, *, starts_sentence: bool) -> bool:
         """Return whether a function word is kept in Title case.
 
         Args:
-            key: Its look-up key, for which ``classify_plain`` returns ``KEPT_AS_KEY``.
-            starts_sentence: Whether it starts a sentence.
+            key: Its lookup key, for which ``classify_plain`` returns ``KEPT_AS_KEY``.
+            starts_sentence: Whether the word starts a sentence.
         """
         ...
 
     @property
     def joins_lone_clitics(self) -> bool:
-        """Whether a clitic after a blank (``'re`` in ``they 're``) is one token with its apostrophe."""
+        """Whether a clitic after a blank, such as ``'re`` in ``they 're``, is one token with its apostrophe."""
         ...
 
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
-        """Return the decisions for plain words, which are most words: a fast path.
+        """Classify many plain words in one fast pass. Most words of a text are plain.
 
         A plain word has only ASCII letters, and at most ``MAX_WORD_LENGTH`` of them.
 
         Args:
-            keys: Keys of the words.
+            keys: Lookup keys of the words.
             cases: Case patterns of the words.
 
         Returns:
-            For each word, the index of its type if it is replaced; ``RANDOMIZED_BY_KEY``; ``KEPT_AS_KEY`` (kept if it
-            is spelled like its key); or ``None`` (the caller must call ``classify_token``).
+            For each word one of four values. The index of its entity type: it is replaced. ``RANDOMIZED_BY_KEY``: it is
+            randomized. ``KEPT_AS_KEY``: it is kept if it is spelled like its key. ``None``: the caller must call
+            ``classify_token``.
         """
         ...
 
     def classify_token(self, segment: str, *, starts_sentence: bool) -> ClassifiedTokens:
         """Return the tokens of one segment that is not a gap: at least one, each with its spelling.
 
-        At the start of a sentence the result may differ only in tokens that are randomized as ``<unk>`` elsewhere.
+        The result may depend on ``starts_sentence`` only in tokens that are otherwise randomized as ``<unk>``.
         """
         ...
 
     def classify_mark(self, mark: str) -> ClassifiedToken:
-        """Return the token of a punctuation mark, where punctuation is sanitized."""
+        """Return the token of a punctuation mark, if punctuation is sanitized."""
         ...
 
     def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:
-        """Return the outputs of the tokens of one segment as text.
+        """Join the outputs of the tokens of one segment to a text.
 
         Args:
             words: The outputs, as printed.
             kept: For each output, whether its token is kept.
-            apart: Whether a space must separate all outputs. It must where punctuation is sanitized.
+            apart: Whether a space must separate all outputs. It must if punctuation is sanitized.
         """
         ...
 
     def classify_alone(self, word: str) -> ClassifiedToken:
-        """Return the token of one word inside a sentence, for its output distribution.
+        """Return the token of a word that does not start a sentence, for its output distribution.
 
         Raises:
             OptionError: The text is not one token.
