@@ -96,7 +96,7 @@ def test_words_that_the_vocabulary_lacks_are_said_of(rewrite: Here, listed: Path
     listed.write_text("\n".join([*WORDS, "zorblax", "flimping"]))
     ran = rewrite("--randomize", listed, "--text", TEXT)
     assert (
-        "textveil: --randomize: 2 words of the list not in the vocabulary: randomized, but never a replacement\n"
+        "textveil: --randomize: the vocabulary lacks 2 words of the list: randomized, but never a replacement\n"
         in ran.message
     )
     assert "--randomize" not in rewrite("-q", "--randomize", listed, "--text", TEXT).message

@@ -142,8 +142,8 @@ def test_bytes_that_stay(keys: list[str], before: bytes, after: bytes) -> None:
         ('{"b": nope, "a": "x"}', "not a complete JSON object"),
         ('{"a": "x"} {"a": "y"}', "text follows the JSON object"),
         ('["x"]', "the value of a key is a list: write [] after its name"),
-        ('"x"', "a key leads to a value that is neither object nor list"),
-        ("x", "a key leads to a value that is neither object nor list"),
+        ('"x"', "a --key continues below a value that is neither an object nor a list"),
+        ("x", "a --key continues below a value that is neither an object nor a list"),
         ('{"b": ' + "[" * 100_000 + "]" * 100_000 + ', "a": "x"}', "too deeply nested"),
     ],
 )

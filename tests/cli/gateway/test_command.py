@@ -49,9 +49,13 @@ WRONG: list[tuple[list[str], int, str]] = [
     (
         ["--upstream", "https://a.example", "--upstream-certificates", "none"],
         1,
-        "textveil: service: the file of the ups",
+        "textveil: service: --upstream-certificates: the file",
     ),
-    (["--upstream", "http://[::1]:1", "--upstream-certificates", "none"], 1, "textveil: service: certificates require"),
+    (
+        ["--upstream", "http://[::1]:1", "--upstream-certificates", "none"],
+        1,
+        "textveil: service: --upstream-certificates needs",
+    ),
 ]
 
 

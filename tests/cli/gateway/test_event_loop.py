@@ -243,7 +243,7 @@ def test_a_request_is_freed_off_the_loop(sanitizer: Sanitizer, monkeypatch: pyte
 
 def test_a_request_names_a_bounded_number_of_replies(sanitizer: Sanitizer) -> None:
     many = [{"type": "item_reference", "id": f"msg_{number}"} for number in range(2_001)]
-    for items, code in ((many, b"more than 2,000 items"), (many[1:] * 2, b"a reply that the gateway never had")):
+    for items, code in ((many, b"more than 2,000 items"), (many[1:] * 2, b"a reply that the gateway does not have")):
 
         async def main(items: Any = items) -> tuple[int, bytes]:
             app, _ = made(sanitizer)

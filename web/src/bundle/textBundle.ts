@@ -191,7 +191,8 @@ function parseNamesEntry(entry: Json | undefined): NamesEntry {
   const [entityTypes = [], poolTypes = [], facts = []] = keys.map((key) => {
     const listed = parseArray(lists.get(key), MECHANISM_FILE, MAX_ENTITY_TYPES);
     const names = listed.map((name) => parseText(name, MECHANISM_FILE, NAME));
-    if (new Set(names).size < names.length) throw new BundleDamaged(`${MECHANISM_FILE}: an entity type occurs twice`);
+    if (new Set(names).size < names.length)
+      throw new BundleDamaged(`${MECHANISM_FILE}: two entity types have the same name or shape`);
     return names;
   });
   return { entityTypes, poolTypes, facts };
@@ -347,7 +348,7 @@ function parseTemplateLists(opened: BundleBase, template: JsonObject, segmenter:
     const name = parseText(entry.get("name"), MECHANISM_FILE, NAME);
     const shape = entry.get("shape") === null ? null : parseText(entry.get("shape"), MECHANISM_FILE, NAME);
     if (shape !== null && !(SHAPES as readonly string[]).includes(shape)) {
-      throw new BundleDamaged("an entity type has an unknown pattern");
+      throw new BundleDamaged("an entity type has a shape that the format does not define");
     }
     const entries: string[] = [];
     const flags: number[] = [];

@@ -50,7 +50,12 @@ class ClientRequest:
         return path if path in FIELDS_BY_PATH else "/v1/models"
 
     async def begin_response(self, reply: UpstreamReply, **own: str) -> None:
-        """Send the status and the headers of an upstream reply to the client, with added headers ``own``."""
+        """Send the status and the headers of an upstream reply to the client.
+
+        Args:
+            reply: The reply of the upstream.
+            own: Headers that the gateway adds.
+        """
         headers = select_reply_headers(reply.headers, x_textveil_request=self.request_id, **own)
         self.status = reply.status
         await self.send({"type": "http.response.start", "status": reply.status, "headers": headers})

@@ -3,12 +3,13 @@
 import gc
 import sys
 
-#: Thresholds of Python's garbage collector. The first counts new objects: those of some five requests. The second
-#: collects the survivors of three such collections together. The third is out of reach: a collection of all objects
-#: would look at those of large requests, for tenths of a second. The gateway starts it when no such request is active.
+#: Thresholds of Python's garbage collector. The first is a number of new objects, which about five requests create.
+#: The second collects the survivors of three such collections together. The third is so large that Python never starts
+#: a full collection, which takes tenths of a second while large requests are active. The gateway starts it at other
+#: times.
 _GC_THRESHOLDS = 10_000, 2, 1 << 30
-#: Switch interval of threads: the event loop waits at most this long for a rewriting thread after each sleep. Python's
-#: default is ten times that.
+#: Switch interval of threads: the maximum time that the event loop waits for a rewriting thread after each sleep.
+#: Python's default is ten times as long.
 _SWITCH_SECONDS = 0.0005
 
 

@@ -9,7 +9,7 @@ from textveil_cli.gateway.upstream import make_upstream_refusal
 from textveil_cli.serve.strict_json import parse_finite_json
 
 #: A line has one of three endings, and an empty line ends an event. If a part of the stream ends between CR and LF,
-#: the LF stays for the next event, where an empty line has no effect.
+#: the LF remains for the next event, where an empty line has no effect.
 _EVENT_END = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
 _MAX_END_BYTES = 4
 #: Data of the last event of OpenAI's streams.

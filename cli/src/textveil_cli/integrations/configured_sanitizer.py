@@ -164,7 +164,16 @@ def load_sanitizer(
     pinned: bool | None = None,
     language: str | None = None,
 ) -> Sanitizer:
-    """Return the sanitizer of a bundle; equal arguments return the same object."""
+    """Return the sanitizer of a bundle; calls with equal arguments return the same object.
+
+    Args:
+        folder: Folder of the bundle; ``None`` for the built-in English bundle.
+        expect_id: Required content hash; ``None`` for any.
+        signer: Public key of the required signer; ``None`` for any.
+        max_bytes: Maximum total bytes of the bundle's files.
+        pinned: Whether privacy statements report that the user required the content hash.
+        language: Language of the texts; ``None`` for that of the bundle.
+    """
     expected = ExpectedBundle(expect_id=expect_id, signer=signer, max_bytes=max_bytes, language=language)
     sanitizer = Sanitizer.load(folder, **expected)
     return sanitizer if pinned is None else Sanitizer(replace(sanitizer.bundle, is_expected=pinned))
@@ -175,8 +184,11 @@ def _unpickle_sanitizer(
 ) -> ConfiguredSanitizer:
     """Create a ``ConfiguredSanitizer`` from the values in a pickle.
 
-    The content hash is required, so that the bundle is the same as before. ``pinned`` states whether the user required
-    it, which privacy statements report.
+    Args:
+        folder: Folder of the bundle.
+        expected: Requirements on the bundle, with its content hash, so that the folder must still have the same bundle.
+        pinned: Whether the user had required the content hash, which privacy statements report.
+        options: Options of ``Sanitizer.sanitize``.
     """
     sanitizer = object.__new__(ConfiguredSanitizer)
     sanitizer._folder, sanitizer._options = folder, options

@@ -1,4 +1,4 @@
-"""Forms in which a reply may write a surrogate, and the original in the same form.
+"""Forms in which a reply may write a surrogate, and conversion of the original to the same form.
 
 A form is, for example, the plural of the surrogate, its digits in groups, a date in another order, or a person's first
 name as an initial. Language packs add inflections and elisions. The name of a form, such as ``plural``, is its
@@ -81,12 +81,12 @@ SurrogateForm = tuple[SurrogatePair, str]
 
 
 def inflect_original(form: SurrogateForm, written: str, rules: ReplyRules = NO_REPLY_RULES) -> str:
-    """Return the original in the form in which the reply has its surrogate.
+    """Return the original in the same form as the surrogate in the reply.
 
     Example: for the surrogate ``clinic`` of ``hospital``, the form ``Clinics`` gives ``Hospitals``.
 
     Args:
-        form: The pair of surrogate and original, and the notation in which the reply has the surrogate.
+        form: The pair of surrogate and original, and the notation of the surrogate in the reply.
         written: The surrogate as written in the reply; its case is applied to the original.
         rules: Rules of the language, as for ``iterate_forms``.
     """
@@ -247,10 +247,11 @@ def _write_initials(name: str) -> dict[str, str]:
 
 
 def match_case(written: str, output: str, original: str) -> str:
-    """Return the original with the case in which the reply has the surrogate.
+    """Return the original in the same case as the surrogate in the reply.
 
-    The original keeps its own spelling if ``written`` has the same case pattern as ``output``, or if the original or
-    the surrogate is not a plain word (an address, a number). Otherwise it gets the case pattern of ``written``.
+    The original keeps its own spelling if ``written`` has the same case pattern as ``output``. It also does so if the
+    original or the surrogate is not a plain word but, for example, an address or a number. Otherwise it gets the case
+    pattern of ``written``.
 
     Args:
         written: The surrogate as written in the reply.
@@ -284,7 +285,7 @@ def _make_plural(word: str) -> str:
 
 
 def _match_number_notation(written: str, output: str, original: str) -> str:
-    """Return the original number in the notation in which the reply has its surrogate.
+    """Return the original number in the same notation as its surrogate in the reply.
 
     The result has commas or ``.00`` if ``written`` has them and the surrogate ``output`` does not.
     """

@@ -11,6 +11,9 @@ const splitWords = (words: string): ReadonlySet<string> => new Set(words.split("
 const DAYS = splitWords("day ordinal date");
 const DATES = splitWords("month day date year year-range season");
 const DAYS_AND_CARDS = splitWords("day ordinal date account card iban");
+/** A temperature in one string; a sign of degrees between a number and its unit. */
+const TEMPERATURE = /^[0-9]{1,3}(?:[.,][0-9]{1,2})?\u00b0[CF]$/;
+const DEGREES = /^ *\u00b0 *$/;
 /** A month and a year, and words before those of a card. */
 const MONTH_YEAR = /^(?:0?[1-9]|1[0-2])\/(?:19|20)[0-9]{2}$/;
 const EXPIRY_WORDS = splitWords("exp expiration expire expires expiry thru until valid");
@@ -48,7 +51,10 @@ export class NumberFacts {
     const { entityType, text } = mention.span;
     const { isUseful } = this.strings;
     if (entityType === "month") return isUseful && place.isMonthPlace(index) && !place.hasInSentence(index, DAYS);
-    if (entityType === "key") return isUseful && TIMESTAMP.test(text) && this.#isTimePlace(place, index);
+    if (entityType === "key") {
+      if (TEMPERATURE.test(text)) return !place.follows(index, this.#beforeValues);
+      return isUseful && TIMESTAMP.test(text) && this.#isTimePlace(place, index);
+    }
     if (!NUMERIC_TYPES.has(entityType)) return false;
     if (entityType === "age") return isUseful && isAtMost(text, MAX_AGE);
     if (place.getGap(index).endsWith("#") || place.precedesCapital(index)) return false;
@@ -82,7 +88,8 @@ export class NumberFacts {
   /** Return whether a number word counts, or begins a clause with a capital: *First of all*. */
   #isNumberWord(place: LinePlaces, index: number, { span }: EntityMention): boolean {
     if (place.follows(index, this.#beforeValues)) return false;
-    return this.#counts(place, index) || (span.case === TITLE && place.beginsClause(index, undefined));
+    if (this.#counts(place, index)) return true;
+    return span.case === TITLE && (place.beginsClause(index, undefined) || place.beginsSentence(index, new Set()));
   }
 
   /** Return whether no day, and no word of a secret, an address or a card, stands near a month with its year. */
@@ -118,7 +125,7 @@ export class NumberFacts {
   #hasUnit(place: LinePlaces, index: number): boolean {
     const { units, currencies } = this.#words;
     const [gap, after] = [place.getGap(index + 1), place.getWord(index + 1)];
-    if (/^ *%/.test(gap)) return true;
+    if (/^ *%/.test(gap) || (DEGREES.test(gap) && (after === "C" || after === "F"))) return true;
     if (["", " ", "-"].includes(gap) && (units.has(after) || units.has(after.toLowerCase())))
       return !place.isAge(index + 1);
     if ((gap === " " || gap === "-") && !currencies.has(after)) {

@@ -28,6 +28,8 @@ const CODE_WORDS: ReadonlySet<string> = new Set([
   ..."async await class const def double extends float function implements import int interface let".split(" "),
   ..."new private public raise return self static string struct this throw var void".split(" "),
 ]);
+/** Words between the names of several languages, and the largest number of names that are read before one. */
+const [LANGUAGE_LINKS, MAX_LANGUAGES] = [new Set(["and", "or"]), 8];
 const BE: ReadonlySet<string> = new Set("are be became is s was were".split(" "));
 /** Marks before the first word of a line; and marks that end a clause, before its first word. */
 const LIST_MARK = /^[-*#>\u2022\xb7\u2013\u2014+ \t"'\u201c(]*$/;
@@ -331,6 +333,11 @@ export class LinePlaces {
     return ["", " ", "-"].includes(this.getGap(index)) && NUMERIC_TYPES.has(this.getClass(index - 1));
   }
 
+  /** Return whether a number and the sign of degrees precede a mention directly. */
+  followsDegrees(index: number): boolean {
+    return /^ *\u00b0 *$/.test(this.getGap(index)) && NUMERIC_TYPES.has(this.getClass(index - 1));
+  }
+
   /** Return whether marks of source code stand directly beside a mention. */
   isCodePlace(index: number): boolean {
     const before = this.getGap(index);
@@ -353,8 +360,52 @@ export class LinePlaces {
 
   /** Return whether a word stands where names of languages stand. */
   isLanguagePlace(index: number): boolean {
-    if (this.getGap(index) === " " && this.factWords.languageLeads.has(this.#getLower(index - 1))) return true;
+    const isPair = this.getClass(index - 1) === "group" && this.getGap(index) === " ";
+    if (this.#followsLanguageLead(isPair ? index - 1 : index)) return true;
     return this.factWords.languageNouns.has(this.#getLower(index + 1));
+  }
+
+  /** Return whether a word such as *in* precedes an index, or other groups in a list behind one. */
+  #followsLanguageLead(index: number): boolean {
+    for (let count = 0; count < MAX_LANGUAGES; count++) {
+      let [at, gap] = [index - 1, this.getGap(index)];
+      const word = this.#getLower(at);
+      if (gap === " " && this.factWords.languageLeads.has(word)) return true;
+      if (gap === " " && LANGUAGE_LINKS.has(word)) [at, gap] = [at - 1, this.getGap(at)];
+      else if (gap !== ", ") return false;
+      if (this.getClass(at) !== "group" || (gap !== " " && gap !== ", ")) return false;
+      index = this.getClass(at - 1) === "group" && this.getGap(at) === " " ? at - 1 : at;
+    }
+    return false;
+  }
+
+  /** Return whether a mention may be the country of a language, as in `in US English`: a group without noun follows. */
+  isVarietyPlace(index: number): boolean {
+    if (this.getClass(index + 1) !== "group" || this.getGap(index + 1) !== " ") return false;
+    const [next, { startFollowers, languageNouns }] = [this.getWord(index + 2), this.factWords];
+    const isLast = index + 2 >= this.#words.length;
+    const isEnd = isLast ? !this.cutAfter : this.getGap(index + 2) !== " ";
+    return (isEnd || startFollowers.has(next) || languageNouns.has(next)) && this.#followsLanguageLead(index);
+  }
+
+  /** Return whether a kept word of a list and a blank precede a mention. */
+  followsWord(index: number, isListed: (word: string) => boolean): boolean {
+    return this.getGap(index) === " " && isListed(this.getWord(index - 1));
+  }
+
+  /**
+   * Return whether a determiner, and at most two kept words in lower case, precede a mention, as in `the white van`. No
+   * mention follows behind a blank.
+   */
+  isNounPlace(index: number): boolean {
+    if (this.getGap(index + 1) === " " && this.getClass(index + 1) !== "") return false;
+    for (let at = index; at > index - 3; at--) {
+      const word = this.getWord(at - 1);
+      if (this.getGap(at) !== " " || word === "") return false;
+      if (this.factWords.determiners.has(word.toLowerCase())) return true;
+      if (!isLower(word)) return false;
+    }
+    return false;
   }
 
   /** Return whether a unit of time is that of an age: `47 years of age`. */

@@ -174,6 +174,37 @@ export class FactStrings {
     return CASED_UNITS.has(text) && this.words.units.has(text.toLowerCase());
   }
 
+  /** Return whether an initial is a scale of temperature, as in `37.5 °C`. */
+  isDegree(text: string): boolean {
+    return (text === "C" || text === "F") && !this.denied.has(text.toLowerCase());
+  }
+
+  /** Return whether a noun in lower case, or from `useful` an acronym, may be a part of a name or initials. */
+  isDetermined(text: string): boolean {
+    const word = text.toLowerCase();
+    const hasCase = text === word || (this.isUseful && text === word.toUpperCase());
+    return hasCase && this.words.determinedNouns.has(word) && this.isShared(word);
+  }
+
+  /** Return whether a word in lower case may precede the name of a language: `brazilian`. */
+  isVariety(word: string): boolean {
+    return this.isUseful && this.words.languageVarieties.has(word) && !this.denied.has(word);
+  }
+
+  /** Return whether the short form of a country may precede the name of a language, as in `US English`. */
+  isCountryVariety(text: string): boolean {
+    const word = text.toLowerCase();
+    return text !== word && text === text.toUpperCase() && this.isVariety(word) && this.isShared(word);
+  }
+
+  /** Return whether the name of a group in Title case is a common word that may begin a sentence: *Left*. */
+  beginsAsGroup(text: string): boolean {
+    const word = text.toLowerCase();
+    const flags = this.getFlags(word);
+    if (text !== makeTitle(word) || !this.words.starts.has(word)) return false;
+    return (flags & START) > 0 && !(flags & (NAME | CENSUS | RARE));
+  }
+
   /** Return whether a kept word is the plural of a common noun. */
   isPlural(word: string): boolean {
     if (!word.endsWith("s") || !isLower(word) || [...word].length < 4 || this.words.notPlurals.has(word)) return false;

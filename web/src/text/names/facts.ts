@@ -11,7 +11,7 @@ import type { FactWords } from "../../bundle/rules.js";
 import { AFTER_TITLE, FACTS } from "../../constants.js";
 import { splitIdentifier } from "../identifiers.js";
 import { isAscii, isLower, LOWER, TITLE } from "../segmentation/words.js";
-import { CAPITALIZED_RUN, type EntitySpan, LINE_BREAK } from "./entitySpans.js";
+import { CAPITALIZED_RUN, type EntitySpan, LINE_BREAK, LONE_INITIAL } from "./entitySpans.js";
 import { type EntityMention, getPublicType } from "./entityTypes.js";
 import { IdentifierRules } from "./factIdentifiers.js";
 import { NumberFacts } from "./factNumbers.js";
@@ -178,7 +178,7 @@ export class FactRules {
       keptCount += place.keep(new Map(found.map(([index, mention]) => [index, write(mention?.span.text ?? "")])));
     };
     keep((...at) => this.#isKeptWord(...at));
-    keep((...at) => this.#isLinkedWord(...at));
+    keep((...at) => this.#isLinked(...at));
     if (errorsShown !== "hidden" && this.strings.isUseful) {
       const correct = (text: string): string => (errorsShown === "unchanged" ? text : correctWord(text, this.strings));
       keep((...at) => this.#isCorrected(...at), correct);
@@ -211,7 +211,8 @@ export class FactRules {
       const isWord =
         strings.isTerm(text) ||
         strings.isElided(span.tokens[0]?.key ?? "") ||
-        (strings.isCodeName(text) && place.isCodeWord(index));
+        (strings.isCodeName(text) && place.isCodeWord(index)) ||
+        (strings.isDetermined(text) && place.isNounPlace(index));
       return span.case === LOWER && isWord && !place.follows(index, this.#secret);
     }
     if (STRINGS.has(entityType)) {
@@ -220,21 +221,39 @@ export class FactRules {
     }
     if (entityType === "other") return !place.follows(index, this.#secret) && strings.isWordList(text);
     if (entityType === "letter") return isAscii(text) && place.isSingleLetter(index);
+    if (entityType === LONE_INITIAL) return strings.isDegree(text) && place.followsDegrees(index);
     if (entityType === CAPITALIZED_RUN) {
       if (strings.isUnit(text)) return place.followsNumber(index);
+      if (strings.isCountryVariety(text) && place.isVarietyPlace(index)) return true;
+      if (strings.isDetermined(text) && place.isNounPlace(index)) return !place.follows(index, this.#beforeNames);
       return strings.isFunctionWord(span.tokens) && !place.hasCapitalBeside(index);
     }
     if (!strings.isUseful) return false;
+    if (entityType === "group" && strings.beginsAsGroup(text)) {
+      if (place.beginsSentence(index, this.#facts.startFollowers)) return true;
+    }
     if (entityType === "group")
       return this.lists.factLists.language.has(text.toLowerCase()) && place.isLanguagePlace(index);
     return entityType === "weekday" && !place.hasCapitalBeside(index);
   }
 
-  /** Return whether a function word of another language stands beside a kept word of another language. */
-  #isLinkedWord(place: LinePlaces, index: number, { span }: EntityMention): boolean {
+  /** Return whether a word of another language, or of the name of a language, stands beside another kept one. */
+  #isLinked(place: LinePlaces, index: number, { span }: EntityMention): boolean {
+    if (span.entityType === "group") return this.#isLanguagePart(place, index, span.text.toLowerCase());
     if (span.entityType !== "word" || span.case !== LOWER || !this.strings.isLinked(span.text)) return false;
     const isForeign = (word: string): boolean => this.strings.isForeignWord(word);
     return !place.follows(index, this.#secret) && place.hasWordBeside(index, isForeign);
+  }
+
+  /** Return whether a group is a language behind a kept country (*US English*), or a variety before a kept language. */
+  #isLanguagePart(place: LinePlaces, index: number, word: string): boolean {
+    const { strings } = this;
+    const { language } = this.lists.factLists;
+    const isCountry = (before: string): boolean => strings.isCountryVariety(before);
+    if (language.has(word) && place.followsWord(index, isCountry)) return strings.isUseful;
+    const next = place.getWord(index + 1);
+    const isLanguage = IS_TITLE.test(next) && language.has(next.toLowerCase());
+    return strings.isVariety(word) && isLanguage && place.getGap(index + 1) === " ";
   }
 
   /** Return whether a word is a typing error that is corrected. */

@@ -94,7 +94,7 @@ export class EntityTypes {
       this.#typeByShape.size > 0 &&
       (this.#typeByShape.size !== SHAPES.length || !SHAPES.every((s) => this.#typeByShape.has(s)))
     ) {
-      throw new BundleDamaged("the entity types with a pattern differ from those of the format");
+      throw new BundleDamaged("each shape of strings, such as email or date, needs an entity type: some are missing");
     }
   }
 

@@ -36,6 +36,8 @@ _CODE_WORDS = frozenset(
         *"new private public raise return self static string struct this throw var void".split(),
     )
 )
+#: Words between the names of several languages, and the largest number of names that are read before one.
+_LANGUAGE_LINKS, _MAX_LANGUAGES = frozenset(("and", "or")), 8
 _BE = frozenset("are be became is s was were".split())
 #: Marks before the first word of a line; and marks between two clauses.
 _LIST_MARK = re.compile("[-*#>\u2022\xb7\u2013\u2014+ \t\"'\u201c(]*")
@@ -372,6 +374,10 @@ class LinePlaces:
         """Return whether a number directly precedes the word or mention at an index."""
         return self.gaps[index] in ("", " ", "-") and self.get_class(index - 1) in NUMERIC_TYPES
 
+    def follows_degrees(self, index: int) -> bool:
+        """Return whether a number and the sign of degrees directly precede a mention."""
+        return self.gaps[index].strip(" ") == "\u00b0" and self.get_class(index - 1) in NUMERIC_TYPES
+
     def is_code_place(self, index: int) -> bool:
         """Return whether marks of source code, or a word such as *class*, are next to a mention."""
         before, after = self.gaps[index], self.gaps[index + 1]
@@ -402,9 +408,65 @@ class LinePlaces:
 
     def is_language_place(self, index: int) -> bool:
         """Return whether the words next to a mention show that it is the name of a language: ``in Spanish``."""
-        if self.gaps[index] == " " and self.get_word(index - 1).lower() in self._words_of.language_leads:
+        is_pair = self.get_class(index - 1) == "group" and self.gaps[index] == " "
+        if self._follows_language_lead(index - is_pair):
             return True
         return self.get_word(index + 1).lower() in self._words_of.language_nouns
+
+    def _follows_language_lead(self, index: int) -> bool:
+        """Return whether a word such as *in* precedes an index.
+
+        A list of languages may be between that word and the index, as in ``in Spanish, German and``.
+        """
+        for _ in range(_MAX_LANGUAGES):
+            at, gap = index - 1, self.gaps[index]
+            word = self.get_word(at).lower()
+            if gap == " " and word in self._words_of.language_leads:
+                return True
+            if gap == " " and word in _LANGUAGE_LINKS:
+                at, gap = at - 1, self.gaps[at]
+            elif gap != ", ":
+                return False
+            if self.get_class(at) != "group" or gap not in (" ", ", "):
+                return False
+            index = at - (self.get_class(at - 1) == "group" and self.gaps[at] == " ")
+        return False
+
+    def is_variety_place(self, index: int) -> bool:
+        """Return whether a mention may be the country in the name of a language: ``in US English``.
+
+        The name of a group must follow the mention, but no noun: in ``to US Catholic schools`` the group is an
+        adjective.
+        """
+        if self.get_class(index + 1) != "group" or self.gaps[index + 1] != " ":
+            return False
+        following = self.get_word(index + 2)
+        is_last = index + 2 >= len(self._words)
+        is_end = not self._cut_after if is_last else self.gaps[index + 2] != " "
+        if not (is_end or following in self._words_of.start_followers | self._words_of.language_nouns):
+            return False
+        return self._follows_language_lead(index)
+
+    def follows_word(self, index: int, is_listed: Callable[[str], bool]) -> bool:
+        """Return whether a kept word of a list precedes a mention, with a blank between them."""
+        return self.gaps[index] == " " and is_listed(self.get_word(index - 1))
+
+    def is_noun_place(self, index: int) -> bool:
+        """Return whether a determiner precedes a mention, so that the mention is a noun: ``the white van``.
+
+        At most two kept words in lower case may be between them. No other mention may follow after a blank.
+        """
+        if self.gaps[index + 1] == " " and self.get_class(index + 1):
+            return False
+        for at in range(index, index - 3, -1):
+            word = self.get_word(at - 1)
+            if self.gaps[at] != " " or word == "":
+                return False
+            if word.lower() in self._words_of.determiners:
+                return True
+            if not word.islower():
+                return False
+        return False
 
     def is_age(self, index: int) -> bool:
         """Return whether the words after a unit of time show that it measures an age: ``47 years of age``."""

@@ -131,7 +131,7 @@ class NamesGuarantee:
 
     @property
     def epsilon_kind(self) -> str:
-        """Kind of the epsilon that statements name (``PrivacyGuarantee.epsilon_kind``)."""
+        """Text that statements have in place of an epsilon (``PrivacyGuarantee.epsilon_kind``)."""
         return _TEXTS["epsilon_kind"]
 
     @property

@@ -101,7 +101,7 @@ class NamesRewriter:
         self._word_list = word_list
 
     def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[RewrittenDocument]:
-        """Yield each rewritten document with its numbers of words.
+        """Yield each document with surrogates, its mapping and its numbers of kept and replaced words.
 
         Privacy:
             This is the release itself. It uses the entropy of the operating system.

@@ -294,7 +294,12 @@ class _SurrogateSpellings:
     ) -> Iterator[RewrittenElement]:
         """Yield the elements of a text with their outputs.
 
-        A randomized word gets no mention, because it is never restored.
+        The element of a randomized word has no mention, because such a word is never restored.
+
+        Args:
+            elements: Kept texts and mentions of the text, in order.
+            draws: Planned output of each mention.
+            words: Outputs of randomized words.
         """
         rest = iter(draws)
         for element in elements:

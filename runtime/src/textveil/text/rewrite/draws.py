@@ -150,9 +150,9 @@ class TokenArrays:
             self.documents = len(sizes)
 
     def _find_special_tokens(self) -> tuple[Integers, Integers]:
-        """Return the segment and the row of every token of special segments, in text order.
+        """Return the tokens of special segments (see ``SegmentTable``) in text order.
 
-        Both are arrays, shape ``(tokens,)``. For special segments and rows see ``SegmentTable``.
+        They are two arrays of shape ``(tokens,)``: the index of the segment of each token, and its row in the table.
         """
         parts = np.flatnonzero(self._entries < 0)
         if not len(parts):  # most short texts have none
@@ -356,8 +356,8 @@ class RewrittenTexts(NamedTuple):
 
     Attributes:
         texts: The output texts. A document of several texts has an entry for each text.
-        tokens: Number of tokens that count toward the spend: all randomized tokens. If outputs are consistent, the
-            distinct ones.
+        tokens: Number of tokens that count toward the spend: all randomized tokens, or the distinct ones if outputs are
+            consistent.
         pairs: For every distinct replaced or randomized token: the lookup key of its output, and the original spelling.
             Empty unless outputs are consistent. Private.
     """

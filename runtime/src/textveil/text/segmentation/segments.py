@@ -1,29 +1,30 @@
 r"""Segmentation of text into gaps, words and strings.
 
-The sanitizer copies gaps unchanged, but never words and strings.
+The sanitizer copies gaps unchanged, but never words and strings. Terms (docs/format-staircase.md, "Segments"):
 
-A *gap* is white space or punctuation (Unicode White_Space or general category P). A *word* consists of ordinary letters
-between default word boundaries of UAX #29. A *string* is any other token: a number, an email address, a URL, an
-emoticon and so on. Each string has exactly one *shape*, such as ``email``. No two words or strings touch, and the
-segments, joined, are always the text (docs/format-staircase.md, "Segments" and "Shapes").
+- A *gap* is white space or punctuation (Unicode White_Space or general category P).
+- A *word* consists of ordinary letters between default word boundaries of UAX #29.
+- A *string* is any other token: a number, an email address, a URL, an emoticon and so on. Its *shape* is its kind, such
+  as ``email``. No two words or strings touch.
+- A *break* is a blank or a separating mark. A *run* is the text between two breaks, without the marks at its ends.
+- A *trigger* is a digit, a symbol, an emoji, an at sign, a letter of a script without blanks, a domain name and so on.
+  A run with a trigger is a string.
 
-A *break* is a blank or a separating mark. A *run* is the text between two breaks, without the marks at its ends. A run
-is a string if it contains a *trigger*: a digit, a symbol, an emoji, an at sign, a letter of a script without blanks, a
-domain name and so on. Each string is one segment. Three kinds of strings continue across breaks: URLs, numbers written
-in groups, and words in brackets as in ``name(at)host``. Quotation marks always end a string: if ``"Mary Smith"@host``
-were one string, its quotation marks would be paired with other ones of the line.
+Three kinds of strings continue across breaks: URLs, numbers in groups, and words in brackets as in ``name(at)host``.
+Quotation marks always end a string: if ``"Mary Smith"@host`` were one string, its quotation marks would be paired with
+other ones of the line.
 
 Numbers join if only single blanks or round brackets are between them. The grammar has two rules: ``D = E (" "? E)*``
 and ``E = number | "(" D ")"``. A string is a D up to its last number outside of brackets; a bracketed part after that
 number is read separately. So every string of numbers ends in a number, and the reading of the text after it does not
-depend on which numbers they are. A string that begins with a bracket never touches the text before it.
+depend on the values of these numbers. A string that begins with a bracket never touches the text before it.
 
 Privacy:
-    Each rule here keeps strings exchangeable (docs/format-staircase.md): whether text is a string depends on the breaks
-    and marks around it, never on which string of its shape it is. For this reason all strings except URLs end at the
-    same breaks, all numbers join their neighbors, and no trigger depends both on the letters of one word and on the
-    next word. All strings except emoticons end like an ordinary run, and strings that begin with a bracket touch no run
-    before them.
+    Whether text is a string depends on the breaks and marks around it, never on which string of its shape it is. So
+    another string of the same shape could be in its place (*exchangeable*, docs/format-staircase.md). For this reason
+    all strings except URLs end at the same breaks, and all numbers join their neighbors. No trigger depends both on the
+    letters of one word and on the next word. All strings except emoticons end like an ordinary run, and strings that
+    begin with a bracket touch no run before them.
 """
 
 import re

@@ -70,9 +70,9 @@ class EntityTypes:
         self.entity_types: tuple[EntityType, ...] = tuple(entity_types)
         shapes = [kind.shape for kind in entity_types if kind.shape is not None]
         if len({kind.name for kind in entity_types}) < len(entity_types) or len(set(shapes)) < len(shapes):
-            raise BundleDamaged("an entity type occurs twice")
+            raise BundleDamaged("two entity types have the same name or shape")
         if shapes and set(shapes) != {*SHAPES}:
-            raise BundleDamaged("the entity types with a pattern differ from those of the format")
+            raise BundleDamaged("each shape of strings, such as email or date, needs an entity type: some are missing")
         #: Index of the type of each shape; empty if the bundle has no types of strings.
         self.index_by_shape: dict[str, int] = {
             kind.shape: index for index, kind in enumerate(entity_types) if kind.shape is not None
@@ -116,7 +116,7 @@ def parse_entity_type(name: str, shape: str | None, utf_8: bytes, *, is_checked:
     ('red',)
     """
     if shape is not None and shape not in SHAPES:
-        raise BundleDamaged("an entity type has an unknown pattern")
+        raise BundleDamaged("an entity type has a shape that the format does not define")
     lines = utf_8 if utf_8.endswith(b"\n") else utf_8 + b"\n"
     if not is_checked:
         _check_lines(lines[:-1].decode("utf-8").split("\n"), shape)
@@ -163,7 +163,7 @@ def _find_first_invalid(lines: Sequence[str], entries: Sequence[str], shape: str
 
 def _find_suspicious(entries: Sequence[str]) -> Sequence[int]:
     """Return the indices of entries that need a full check. Lookup keys of letters only need none."""
-    together = "\n".join(entries)  # A line feed stays the same in look-up form, and combines with no character.
+    together = "\n".join(entries)  # A line feed stays the same in lookup keys, and combines with no character.
     if not (all(entries) and segmentation.is_folded(together)):
         return range(len(entries))
     marks = {mark for mark in set(together) if not segments.is_letters(mark)} - {"\n"}

@@ -10,9 +10,11 @@ the guarantee is meaningful only if the rule is
 - *exchangeable*: any other string with the same template entry, put in the token's place, leaves the rest of the
   template unchanged.
 
-There are three exceptions, which the gaps reveal. Emoticons are recognized only between blanks. A string of more than
-1,000 characters counts as an unknown word. If two tokens touch, the second one is a clitic; if the mode randomizes
-function words, it may be any clitic.
+There are three exceptions, which the gaps reveal:
+
+- Emoticons are recognized only between blanks.
+- A string of more than 1,000 characters counts as an unknown word.
+- If two tokens touch, the second one is a clitic. If the mode randomizes function words, it may be any clitic.
 
 The rule keeps a clitic after a blank (``they 're``). The blanks and punctuation around it reveal that it is a clitic.
 So a randomized word at such a position is never one of the six clitics, but its output may be.
