@@ -48,7 +48,7 @@ _LISTED = LazyPattern(re.compile, lambda: _fill_classes("|".join(_TABLES["listed
 
 
 def find_sequences(text: str) -> Iterator[re.Match[str]]:
-    """Yield the match of each sequence of a text, listed or not."""
+    """Yield the match of each emoji sequence in a text, whether it is on the list or not."""
     return _SEQUENCE.finditer(text)
 
 

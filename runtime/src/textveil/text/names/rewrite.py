@@ -34,9 +34,10 @@ _TagGroup = tuple[str | tuple[str, ...], ...]
 
 
 class SurrogateDeck:
-    """The surrogates of one pool that a document has not used yet: a partial Fisher-Yates shuffle.
+    """The surrogates of one pool that a document has not used yet.
 
-    Each call of ``deal`` removes one surrogate, so no surrogate is chosen twice.
+    Each call of ``deal`` removes one surrogate, so no surrogate is chosen twice. The method is a partial Fisher-Yates
+    shuffle.
     """
 
     __slots__ = ("_left", "_moved", "free")
