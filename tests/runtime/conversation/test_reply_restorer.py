@@ -122,6 +122,7 @@ def test_a_stream_says_what_the_whole_says(parts: list[str], cuts: list[int]) ->
     assert held <= longest_of(restorer) + 1
 
 
+@pytest.mark.slow
 def test_every_split_of_each_form() -> None:
     for pair in PAIRS:
         restorer = Restorer([pair])

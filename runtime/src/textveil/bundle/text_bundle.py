@@ -208,7 +208,7 @@ def parse_text_bundle(opened: BundleBase, contents: BundleFiles) -> TextBundle:
     santext = _parse_santext(contents, definition) if "santext" in parts else SanTextComponent()
     staircase = parse_staircase(contents, definition) if "staircase" in parts else StaircaseComponent()
     names = (
-        select_names_files(contents, definition["names"], is_size_checked=opened.is_builtin)
+        select_names_files(contents, definition["names"], is_checked=opened.is_builtin)
         if "names" in definition
         else NamesComponent()
     )

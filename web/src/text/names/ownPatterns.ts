@@ -41,7 +41,7 @@ class PatternProblem extends Error {}
 
 function checkCharacter(character: string): string {
   if (!ALPHABET.has(character))
-    throw new PatternProblem('has a character that is not printable ASCII, or one of " \\ [ ] { }');
+    throw new PatternProblem('has a character that is not printable ASCII, or one of " \\ [ ] { }: remove it');
   return character;
 }
 
@@ -57,7 +57,8 @@ class PatternParser {
 
   parse(): Node {
     const node = this.#parseAlternatives(0);
-    if (this.#at < this.#text.length) throw new PatternProblem("has a closing bracket without an opening one");
+    if (this.#at < this.#text.length)
+      throw new PatternProblem("has a closing bracket without an opening one: add the opening one");
     return node;
   }
 
@@ -99,12 +100,13 @@ class PatternParser {
         this.#at += 2;
       }
       const node = this.#parseAlternatives(depth + 1);
-      if (this.#take() !== ")") throw new PatternProblem("has a group without a closing bracket");
+      if (this.#take() !== ")") throw new PatternProblem("has a group without a closing bracket: add the bracket");
       return node;
     }
     if (character === "[") return { kind: "class", members: this.#parseClass() };
     if (character === "\\") return { kind: "class", members: this.#parseEscape() };
-    if ("?*+{".includes(character)) throw new PatternProblem("has a repetition with nothing before it");
+    if ("?*+{".includes(character))
+      throw new PatternProblem("has a repetition with nothing before it: write what to repeat");
     if (SPECIAL.includes(character)) throw new PatternProblem(`has the special character ${character}: ${SUPPORTED}`);
     return { kind: "class", members: checkCharacter(character) };
   }
@@ -131,20 +133,20 @@ class PatternParser {
       this.#at++;
       const last = this.#parseMember();
       if (first.length !== 1 || last.length !== 1 || first > last)
-        throw new PatternProblem("has a range of characters in the wrong order");
+        throw new PatternProblem("has a range of characters in the wrong order: begin with the lower one");
       for (let code = first.charCodeAt(0); code <= last.charCodeAt(0); code++) {
         const member = String.fromCharCode(code);
         if (ALPHABET.has(member)) members.add(member);
       }
     }
     this.#at++;
-    if (members.size === 0) throw new PatternProblem("has an empty class");
+    if (members.size === 0) throw new PatternProblem("has an empty class: add a character between [ and ]");
     return [...members].sort().join("");
   }
 
   #parseMember(): string {
     const character = this.#take();
-    if (character === "") throw new PatternProblem("has a character class without a closing ]");
+    if (character === "") throw new PatternProblem("has a character class without a closing ]: add the bracket");
     return character === "\\" ? this.#parseEscape() : checkCharacter(character);
   }
 
@@ -165,7 +167,7 @@ class PatternParser {
     if (most === undefined && node.kind !== "class")
       throw new PatternProblem(`repeats a group without a limit: ${SUPPORTED}`);
     if (most !== undefined && (most < least || most === 0))
-      throw new PatternProblem("has a repetition whose maximum is 0 or below its minimum");
+      throw new PatternProblem("has a repetition whose maximum is 0 or below its minimum: raise the maximum");
     return { kind: "repetition", node, least, most };
   }
 }

@@ -4,10 +4,13 @@ All surrogates of a pool have the same probability. The *layout* is the public p
 number of digits. This module never receives the original string of a span. For most types of strings the rules of the
 language have a template, which generates the surrogates.
 
-Surrogates of identifiers come from ranges that belong to nobody. In English these are phone numbers for fiction
-(555-0100 to 555-0199, NANPA), addresses and domains for documentation (RFC 5737, RFC 7042, RFC 2606), area 000 of
-social security numbers, and postal codes of an area XX. Card numbers fail the check of ISO/IEC 7812. Unlisted symbols
-become emoji of animals, food, plants and vehicles.
+Surrogates of identifiers come from ranges that belong to nobody. In English these ranges are:
+
+- phone numbers for fiction (555-0100 to 555-0199, NANPA);
+- addresses and domains for documentation (RFC 5737, RFC 7042, RFC 2606);
+- area 000 of social security numbers, and postal codes of an area XX.
+
+Card numbers fail the check of ISO/IEC 7812. Unlisted symbols become emoji of animals, food, plants and vehicles.
 """
 
 import re
@@ -35,32 +38,6 @@ _DIGIT_GROUP = re.compile("0+")
 _TIME_RANGE = re.compile("([0:.apmhAPMH]+)([^0:.apmhAPMH])(.+)")
 #: Two numbers and the mark between them.
 _NUMBER_PAIR = re.compile("([0-9]+)([^0-9]+)([0-9]+)")
-
-
-class SurrogateDeck:
-    """The surrogates of one pool that a document has not used yet: a partial Fisher-Yates shuffle.
-
-    Each call of ``deal`` removes one surrogate, so no surrogate is chosen twice.
-    """
-
-    __slots__ = ("_left", "_moved", "free")
-
-    def __init__(self, size: int) -> None:
-        #: Number of surrogates that are neither dealt nor reserved for a planned draw. ``_left`` counts reserved ones.
-        self.free: int = size
-        self._left = size
-        self._moved: dict[int, int] = {}
-
-    def deal(self, index: int) -> int:
-        """Remove one of the remaining surrogates and return its index in the pool.
-
-        Args:
-            index: A random number below the number of remaining surrogates.
-        """
-        self._left = left = self._left - 1
-        dealt = self._moved.get(index, index)
-        self._moved[index] = self._moved.get(left, left)
-        return dealt
 
 
 class SurrogatePools:
