@@ -40,8 +40,8 @@ class ProgressLines:
 
 
 @contextmanager
-def report_progress(every_s: float = LINE_EVERY_S) -> Iterator[ProgressCallback]:
-    """Show bars on a terminal; anywhere else write a line to standard error each ``every_s`` seconds.
+def report_progress(every_s: float | None = None) -> Iterator[ProgressCallback]:
+    """Show bars on a terminal; anywhere else write a line to standard error each ``every_s`` seconds (25 by default).
 
     A step that takes longer than that is reported too: the lines come from a thread of their own.
 
@@ -55,7 +55,7 @@ def report_progress(every_s: float = LINE_EVERY_S) -> Iterator[ProgressCallback]
     lines, ended = ProgressLines(), threading.Event()
 
     def write_lines() -> None:
-        while not ended.wait(every_s):
+        while not ended.wait(LINE_EVERY_S if every_s is None else every_s):
             lines.write_line()
 
     thread = threading.Thread(target=write_lines, daemon=True)
