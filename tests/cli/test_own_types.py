@@ -71,8 +71,8 @@ def test_an_output_never_overwrites_the_list(here: Any, people: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "--known: no person in the file"),
-        (b"# Anna\n \n", "--known: no person in the file"),
+        (b"", "--known: the file names no person"),
+        (b"# Anna\n \n", "--known: the file names no person"),
         (b"caf\xe9\n", "--known: cannot read the file as UTF-8"),
         (b"Anna\0\n", "--known: cannot read the file as UTF-8"),
         ("Anna".encode("utf-16"), "--known: cannot read the file as UTF-8"),
@@ -107,7 +107,7 @@ def test_a_missing_and_a_large_file(here: Any, tmp_path: Path, monkeypatch: pyte
     ("patterns", "message"),
     [
         (["employee"], "--pattern: pattern 1 has no ="),
-        (["a1=b", "a1=c"], "--pattern: pattern 2 has the name of an earlier one"),
+        (["a1=b", "a1=c"], "--pattern: pattern 2 has the same name as an earlier pattern"),
         (["=b"], "--pattern: the name of pattern 1 is not supported"),
         (["person=b1"], "--pattern: the name of pattern 1 is that of a built-in type"),
         (["a1=(secret+)+$"], "--pattern: pattern 1 repeats a group without a limit"),
@@ -125,7 +125,7 @@ def test_a_bad_pattern_has_its_message(here: Any, patterns: list[str], message: 
 def test_other_modes_refuse_both_options(here: Any, people: Path) -> None:
     for options in (("--known", people), ("--pattern", "a1=b")):
         ran = here("sanitize", "--protect", "words", *options, "--text", TEXT)
-        assert f"{options[0]}: only with the mode names (--protect)" in ran.message
+        assert f"{options[0]}: only the mode names supports this: use --protect names" in ran.message
 
 
 def test_the_statement_has_the_names_of_types_alone(here: Any, people: Path) -> None:

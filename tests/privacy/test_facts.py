@@ -30,6 +30,7 @@ Maintain the|Structure your|atachment|assumtion|x = |total:|[|(|: |; |- |is|teac
 version|at least|most|than|page|step|sentences|years|days|short words|km|mg|percent|%|dollars|$|€|to|or|password|is
 token|room|order|code|zip|door|patient|Patient|nurse|'s brother|wife|in|since|early|into|language|translate to|speak|the
 #|born|of age|years old|old|the meeting|of the|and then|he said|first|total
+in US|speak British|use US|my|the white|an old|37 °|zorb. Maintain the
 """)
 VALUES = parts_of("""
 5|12|89|90|97|100|2000|1961|2021|12th|3rd|112th|4/5|7/10|5-10|5x5|$|1,250|3.5|June|March|Friday|3:15|1960s|French|German
@@ -39,6 +40,7 @@ HttpClient|Maintain|Fibrillation|Kubernetes|Structure|00:02:34.070|45000|500-100
 wrting|atachment|assumtion|funtionality
 Project Status Report|The Final Report|Business Plan|TOTAL COST|x|y|n|python|kubernetes|javascript
 una palabra|siempre una|zu spät|l'image|dell'anno|val x = |len(x)|sys.path|bin
+British English|US English|in Polish and German|van|GP|C and|F|37.5°C|Left the|Right, it|Third, it|in Swiss German
 """)
 #: Texts, and what no value of the option may keep of each.
 HIDDEN = [
@@ -103,6 +105,13 @@ HIDDEN = [
     ("They met una here, and she saw val; sie (my friend) and len", "una val sie len"),
     ("It is l'anna and d'zorblax here", "l'anna d'zorblax"),
     ("the password is una palabra, the token: l'image", "una palabra l'image"),
+    ("We spoke to Weronika English there, and in Miss English", "Weronika English"),
+    ("In Irish Catholic and Brazilian Jewish parts, to US Jewish parts", "Catholic Brazilian Jewish"),
+    ("We asked GP about it, and the GP Zorblax left; G P", "GP Zorblax"),
+    ("It is a van Kowal, the van Zorblax and van here", "van Kowal Zorblax"),
+    ("vincent van gogh was here with the van zorblax", "van gogh zorblax"),
+    ("The Left won, a Left voter and Black, 34, came", "Left Black"),
+    ("It is C and F; room 37.5°C, the pin is 37.5°C", "C F 37.5°C"),
     ("je m'appelle Zorblax, me llamo Kowalska, ich bin Wrzosek", "Zorblax Kowalska Wrzosek"),
 ]
 #: Texts, and what a value of the option keeps of each.
@@ -136,6 +145,13 @@ KEPT = [
     ("useful", "Voici l'image et l\u2019histoire de ma vie", "l'image l\u2019histoire"),
     ("plain", "In it val size = 5 and len(items) of it", "val len"),
     ("useful", "# Marketing\nand the plan of it", "Marketing"),
+    ("plain", "It was 37.5 °C in it, and 38,2°C or 20° F before", "37.5 C 38,2°C 20 F"),
+    ("plain", "The delivery van and my old van left. Our van is new", "van"),
+    ("useful", "My GP said it, and I asked the new GP.", "GP"),
+    ("useful", "It is old. Third, the plan of it is late", "Third"),
+    ("useful", "Left the box at the door. Right, it was there", "Left Right"),
+    ("useful", "She speaks British English, and writes in Swiss German", "British English Swiss German"),
+    ("useful", "translate into German, Swiss French or US English", "German Swiss French US English"),
 ]
 
 
@@ -175,6 +191,10 @@ def test_facts_are_kept(sanitizer: Sanitizer, level: str, text: str, spans: str)
     for value in LEVELS[LEVELS.index(level) :]:
         hidden = list_hidden(make_plan(sanitizer, value), text).split(" ")
         assert [span for span in spans.split(" ") if span in hidden] == []
+
+
+def test_a_country_before_a_group_is_hidden(sanitizer: Sanitizer) -> None:
+    assert list_hidden(make_plan(sanitizer, "useful"), "They write to US Jewish schools in US English.") == "US Jewish"
 
 
 def test_tags_keep_words_of_the_pools_in_lower_case(sanitizer: Sanitizer) -> None:
@@ -225,6 +245,7 @@ def test_names_in_source_code_are_hidden_at_every_place(sanitizer: Sanitizer, le
         assert "Kowalska" not in read_kept(plan, text)
 
 
+@pytest.mark.slow
 def test_a_long_text_in_title_case_hides_its_names(sanitizer: Sanitizer) -> None:
     """Four MiB: the time of every part of it is linear."""
     text = "The Annual Report Of Zorblax Kowalska About The Market. " * (2**22 // 56)
@@ -331,6 +352,7 @@ def place_differs(rules: FactRules | None, reader: NamesReader, seed: int, texts
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("deny", [(), DENIED], ids=["none", "denied"])
 @pytest.mark.parametrize("level", LEVELS)
 def test_no_hidden_string_changes_what_is_kept(sanitizer: Sanitizer, level: str, deny: tuple[str, ...]) -> None:
@@ -341,6 +363,7 @@ def test_no_hidden_string_changes_what_is_kept(sanitizer: Sanitizer, level: str,
 # --- whole texts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 def test_members_in_all_hidden_spans_leave_the_template(sanitizer: Sanitizer, level: str) -> None:
     assert not is_broken(make_plan(sanitizer, level), 2, 3_000, write_soup)
@@ -352,6 +375,7 @@ def test_a_million_members_leave_the_template(sanitizer: Sanitizer, level: str) 
     assert not is_broken(make_plan(sanitizer, level), 3, 333_334, write_soup)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", ["surrogate", "tag"])
 def test_texts_of_one_template_have_one_output(
     sanitizer: Sanitizer, style: str, monkeypatch: pytest.MonkeyPatch
@@ -418,6 +442,16 @@ def _read_hidden_beside(places: LinePlaces, index: int, is_listed: Callable[[str
     return _has_word_beside(places, index, is_listed) or any(text[-1:] in "aeioutr" for text in texts)
 
 
+def _read_string_of_group(places: LinePlaces, index: int) -> bool:
+    mention = places.mentions[index - 1] if index > 0 else None
+    return _is_language_place(places, index) or (mention is not None and mention.span.text[-1:] in "hntk")
+
+
+def _read_noun_before(places: LinePlaces, index: int) -> bool:
+    mention = places.mentions[index - 1] if index > 0 else None
+    return _is_noun_place(places, index) or (mention is not None and mention.span.text[-1:] in "aeioutrx")
+
+
 def _read_declared_word(places: LinePlaces, index: int) -> bool:
     mention = places.mentions[index + 1] if index + 1 < len(places.mentions) else None
     return _is_code_word(places, index) or (mention is not None and mention.span.text[-1:] in "aeioutrx")
@@ -426,6 +460,7 @@ def _read_declared_word(places: LinePlaces, index: int) -> bool:
 _get_word, _get_class = LinePlaces.get_word, LinePlaces.get_class
 _begins_clause, _is_error_place = LinePlaces.begins_clause, LinePlaces.is_error_place
 _has_word_beside, _is_code_word = LinePlaces.has_word_beside, LinePlaces.is_code_word
+_is_language_place, _is_noun_place = LinePlaces.is_language_place, LinePlaces.is_noun_place
 _is_bare_place, _is_heading_place = LinePlaces.is_bare_place, LinePlaces.is_heading_place
 FAULTS = {
     "a hidden word decides": (LinePlaces, "get_word", _read_hidden_word),
@@ -435,6 +470,8 @@ FAULTS = {
     "a hidden word of the line decides on a bare number": (LinePlaces, "is_bare_place", _read_hidden_line),
     "a hidden entry decides on a list": (LinePlaces, "is_heading_place", _read_entry_beside),
     "a hidden word decides on a function word": (LinePlaces, "has_word_beside", _read_hidden_beside),
+    "a hidden group decides on a language": (LinePlaces, "is_language_place", _read_string_of_group),
+    "a hidden word decides on a noun": (LinePlaces, "is_noun_place", _read_noun_before),
     "a hidden word is declared": (LinePlaces, "is_code_word", _read_declared_word),
 }
 

@@ -13,8 +13,10 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 
 from textveil.errors import OptionError
+from textveil.lazy import load_data
 
 #: Formats with the endings of their files, without the endings of compressed files.
 FORMATS = {
@@ -162,6 +164,22 @@ _PERSONAL_WORDS = frozenset(
     "signature ssn street student subscriber supervisor surname tax teacher telephone tenant therapist user "
     "userid username visitor voter witness zip zipcode".split()
 )
+#: Roles of the rules that are no persons in the heading of a column.
+_OTHER_ROLES = frozenset("character host model operator reader speaker".split())
+#: Words in the headings of columns that number what belongs to one person, as in ``policy_id`` and ``claim no``.
+_NUMBER_WORDS = frozenset("id ids key no nr num number ref reference uid uuid".split())
+#: Words next to which a number does not belong to one person.
+_COMMON_THINGS = frozenset(
+    "article batch block branch brand build category chapter class column commit country course department dept "
+    "document entry event experiment field file group item job language line lot message model module page part post "
+    "product project question region row run sample sentence serial series shop sku source split stage step store "
+    "table tag task team test text thread ticket topic track type unit version week year".split()
+)
+#: Words in the headings of columns that count or describe persons.
+_SUMMARY_WORDS = frozenset(
+    "amount average avg category class count counts group kind max mean min percent rate rating ratio score segment "
+    "share status sum total type".split()
+)
 #: Words next to which ``name`` is not the name of a person.
 _IMPERSONAL_WORDS = frozenset(
     "file column product item brand project event table field sheet host domain display model".split()
@@ -214,11 +232,20 @@ def suggest_column(typed: str, names: Sequence[str]) -> str:
 
 
 def find_personal_columns(names: Iterable[str]) -> list[str]:
-    """Return the columns whose headings contain a word for a person, an address or a personal number.
+    """Return the columns whose headings contain a word for a person, an address or a number of one person.
 
-    The heading ``id`` alone does not count, since most tables have such a column.
+    Words for persons are also the occupations and relatives of the rules for English. A heading that numbers something
+    that is not common to many persons counts too, as ``policy_id`` does. The heading ``id`` alone does not count, since
+    most tables have such a column.
     """
     return [name for name in names if _is_personal([word.lower() for word in _WORD.findall(name)])]
+
+
+@cache
+def _list_person_words() -> frozenset[str]:
+    facts = load_data("rules.json")["optional"]["facts"]
+    singular = (word for word in (*facts["roles"], *facts["kin"]) if not word.endswith("s") or word.endswith("ss"))
+    return _PERSONAL_WORDS.union(singular) - _OTHER_ROLES
 
 
 def _is_heading(name: str) -> bool:
@@ -231,5 +258,10 @@ def _shorten_name(name: str) -> str:
 
 
 def _is_personal(words: list[str]) -> bool:
-    personal = _PERSONAL_WORDS.intersection(words)
-    return bool(personal) and not (personal <= {"name", "names"} and _IMPERSONAL_WORDS.intersection(words))
+    others = [word for word in words if word not in _NUMBER_WORDS]
+    if 0 < len(others) < len(words) and _COMMON_THINGS.isdisjoint(others) and _SUMMARY_WORDS.isdisjoint(others):
+        return True
+    personal = _list_person_words().intersection(words)
+    if personal <= {"name", "names"}:
+        return bool(personal) and _IMPERSONAL_WORDS.isdisjoint(words)
+    return _SUMMARY_WORDS.isdisjoint(words)

@@ -25,7 +25,7 @@ from textveil_cli.files.pipeline import LAYOUTS, BlockSanitizer, FinishedFileRec
 from textveil_cli.files.rejected_rows import RejectedRowsFile
 from textveil_cli.files.sources import InputStream, SourceFile, get_file_version, get_packed_ending, open_stream
 
-#: Approximate bytes of a shard: seconds of work.
+#: Default for the approximate bytes of a shard, which take some seconds to rewrite.
 SHARD_BYTES = 16_000_000
 
 
@@ -191,7 +191,7 @@ def _split_row_groups(
 def _split_lines(source: SourceFile, file: InputStream, selection: ColumnSelection, size: int) -> Iterator[FileShard]:
     """Yield the shards of a file of lines or of a delimited file.
 
-    A line end inside quotes does not end a row of a delimited file, so its layout splits it into rows.
+    In a delimited file, a line end inside quotes does not end a row, so the file is parsed to find the rows.
     """
     layout = LAYOUTS[selection.format](selection, source.name)
     position = rows = lines = 0

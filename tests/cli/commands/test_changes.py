@@ -172,6 +172,30 @@ def test_the_sample_is_random_and_bounded_while_all_rows_count() -> None:
     assert len(counts.kept) <= 100_000
 
 
+def test_long_rows_make_the_sample_smaller() -> None:
+    review = RunReview(PlainExplainer(), 1_000, counts_words=False)  # type: ignore[arg-type]
+    for row in range(1, 2_001):
+        review.add_text("a.csv", row, "note", "x" * 20_000, "y")
+        review.add_text("a.csv", row, "other", "x" * 20_000, "y")
+    assert review.rows == 2_000
+    assert 90 <= len(review.sample) <= 100
+    assert all(len(row.cells) == 2 for row in review.sample)
+
+
+def test_a_report_states_why_rows_are_missing(sanitize: Callable, tmp_path: Path) -> None:
+    path, report = tmp_path / "a.csv", tmp_path / "report.html"
+    path.write_text("id,note\n1,from Leeds\n2,\n3,fine\n", "utf-8")
+    assert sanitize(path, "--column", "note", "--report", report, "-o", tmp_path / "out.csv").code == 0
+    page = report.read_text("utf-8")
+    assert "2 texts in 3 rows" in page
+    assert '<h2>2 of 3 rows</h2>\n<p class="soft">1 row has no text in the rewritten column.</p>' in page
+    path.write_text("id,note\n" + "".join(f"{number},from Leeds\n" for number in range(1_001)), "utf-8")
+    assert sanitize(path, "--column", "note", "--report", report, "-o", tmp_path / "out.csv").code == 0
+    page = report.read_text("utf-8")
+    assert "<h2>1,000 of 1,001 rows</h2>" in page
+    assert "The 1,000 below are a random sample of all 1,001" in page
+
+
 def test_a_report_of_many_rows_is_small(tmp_path: Path) -> None:
     sizes = []
     for rows in (1_000, 20_000):

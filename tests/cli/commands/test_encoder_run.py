@@ -68,7 +68,7 @@ def test_what_does_not_fit(encode: Callable, tmp_path: Path, content: str, optio
 def test_a_row_with_several_texts(encode: Callable, tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text('{"note": ["doctor", "nurse"]}\n')
     ran = encode("--jsonl", "--key", "note[]", tmp_path / "t.jsonl")
-    assert "row 1 (line 1): the key has several texts, but each row gives one output line" in ran.message
+    assert "row 1 (line 1): the key has several texts, but this command writes one line per row" in ran.message
 
 
 @pytest.mark.slow

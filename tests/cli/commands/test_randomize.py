@@ -96,7 +96,7 @@ def test_words_that_the_vocabulary_lacks_are_said_of(rewrite: Here, listed: Path
     listed.write_text("\n".join([*WORDS, "zorblax", "flimping"]))
     ran = rewrite("--randomize", listed, "--text", TEXT)
     assert (
-        "textveil: --randomize: 2 words of the list not in the vocabulary: randomized, but never a replacement\n"
+        "textveil: --randomize: the vocabulary lacks 2 words of the list: randomized, but never a replacement\n"
         in ran.message
     )
     assert "--randomize" not in rewrite("-q", "--randomize", listed, "--text", TEXT).message
@@ -108,7 +108,8 @@ def test_files_rungs_and_bundles_that_are_refused(rewrite: Here, here: Here, lis
         "textveil: input: --randomize: cannot read the file as UTF-8 with one word per line\n"
     )
     assert here("sanitize", "--protect", "words", "--randomize", listed, "--text", TEXT).message == (
-        "textveil: option: --randomize: only with the mode names (--protect) (see textveil sanitize --help)\n"
+        "textveil: option: --randomize: only the mode names supports this: use --protect names "
+        "(see textveil sanitize --help)\n"
     )
     bundle = write_names(tmp_path / "bundle")
     assert rewrite("-b", bundle, "--randomize", listed, "--text", TEXT).message == (

@@ -152,7 +152,9 @@ def test_other_rungs_and_bundles_refuse(here: Here, bundle: Path, names: Path, t
     for option in (["--keep", "city"], ["--tag", "city"], ["--drop", "city"], ["--style", "tag"], ["--allow", listed]):
         ran = here("sanitize", "-b", bundle, "--text", TEXT, *option)
         assert (ran.code, ran.out) == (1, b"")
-        assert ran.message.startswith(f"textveil: option: {option[0]}: only with the mode names (--protect) (see ")
+        assert ran.message.startswith(
+            f"textveil: option: {option[0]}: only the mode names supports this: use --protect names (see "
+        )
     for arguments in (["--text", TEXT], ["--protect", "names", "--text", TEXT]):
         ran = here("sanitize", "-b", names, *arguments)
         assert (ran.code, ran.message.startswith("textveil: Kept: common words from a public list, ")) == (0, True)

@@ -61,7 +61,7 @@ def test_a_key_that_comes_back(here: Callable, tmp_path: Path) -> None:
     ran = here(*arguments)
     assert ran.code == 1
     assert ran.message.endswith(
-        "textveil: bad-row: t.csv, row 3 (line 4): its document has earlier rows that are not adjacent: sort the rows "
+        "textveil: bad-row: t.csv, row 3 (line 4): the document has earlier rows that are not adjacent: sort the rows "
         "by --document-key (--rejected-rows FILE skips rejected rows)\n"
     )
     assert here(*arguments, "-o", tmp_path / "out.csv", "--rejected-rows", tmp_path / "kept").code == 0
@@ -102,8 +102,8 @@ def test_documents_that_are_too_long(here: Callable, tmp_path: Path) -> None:
     ]
     ran = here(*arguments)
     assert ran.message.endswith(
-        "t.csv, row 2 (line 3): its document has more randomized words, names and numbers than --consistent-cap "
-        "(--rejected-rows FILE skips rejected rows)\n"
+        "t.csv, row 2 (line 3): the document has more randomized words, names and numbers than --consistent-cap "
+        "allows (--rejected-rows FILE skips rejected rows)\n"
     )
     assert not out.exists()
     ran = here(*arguments, "--rejected-rows", kept)

@@ -58,6 +58,24 @@ def test_other_names_stay(name: str) -> None:
     check_output_ending(None, ["csv"])
 
 
+OTHER_ENDINGS = ".xlsx .XLS .ods .docx .pdf .feather .pkl .sqlite .zip .tar.gz .7z".split()
+
+
+@pytest.mark.parametrize("ending", OTHER_ENDINGS)
+def test_formats_that_no_command_writes_are_refused(ending: str) -> None:
+    """A spreadsheet with the content of a CSV opens with an error, far from its cause."""
+    for written in SELECT:
+        with pytest.raises(OptionError, match=rf"^--output out{re.escape(ending)}: the name ends like an? .*: use \."):
+            check_output_ending(Path(f"out{ending}"), [written], ["in.log"], can_pack=True)
+        check_output_ending(Path(f"out{ending}"), [written], [f"in{ending}"], can_pack=True)
+
+
+def test_plain_text_may_have_markup() -> None:
+    check_output_ending(Path("out.html"), ["lines"])
+    with pytest.raises(OptionError, match="text with markup, but the output is CSV: use"):
+        check_output_ending(Path("out.html"), ["csv"])
+
+
 def test_the_ending_of_the_inputs_stays() -> None:
     check_output_ending(Path("out.txt"), ["csv"], ["a.txt", "b.txt"])
     for inputs in (["a.txt", "b.csv"], [], ["-"]):

@@ -104,7 +104,11 @@ def test_zstd(tables: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert unpacked == b"id,note\n" + rows.replace(b"the doctor", b"zz zz")
     for damaged in (path.read_bytes()[:-9], b"id,note\n"):
         path.write_bytes(damaged)
-        assert tables(path, "-o", out).message == "textveil: input: t.csv.zst: not a zstd file, or damaged\n"
+        assert (
+            tables(path, "-o", out).message
+            == "textveil: input: t.csv.zst: not a zstd file, or damaged: compress it again or remove .zst from its "
+            "name\n"
+        )
     monkeypatch.setitem(__import__("sys").modules, "zstandard", None)
     assert ".zst needs zstandard: pip install 'textveil-cli[zstd]'" in tables(path, "-o", out).message
 
@@ -300,7 +304,10 @@ def test_a_worker_that_dies(tables: Callable, folder: Path, tmp_path: Path, monk
     monkeypatch.setattr(workers_module, "_start_worker", die)
     ran = tables(folder, "-o", tmp_path / "out", "--workers", "2")
     assert ran.code == 1
-    assert ran.message == "textveil: worker: a worker process was killed, possibly for lack of memory\n"
+    assert (
+        ran.message
+        == "textveil: worker: a worker process was killed, possibly for lack of memory: use fewer --workers\n"
+    )
     assert files_in(tmp_path / "out") == []
 
 

@@ -22,6 +22,11 @@ def test_headings_that_tell_of_people() -> None:
     others += " tip zipper customers_total"
     assert find_personal_columns(people.split()) == people.split()
     assert find_personal_columns(others.split()) == []
+    numbered = "policy_id PolicyNo claim_number meter-ref order_id account_key accountNo case_no"
+    roles = "pupil Tutor my_daughter lawyer pupil_note tenant electrician"
+    common = "product_id store_no row_number class_id pupil_count customer_type user_score hosts model ids number"
+    assert find_personal_columns(f"{numbered} {roles}".split()) == f"{numbered} {roles}".split()
+    assert find_personal_columns(common.split()) == []
     assert find_personal_columns(["", "1", "é", "Date of birth", "Name of the product"]) == ["Date of birth"]
 
 

@@ -138,8 +138,8 @@ def test_documents_of_rows(here: Callable, tmp_path: Path) -> None:
     assert second["b"] is None
     ran = here(*arguments, "--consistent-cap", "1")
     assert ran.message == (
-        "textveil: bad-row: t.parquet, row 1: its document has more randomized words, names and numbers than "
-        "--consistent-cap (--rejected-rows FILE skips rejected rows)\n"
+        "textveil: bad-row: t.parquet, row 1: the document has more randomized words, names and numbers than "
+        "--consistent-cap allows (--rejected-rows FILE skips rejected rows)\n"
     )
     kept = tmp_path / "kept"
     assert here(*arguments, "--consistent-cap", "1", "--rejected-rows", kept).code == 0

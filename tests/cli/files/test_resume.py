@@ -28,7 +28,10 @@ def test_a_file_that_is_no_record_is_neither_removed_nor_cut(tables: Callable, f
         get_manifest_path(out).write_bytes(content)
         for more in ([], ["--resume"]):
             ran = tables(folder, "-o", out, *more)
-            assert ran.message == "textveil: resume: the run manifest of the output folder is damaged\n"
+            assert (
+                ran.message
+                == "textveil: resume: the run manifest of the output folder is damaged: choose a new output folder\n"
+            )
         assert get_manifest_path(out).read_bytes() == content
     get_manifest_path(out).unlink()
     (tmp_path / "theirs").write_bytes(b"")

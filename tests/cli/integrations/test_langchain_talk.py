@@ -142,6 +142,7 @@ ATTACKS: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("reply", "option", "reason"), ATTACKS)
 def test_replies_are_restored_in_running_text_alone(reply: str, option: dict[str, Any], reason: str) -> None:
     for given in ({}, option):
@@ -260,7 +261,7 @@ def test_a_part_that_is_out_does_not_go_on(kind: str) -> None:
 
     talk = ConversationRunnable(RunnableGenerator(write), Conversation())
     came: list[Any] = []
-    with pytest.raises(InputError, match="after the next part had begun: call it again"):
+    with pytest.raises(InputError, match="after the next part had begun: call the model again"):
         came.extend(talk.stream(HELLO))
     assert "https" not in str(came)
 

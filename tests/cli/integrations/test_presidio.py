@@ -247,7 +247,9 @@ def test_a_detected_span_is_replaced_even_if_it_is_a_public_fact(entity: str, sp
 
 def test_a_conversation_is_the_only_parameter(engine: AnonymizerEngine) -> None:
     for wrong in (settings("talk"), settings(Conversation(), epsilon=6)):
-        with pytest.raises(OptionError, match="must be a Conversation, and the only parameter: it has its own options"):
+        with pytest.raises(
+            OptionError, match="must be a Conversation and the only parameter: set options in the Conversation"
+        ):
             engine.anonymize(NOTE, found_in(NOTE, SPANS), wrong)
     back = DeanonymizeEngine()
     back.add_deanonymizer(TextveilRestoreOperator)

@@ -109,7 +109,10 @@ def test_more_neighbors_than_words_are_all_words(files: dict[str, Path], tmp_pat
             ["--function-words", "{function}", "--entity-type", "A b={name}"],
             BAD_NAME,
         ),
-        (["--function-words", "{function}", "--entity-type", "email={name}"], "an entity type occurs twice"),
+        (
+            ["--function-words", "{function}", "--entity-type", "email={name}"],
+            "two entity types have the same name or shape",
+        ),
         (["--function-words", "{name}x"], "cannot be read as UTF-8 text"),
         (["--function-words", "{frequencies}"], "line 1 of the function words has an unknown flag"),
         (

@@ -44,7 +44,7 @@ def test_what_is_out_of_range_is_refused(tiny: Sanitizer, epsilon: object) -> No
 
 @pytest.mark.parametrize("options", [{"replacement_probability": 0.5}, {"deny": ["canary"]}])
 def test_options_of_santext_plus_are_refused(tiny: Sanitizer, options: dict[str, Any]) -> None:
-    with pytest.raises(OptionError, match=r"^replacement_probability and deny work only with santext\+$"):
+    with pytest.raises(OptionError, match=r"^replacement_probability and deny work only with santext\+: omit them$"):
         tiny.sanitize("secret", mechanism="fbdd", epsilon=3, **options)
 
 
@@ -109,7 +109,7 @@ def test_the_command(tiny_path: Path, tiny: Sanitizer, forked: Callable, tmp_pat
         (["-e", "0"], "fbdd needs an --epsilon above 0 and at most 100000"),
         (["--epsilon=-3"], "fbdd needs an --epsilon above 0 and at most 100000"),
         (["-e", "1e99"], "fbdd needs an --epsilon above 0 and at most 100000"),
-        (["-e", "3", "-p", "0.5"], "--replacement-probability and --deny work only with santext+"),
+        (["-e", "3", "-p", "0.5"], "--replacement-probability and --deny work only with santext+: omit them"),
     ],
 )
 def test_named_errors(tiny_path: Path, here: Callable, arguments: list[str], expected: str) -> None:

@@ -102,7 +102,7 @@ def test_without_a_mapping_nothing_is_restored(small: Sanitizer) -> None:
     for result in (plain, pickle.loads(pickle.dumps(consistent)), copy.copy(consistent)):
         with pytest.raises(
             OptionError,
-            match=r"this result has no mapping: only results of consistent=True have one, in",
+            match=r"this result has no mapping: only results with consistent=True have one, and only in",
         ):
             result.restore("nurse")
     with pytest.raises(InputError, match=r"^the reply must be a string$"):

@@ -26,7 +26,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         for name in ("consistent", "sanitize_punctuation")
         for wrong in ("no", "false", 0, 1, [])
     ),
-    ({"consistent_cap": 5}, "consistent_cap requires consistent"),
+    ({"consistent_cap": 5}, "consistent_cap works only with consistent: set consistent, or omit consistent_cap"),
     *(
         (
             {"consistent": True, "consistent_cap": wrong},
@@ -98,7 +98,9 @@ def test_a_mechanism_that_a_bundle_does_not_have_is_refused(small: Sanitizer, ti
 
 def test_distributions_are_of_one_drawn_word(small: Sanitizer) -> None:
     for wrong in ("", " ", "two words", "doctor's", "don't.", "."):
-        with pytest.raises(OptionError, match=r"^expected one word$"):
+        with pytest.raises(
+            OptionError, match=r"^expected one word: write a single word, without blanks and punctuation$"
+        ):
             small.distribution(wrong)
     with pytest.raises(
         OptionError,

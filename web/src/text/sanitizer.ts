@@ -66,7 +66,8 @@ class SanitizedText implements Result {
   restore(reply: string, options?: RestoreOptions): Restored {
     if (this.#mapping === undefined) {
       throw new OptionError(
-        "this result has no mapping: only results of consistent: true have one, in the process that made them",
+        "this result has no mapping: only results with consistent: true have one, and only in the process that created " +
+          "them",
       );
     }
     return this.#mapping.restore(reply, options, this.text);
@@ -86,7 +87,7 @@ const ROUNDING_FACTOR = 1 + 1e-12;
 /** Maximum number of cached mechanisms: each has tables as long as the vocabulary. */
 const MAX_CACHED_PLANS = 16;
 
-/** Sanitizer of texts, offline, with the mechanisms of one bundle. It holds no random state. */
+/** Sanitizes texts, offline, with the mechanisms of one bundle. */
 export class Sanitizer {
   readonly #bundle: TextBundle;
   readonly #randomUint64: RandomUint64;
@@ -140,7 +141,7 @@ export class Sanitizer {
     return this.sanitizeBatch([text], options)[0] as Result;
   }
 
-  /** Sanitize many texts, each its own document. They are sampled together, which is faster. */
+  /** Sanitize many texts. Each text is a document of its own, with its own statement. */
   sanitizeBatch(texts: Iterable<string>, options: Options = {}): Result[] {
     if (!isCollection(texts)) throw new InputError(SHARED_MESSAGES.noTexts);
     const textList = [...texts];
@@ -156,7 +157,7 @@ export class Sanitizer {
     );
   }
 
-  /** Sanitize documents that have several texts each, such as the cells of a row. */
+  /** Sanitize documents that consist of several texts, such as the cells of a row. */
   sanitizeDocuments(documents: Iterable<Iterable<string>>, options: Options = {}): SanitizedDocument[] {
     if (!isCollection(documents)) throw new InputError(SHARED_MESSAGES.noDocuments);
     const documentList = [...documents].map((texts) => {
@@ -231,7 +232,8 @@ export class Sanitizer {
     const protect = checked.protect === undefined ? table.defaultMode : checked.protect === "all" ? "all" : "words";
     const cap = parseCap(checked);
     const { consistent = false, sanitizePunctuation: sanitizesPunctuation = false } = checked;
-    if (!consistent && checked.consistentCap !== undefined) throw new OptionError("consistentCap requires consistent");
+    if (!consistent && checked.consistentCap !== undefined)
+      throw new OptionError("consistentCap works only with consistent: set consistent, or omit consistentCap");
     const cacheKey = `${protect} ${level.epsilon}`;
     let mechanism = this.#mechanisms.get(cacheKey);
     if (mechanism === undefined) {

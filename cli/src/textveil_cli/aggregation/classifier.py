@@ -28,7 +28,7 @@ from textveil_cli.errors import ReleaseError
 
 Floats = NDArray[np.float32]
 
-#: Largest absolute value of a received number. Devices clamp below it; above it the classifier's products overflow.
+#: Largest allowed absolute value of a received number. Devices clamp to smaller ones; larger ones could overflow.
 _MAX_VALUE = 1e9
 
 
@@ -206,10 +206,10 @@ class VectorClassifier:
             ) from None
         if bundle != self.bundle.content_hash:
             raise ReleaseError(
-                f"line {number}: was released by a device with another bundle: pass that one with --bundle"
+                f"line {number}: was released with another bundle: pass the bundle of the devices with --bundle"
             )
         if not epsilon.is_finite() or all(Decimal(level.epsilon) != epsilon for level in self.bundle.levels):
-            raise ReleaseError(f"line {number}: was released at an epsilon that is not a level of the bundle")
+            raise ReleaseError(f"line {number}: was released at an epsilon that the bundle does not have")
         dimension = self.bundle.default_level.dimension
         is_numeric = isinstance(vector, list) and all(type(item) in (int, float) for item in vector)
         # Python integers have no upper limit: compare before the conversion to float32 can overflow.

@@ -30,8 +30,8 @@ MechanismHistogram = tuple[LabelStaircase, NDArray[np.int64]]
 
 #: Above this condition number, rounding errors dominate the corrected counts.
 MAX_CONDITION_NUMBER = 1e9
-#: Pseudo-counts that smooth each row of held-out decisions, spread evenly. Without them a label with few texts, all
-#: decided equally, would have an error of zero.
+#: Pseudo-counts that are spread evenly over each row of held-out decisions. Without them, a label with few texts that
+#: all have the same decision would have an error of zero.
 _PSEUDO_TEXTS = 2.0
 #: Half width of an interval, in standard errors.
 _INTERVAL_ERRORS = 2.0
@@ -262,6 +262,10 @@ def _estimate_by_mechanism(
     """Compute the estimated counts of each mechanism, and the variance that noise causes in their sum.
 
     The variance of each mechanism is itself an unbiased estimate, but clipped to at least 0.
+
+    Args:
+        weights: Matrix that converts the histogram of each mechanism to estimated counts.
+        histograms: For each mechanism the number of received releases of each label.
     """
     estimates, variances = [], np.zeros(weights[0].shape[1])
     for weight, (_, histogram) in zip(weights, histograms, strict=True):

@@ -15,17 +15,17 @@ from textveil.text.marked_html import MarkedPiece
 
 from textveil_cli.changes.word_changes import iterate_word_changes
 
-#: Treatment of a part that differs, if the search knows no more about it.
+#: Treatment of a changed part for which the original treatment is unknown.
 CHANGED = "changed"
-#: Reasons for kept words that a view shows at each word: those that an option or a fact gives.
+#: Reasons for kept words that a view shows at each word: an option of the user, or a public fact.
 _NOTABLE_REASONS = ("facts", "keep", "allow")
 _DIGIT = re.compile(r"\d")
 _TAG = re.compile(r'"?-?\[[\w -]+\]"?')
 #: Maximum number of characters that are aligned.
 _MAX_CHARACTERS = 20_000
-#: Numbers of places that the search follows at a time, and tries for one replacement.
+#: Maximum number of positions that the search follows at a time, and that it tries for one replacement.
 _MAX_PLACES, _MAX_TRIES = 12, 12
-#: A replacement has at most this many characters, and this many times those of its original.
+#: Maximum characters of a replacement, and maximum ratio of its length to that of its original.
 _MAX_REPLACEMENT, _MAX_GROWTH = 80, 4
 
 
@@ -77,7 +77,9 @@ def _is_unchanged(piece: ExplainedPiece) -> bool:
 def _iterate_groups(pieces: Iterable[ExplainedPiece], *, joined: bool) -> Iterator[list[ExplainedPiece]]:
     """Yield groups of adjacent tokens: kept tokens together, and each replaced token alone.
 
-    If ``joined`` is true, adjacent replaced tokens are one group.
+    Args:
+        pieces: Tokens and gaps of the original text, with their treatments.
+        joined: Whether adjacent replaced tokens also form one group.
     """
     for is_unchanged, group in groupby(pieces, _is_unchanged):
         if is_unchanged or joined:
@@ -87,7 +89,15 @@ def _iterate_groups(pieces: Iterable[ExplainedPiece], *, joined: bool) -> Iterat
 
 
 def _fit_spans(groups: Sequence[Sequence[ExplainedPiece]], spans: Sequence[tuple[int, int]], output: str) -> bool:
-    """Return whether the spans are the positions of the replacements of all groups that are not kept."""
+    """Return whether the given positions of replacements are consistent with the output.
+
+    They are if the kept groups occur in the output, unchanged, exactly between the replacements.
+
+    Args:
+        groups: Groups of kept or replaced tokens of the original text.
+        spans: Start and end of each replacement in the output.
+        output: The rewritten text.
+    """
     remaining, position = iter(spans), 0
     for group in groups:
         if not _is_unchanged(group[0]):
@@ -104,7 +114,13 @@ def _fit_spans(groups: Sequence[Sequence[ExplainedPiece]], spans: Sequence[tuple
 def _find_replacements(groups: Sequence[Sequence[ExplainedPiece]], output: str) -> list[tuple[int, int]] | None:
     """Find the start and end of the replacement of each group that is not kept.
 
-    The result is ``None`` if the output cannot be such a replacement of the text.
+    Args:
+        groups: Groups of kept or replaced tokens of the original text.
+        output: The rewritten text.
+
+    Returns:
+        Start and end of each replacement in the output; ``None`` if the kept groups do not occur in the output in
+        order.
     """
     places: dict[int, _AlignedPlace] = {0: _AlignedPlace(0, None)}
     texts = ["".join(piece.text for piece in group) for group in groups]
@@ -128,9 +144,16 @@ def _find_replacements(groups: Sequence[Sequence[ExplainedPiece]], output: str) 
 def _extend_places(
     places: dict[int, _AlignedPlace], original: str, following: str | None, output: str
 ) -> dict[int, _AlignedPlace]:
-    """Return the possible positions after one more replacement.
+    """Return the possible positions in the output after one more replacement.
 
-    The kept text that follows the replacement may occur several times in the output; each occurrence is one position.
+    A replacement ends where the kept text that follows it begins. If that text occurs several times in the output,
+    there are several possible positions.
+
+    Args:
+        places: Possible positions before the replacement.
+        original: The replaced text.
+        following: Kept text after it; ``None`` at the end of the text.
+        output: The rewritten text.
     """
     extended: dict[int, _AlignedPlace] = {}
     for start, (cost, ends) in places.items():

@@ -56,7 +56,7 @@ def _iterate_sections(review: RunReview, facts: ReportFacts) -> Iterator[str]:
     texts = sum(counts.texts for counts in review.columns.values())
     changed = sum(counts.changed for counts in review.columns.values())
     names = ", ".join(facts.inputs[:5]) + (f" and {len(facts.inputs) - 5:,} more" if len(facts.inputs) > 5 else "")
-    size = format_count(review.rows, facts.unit)
+    size = format_count(review.total_rows, facts.unit)
     counted = format_count(texts, "text") + (f" in {size}" if facts.column_option else "")
     yield f'<p class="soft">{escape_html(names)}: {counted}, {changed:,} of them changed</p>\n'
     yield f"<p>{escape_html(facts.statement)}</p>\n"
@@ -68,15 +68,29 @@ def _iterate_sections(review: RunReview, facts: ReportFacts) -> Iterator[str]:
     shown = len(rows)
     shown_rows = "" if shown == review.rows else f", in the sample of {format_count(shown, facts.unit)} below"
     yield from _iterate_reasons(review, rows, shown_rows)
-    yield f"<h2>{'All' if shown == review.rows else f'{shown:,} of {review.rows:,}'} {facts.unit}s</h2>\n"
-    if shown < review.rows:
-        yield f'<p class="soft">A random sample of {size}.</p>\n'
+    total = review.total_rows
+    yield f"<h2>{'All' if shown == total else f'{shown:,} of {total:,}'} {facts.unit}s</h2>\n"
+    if shown < total:
+        yield f'<p class="soft">{_explain_missing_rows(review, shown, facts.unit)}</p>\n'
     yield (
         '<p class="soft">Your text with replaced parts crossed out, and the output with their replacements marked. '
         "Dotted: kept by an option or as a public fact.</p>\n"
     )
     for row, cells in rows:
         yield from _iterate_row(row, cells, facts)
+
+
+def _explain_missing_rows(review: RunReview, shown: int, unit: str) -> str:
+    """Return why the page shows fewer rows than the run has."""
+    empty, reasons = review.total_rows - review.rows, []
+    if empty:
+        have = "has" if empty == 1 else "have"
+        where = "the rewritten columns" if len(review.columns) > 1 else "the rewritten column"
+        reasons.append(f"{format_count(empty, unit)} {have} no text in {where}.")
+    if shown < review.rows:
+        of = f"the {review.rows:,} {unit}s with text" if empty else f"all {review.rows:,}"
+        reasons.append(f"The {shown:,} below are a random sample of {of}: more would make the page too large.")
+    return " ".join(reasons)
 
 
 def _iterate_copied_columns(review: RunReview, facts: ReportFacts) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
-from heapq import heappush, heappushpop
+from heapq import heappop, heappush, heappushpop
 from random import random
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 #: Maximum number of characters of a text in the sample, and of different words that are counted.
 _MAX_CHARACTERS, _MAX_COUNTED_WORDS = 20_000, 100_000
+#: Maximum number of characters of the originals in the sample, which a browser can still show.
+_MAX_SAMPLE_CHARACTERS = 4_000_000
 
 
 class ReviewedCell(NamedTuple):
@@ -80,7 +82,7 @@ class RunReview:
 
     Every row is in the sample with the same probability: each row gets a random priority, and the rows with the largest
     priorities stay in the sample (reservoir sampling). Taking every k-th row could repeat the same kind of row, if a
-    table has a periodic order.
+    table has a periodic order. If the rows have many characters, the sample has fewer rows.
 
     Args:
         explainer: Finds how each token of a text is treated.
@@ -91,6 +93,7 @@ class RunReview:
         columns: Counts of each column, by name; for plain text under the name "".
         copied: Names of the copied columns of all files, in order.
         rows: Number of rows with texts.
+        total_rows: Number of all rows.
 
     Privacy:
         The sample contains original text.
@@ -102,8 +105,15 @@ class RunReview:
         self.copied: dict[str, None] = {}
         self.rows = 0
         self._heap: list[tuple[float, int, ReviewedRow]] = []
+        self._rows_without_text = 0
+        self._characters = 0
         self._last: tuple[str, int] | None = None
         self._sampled_row: ReviewedRow | None = None
+
+    @property
+    def total_rows(self) -> int:
+        """Number of all rows, also of those without texts."""
+        return self.rows + self._rows_without_text
 
     @property
     def sample(self) -> list[ReviewedRow]:
@@ -133,6 +143,15 @@ class RunReview:
         if self._sampled_row is not None:
             cell = ReviewedCell(column, original[:_MAX_CHARACTERS], output[:_MAX_CHARACTERS])
             self._sampled_row.cells.append(cell)
+            self._characters += len(cell.original)
+            while self._characters > _MAX_SAMPLE_CHARACTERS and len(self._heap) > 1:
+                self._max_rows = len(self._heap) - 1
+                self._forget_row(heappop(self._heap)[2])
+
+    def _forget_row(self, row: ReviewedRow) -> None:
+        self._characters -= sum(len(cell.original) for cell in row.cells)
+        if row is self._sampled_row:
+            self._sampled_row = None
 
     def _start_row(self, file: str, row: int) -> None:
         entry = (random(), self.rows, ReviewedRow(file, row, []))
@@ -140,9 +159,13 @@ class RunReview:
         is_full = len(self._heap) >= self._max_rows
         removed = heappushpop(self._heap, entry) if is_full else heappush(self._heap, entry)
         self._sampled_row = None if removed is entry else entry[2]
+        if removed is not None and removed is not entry:
+            self._forget_row(removed[2])
 
     def review_block(self, name: str, block: "ReviewedBlock", rewritten: "RewrittenDocuments") -> None:
         """Add the texts of a rewritten block of rows; see ``files.BlockReview`` for the arguments."""
+        rows_before = self.rows
         for (number, column), original, output in zip(block.iterate_cells(), block.texts, rewritten.texts, strict=True):
-            if isinstance(output, str):  # else the text is withheld
+            if isinstance(output, str):  # otherwise the text is withheld
                 self.add_text(name, number, column, original, output)
+        self._rows_without_text += max(0, block.row_count - (self.rows - rows_before))

@@ -75,8 +75,8 @@ def _read_prose(paths: Sequence[str]) -> Iterator[str]:
     """Yield the lines of plain text.
 
     Raises:
-        LooksStructured: An input is a table or looks like one. The statistics would count its keys and identifiers as
-            prose.
+        LooksStructured: An input is a table or looks like one. As plain text, its keys and identifiers would be treated
+            as words.
     """
     for path, name in name_inputs(paths):
         refuse_tables_by_name(path, name, _REMEDY)

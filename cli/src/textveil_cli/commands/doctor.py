@@ -104,7 +104,7 @@ def _check_required_packages() -> Iterator[CheckResult]:
         if not problem:
             try:
                 __import__(requirement.name)
-            except Exception as error:  # a package that is damaged or of another system raises anything
+            except Exception as error:  # a damaged package, or one for another system, may raise any error
                 problem = f"installed, but cannot be imported ({type(error).__name__})"
         yield CheckResult(
             name=requirement.name,
@@ -138,7 +138,7 @@ def _check_bundle(bundle: BundleOptions) -> Iterator[CheckResult]:
     try:
         sanitizer = bundle.load_sanitizer()
     except (BundleTooLarge, ContentHashMismatch, WrongSigner):
-        raise  # not the bundle that the options demand: an error, as of every command
+        raise  # another bundle than the options require is an error, as in every command
     except TextveilError as error:
         advice = "copy or build the bundle again; the built-in one: pip install --force-reinstall textveil"
         yield CheckResult(name="bundle", state="failed", found=str(error), advice=advice)
@@ -152,7 +152,7 @@ def _check_bundle(bundle: BundleOptions) -> Iterator[CheckResult]:
     try:
         output = sanitizer.sanitize(_TRIAL_TEXT, protect="names", style="tag").text
     except OptionError:
-        return  # a bundle without the mode names
+        return  # the bundle has no lists for the mode names
     except TextveilError as error:
         yield CheckResult(
             name="trial text", state="failed", found=str(error), advice="pip install --force-reinstall textveil"
@@ -210,7 +210,10 @@ class PackageRequirement:
 
 
 def _meets_bound(version: str, sign: str, bound: str) -> bool:
-    """Return whether ``version`` meets a bound such as ``>=`` ``1.0``, by its leading numbers alone."""
+    """Return whether a version meets a bound, such as ``>=`` (the sign) ``1.0`` (the bound).
+
+    Only the leading numbers of both are compared, without suffixes such as ``rc1``.
+    """
     numbers, limits = _parse_version(version), _parse_version(bound)
     if sign == "==":
         return version == bound
@@ -236,9 +239,10 @@ def _list_extras(package: str) -> list[str]:
 
 
 def _list_requirements(package: str, extra: str) -> Iterator[PackageRequirement]:
-    """Yield the packages that an extra of a package requires; for an empty ``extra``, the package itself.
+    """Yield the packages that an extra of a package requires.
 
-    If a requirement is an extra of another package of this project, the requirements of that extra replace it.
+    If ``extra`` is empty, yield the packages that the package itself requires. If a requirement is an extra of another
+    package of this project, the requirements of that extra replace it.
     """
     try:
         lines = metadata.requires(package) or []

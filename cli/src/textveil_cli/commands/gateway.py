@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from textveil_cli.serve.access import AccessRule
 
 _HOUR_SECONDS = 3600
-#: Each connection of a client may need one to the upstream; most systems allow a process 1,024 files.
+#: Maximum number of client connections. Each may need one to the upstream, and most systems allow 1,024 open files.
 _MAX_CONNECTIONS = 450
 
 
@@ -315,6 +315,12 @@ def _make_conversation_options(
     restore_options: dict[str, Any], options: dict[str, Any], guesses: tuple[int, int], run_ledger: object
 ) -> dict[str, Any]:
     """Return the options of ``Conversation``.
+
+    Args:
+        restore_options: Options of ``Conversation`` that do not depend on the mode.
+        options: Options of ``Sanitizer.sanitize``.
+        guesses: Value of the option ``tool_guesses``.
+        run_ledger: The ledger; ``None`` without one.
 
     Raises:
         OptionError: The user gave ``--ledger`` in the mode ``names``, which has no epsilon to spend.

@@ -25,15 +25,15 @@ _USAGE_ERRORS = {
     "BadParameter": "",  # the accepted values follow
     "RepeatedOption": "is given more than once",
 }
-#: Options as the errors of the library spell them.
+#: Names of options in errors of the library, which become the options of the command line.
 _LIBRARY_OPTIONS = re.compile(
     r"\b(allow|(?<!lower )case|consistent(_cap)?|deny|drop|epsilon(?! of)|facts|keep|key(?=[^;(]*: only)|"
     r"known(?=:|[^;(]*: only)|mechanism|patterns(?=:|[^;(]*: only)|"
     r"protect|randomize|replacement_probability|restore_(hosts|places)|sanitize_punctuation|split|style|tag)\b"
 )
-#: Next step of the user by the code of an error, where it is the same for every message.
+#: Advice for all errors with a certain code.
 _ADVICE = {BundleDamaged.code: "copy or build the bundle again"}
-#: Shape of an option name; private text hardly has it.
+#: Shape of an option name. Private text hardly ever has this shape.
 _OPTION_SHAPE = re.compile(r"(?=.{2,40}$)(--[a-z]+(-[a-z]+)*|-[a-z])")
 
 
@@ -74,7 +74,7 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # `textveil ... | head` ends quietly
         _discard_output()
         return 1
-    except OSError as error:  # input errors have names of their own, so only output is left
+    except OSError as error:  # errors of inputs are TextveilError, so this one is about an output
         _discard_output()
         reason = os.strerror(error.errno) if error.errno else "closed"
         return _print_error(f"{name}: {OutputError.code}: cannot write to standard output: {reason}", 1)

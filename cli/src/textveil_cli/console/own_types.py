@@ -25,7 +25,9 @@ def parse_patterns(arguments: Iterable[str], option: str = "--pattern") -> dict[
         if not equals:
             raise OptionError(f"{option}: pattern {number} has no =: write NAME=REGEX, such as employee=EMP[0-9]{{5}}")
         if name in patterns:
-            raise OptionError(f"{option}: pattern {number} has the name of an earlier one: join both with |")
+            raise OptionError(
+                f"{option}: pattern {number} has the same name as an earlier pattern: join both expressions with |"
+            )
         patterns[name] = pattern
     return patterns
 
@@ -48,5 +50,7 @@ def read_known_persons(path: Path, option: str = "--known") -> list[str]:
         raise InputError(f"{option}: cannot read the file as UTF-8 with one person per line")
     lines = content.splitlines()
     if not any(line.strip() and not line.strip().startswith("#") for line in lines):
-        raise InputError(f"{option}: no person in the file: write one person per line, with commas between spellings")
+        raise InputError(
+            f"{option}: the file names no person: write one person per line, with commas between spellings"
+        )
     return lines

@@ -7,8 +7,8 @@ option with a similar name.
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-#: Other names of our options, as users of other tools type them. Of several options on the left, a command has one or
-#: all apply.
+#: Names that users of other tools type for each option. If a key contains several options, the suggestion names those
+#: that the command has.
 _OTHER_NAMES = {
     "--epsilon": "eps level levels strength privacy nats",
     "--protect names": "names",
@@ -47,7 +47,7 @@ _OTHER_NAMES = {
     "--mapping, --save-mapping": "keep-mapping map save-mapping",
     "--budget": "limit",
 }
-#: Answers for options that do not exist here. Key: an option that the command must have, then the typed names.
+#: Explanations for options that no command has. A key has an option that the command must have, then the typed names.
 _EXPLANATIONS = {
     "files f file i in input path": "pass files as arguments, without an option",
     "--output force overwrite": "output files are always replaced",

@@ -24,7 +24,7 @@ StageProgressReporter = Callable[[str, int, int], None]
 
 #: Maximum bytes of one read; a terminal or pipe returns fewer, so lines are processed as they arrive.
 _READ_BYTES = 1 << 20
-#: Shape of the name of a text file; private text hardly has it.
+#: Shape of the name of a text file. Private text hardly ever has this shape.
 _DATA_FILE_NAME = re.compile(r"[\w.+-]{1,60}\.(?:txt|md|log|csv|tsv|jsonl?|ndjson|parquet|pq|gz|zst)", re.I)
 
 
@@ -39,7 +39,7 @@ def print_message(message: str) -> None:
 
 
 def print_unless_quiet(message: str, quiet: bool) -> None:
-    """Print a message on standard error, after the name of the program, unless ``quiet`` is true."""
+    """Print a message on standard error, with the prefix ``textveil:``, unless ``quiet`` is true."""
     if not quiet:
         print_message(f"textveil: {message}")
 
@@ -258,7 +258,7 @@ def _decode_lines(block: bytes, *, first: bool) -> tuple[list[str], bool, int | 
 
 
 def _suggest_encoding(block: bytes) -> str:
-    """Return advice for an input whose first bytes belong to another encoding or format; else ""."""
+    """Return advice if the first bytes of an input show another format than UTF-8 text, else ""."""
     wide = b"\0" in block[:2] or block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return ": the file is UTF-16 or not text; save it as UTF-8" if wide else ""
 

@@ -33,7 +33,7 @@ class WithheldDocument:
     error: Callable[[str], TextveilError] = BadRow
 
 
-TOO_LONG = WithheldDocument("its document has more randomized words, names and numbers than --consistent-cap")
+TOO_LONG = WithheldDocument("the document has more randomized words, names and numbers than --consistent-cap allows")
 NO_PRIVACY_UNIT = WithheldDocument("the --privacy-unit-column is empty")
 
 
@@ -345,7 +345,12 @@ def sanitize_block(sanitizer: Sanitizer, texts: list[str], sizes: list[int], opt
 
 
 def _collect_results(texts: Iterable[Sequence[str]], results: Sequence[Any]) -> RewrittenDocuments:
-    """Return rewritten texts together with the counts of their results, one result per document."""
+    """Return the texts and counts of sanitized documents, one result per document.
+
+    Args:
+        texts: Rewritten texts of each document.
+        results: Result of each document, with its counts.
+    """
     randomized, replaced = [one.randomized_words for one in results], [one.replaced_words for one in results]
     return RewrittenDocuments(
         [text for of_one in texts for text in of_one],
@@ -413,7 +418,7 @@ def read_blocks(
         if selection.document == "key":
             rows, open_document = _split_last_document(rows, rejected, earlier_keys, layout.separator, last=last)
             if sum(map(len, (part for row in open_document for part in row.parts))) > selection.max_row:
-                raise DocumentTooLong(f"{name}, row {open_document[0].number}: its document exceeds --max-field-bytes")
+                raise DocumentTooLong(f"{name}, row {open_document[0].number}: the document exceeds --max-field-bytes")
         if rows or rejected or last:
             document_sizes = _count_texts(rows, selection.document)
             yield TextBlock(
@@ -471,7 +476,7 @@ def _split_last_document(
             key, is_repeated = row.key, hash(row.key) in earlier_keys
         if is_repeated and row.number:
             raw = separator.join(row.parts) + row.end
-            reason = "its document has earlier rows that are not adjacent: sort the rows by --document-key"
+            reason = "the document has earlier rows that are not adjacent: sort the rows by --document-key"
             rejected.append(RejectedRow(number=row.number, line=row.line, reason=reason, raw=raw))
         else:
             accepted.append(row)
@@ -486,7 +491,12 @@ def _split_last_document(
 
 
 def _count_texts(rows: list[TableRow], document: str) -> list[int]:
-    """Return the number of texts in each document; ``document`` is as in ``ColumnSelection``."""
+    """Return the number of texts in each document.
+
+    Args:
+        rows: Rows of complete documents.
+        document: Which texts form one document; see ``ColumnSelection.document``.
+    """
     if document == "cell":
         return [1 for row in rows for _ in row.texts]
     if document == "key":

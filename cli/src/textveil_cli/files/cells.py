@@ -29,7 +29,7 @@ def read_cells(file: InputStream, selection: ColumnSelection, name: str) -> Iter
         TextveilError: The file cannot be read.
     """
     if len(selection.columns) != 1:
-        raise OptionError("this command takes one --column or --key: each row gives one output line")
+        raise OptionError("this command writes one line per row: use only one --column or --key")
     if selection.format == "parquet":
         with open(file.descriptor, "rb", closefd=False) as binary_file:
             for block in ParquetTable(binary_file, name, selection).read_blocks():
@@ -45,7 +45,7 @@ def read_cells(file: InputStream, selection: ColumnSelection, name: str) -> Iter
 def _get_only_text(row: TableRow, name: str) -> str:
     if len(row.texts) > 1:
         raise BadRow(
-            f"{name}, row {row.number:,} (line {row.line:,}): the key has several texts, but each row gives one "
-            "output line"
+            f"{name}, row {row.number:,} (line {row.line:,}): the key has several texts, but this command "
+            "writes one line per row"
         )
     return row.texts[0] if row.texts else ""

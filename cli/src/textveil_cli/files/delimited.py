@@ -11,7 +11,7 @@ from textveil_cli.files.blocks import LONG_TEXT, RejectedRow, TableRow, encode_l
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 # A quoted cell is one part in quotes or several without a blank between them. Most have one part. Cells with more than
-# 50 parts would take much memory in a pattern; `_cut` splits them.
+# 50 parts would take much memory in a pattern; `_split_quoted_row` splits them.
 _QUOTED_CELL = rb'(?>(?:"[^"]*+"){1,50})(?!")'
 _LINE_ENDS = (b"", b"\n", b"\r\n")
 
@@ -61,7 +61,7 @@ class DelimitedLayout:
                 quoted_row.add_line(line)
                 if quoted_row.size > self._selection.max_row:
                     raise FieldTooLong(f"{self._name}, row {self._row + 1}: a cell exceeds --max-field-bytes")
-                if quoted_row.quotes % 2:  # the open cell stays open
+                if quoted_row.quotes % 2:  # the last cell is still open
                     continue
             elif line in _LINE_ENDS:
                 yield TableRow(number=0, line=self._line, parts=[line])
@@ -101,11 +101,13 @@ class DelimitedLayout:
 
     def _escape_quotes(self, text: str) -> bytes:
         """Return the bytes of a text for a cell in quotes: each quote inside the text is written twice."""
-        return text.replace('"', '""').encode(self._codec, "replace")  # a word that an old encoding lacks becomes "?"
+        return text.replace('"', '""').encode(self._codec, "replace")  # a character that the encoding lacks becomes "?"
 
     def _split_line(self, content: bytes) -> list[bytes] | None:
         """Return the cells of a line that is one well-formed row; ``None`` for every other line."""
-        if content.count(self.separator) >= MAX_CELLS:  # unless quotes hold them, too many cells to split at once
+        if (
+            content.count(self.separator) >= MAX_CELLS
+        ):  # too many cells to split at once, unless the delimiters are inside quotes
             return None
         if b'"' not in content:
             return None if b"\r" in content else content.split(self.separator)
@@ -160,7 +162,15 @@ class DelimitedLayout:
     def _make_row(
         self, cells: list[bytes], end: bytes, raw: bytes, line: int, error: str | None
     ) -> TableRow | RejectedRow:
-        """Return the row made of some cells: the header, a row with texts to rewrite, or a rejected row."""
+        """Return the row that consists of some cells: the header, a row with texts to rewrite, or a rejected row.
+
+        Args:
+            cells: Bytes of each cell, with quotes.
+            end: Bytes of the line end.
+            raw: Bytes of the whole row.
+            line: Number of the first line of the row.
+            error: Why the row is malformed; ``None`` if it is well-formed.
+        """
         if not self._cell_count:
             if error is not None and self._selection.header:
                 raise InputError(f"{self._name}, the header: {error}")

@@ -133,7 +133,10 @@ class KeyParser:
         self._root: KeyTree | None = None
 
     def parse_line(self, tree: KeyTree) -> None:
-        """Parse the line, and collect the strings at the keys in ``strings``.
+        """Parse the line, and store the strings at the selected keys in ``strings``.
+
+        Args:
+            tree: Result of ``build_key_tree`` for the selected keys.
 
         Raises:
             RowMismatch: The line does not have the structure of the keys, or has text after its value.
@@ -151,9 +154,13 @@ class KeyParser:
         self.strings.sort(key=lambda found: found[0])
 
     def _mark_left_out(self, tree: KeyTree, position: int) -> None:
-        """Add the omitted members of the object to ``strings``, each with the comma after it.
+        """Add the omitted members of the line's object to ``strings``.
 
-        If the last member is omitted, the comma before it is omitted.
+        A member is omitted together with the comma after it, or, if it is the last member, with the comma before it.
+
+        Args:
+            tree: Tree of the selected keys, which are never omitted.
+            position: Position of the first member in the line.
         """
         names, kept_end = set[str](), position
         while self._text[position] != "}":
@@ -203,7 +210,7 @@ class KeyParser:
             if EACH_ITEM not in node:
                 raise RowMismatch("the value of a key is a list: write [] after its name")
             return self._parse_list(node[EACH_ITEM], position)
-        raise RowMismatch("a key leads to a value that is neither object nor list")
+        raise RowMismatch("a --key continues below a value that is neither an object nor a list")
 
     def _parse_object(self, node: KeyTree, position: int) -> int:
         text, missing, names = self._text, set(node), list[str]()
@@ -260,7 +267,9 @@ class KeyParser:
 def _describe_missing(missing: Iterable[str | None], names: Sequence[str]) -> str:
     """Return the end of an error message about missing keys.
 
-    It names the first missing key, the keys of the object, and the one closest to the missing key.
+    Args:
+        missing: The missing keys. The message contains the first one.
+        names: The keys of the object. The message lists them, and suggests the one closest to the missing key.
     """
     first = min((step for step in missing if step is not None), default="")
     listed, quoted = list_columns(names), list_columns([first])

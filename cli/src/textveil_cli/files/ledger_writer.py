@@ -107,8 +107,12 @@ class BlockLedger:
     ) -> list[SpendEntry] | WithheldDocument:
         """Return the ledger entries of a group, one for each pair of document and privacy unit.
 
-        If the ledger must not be asked, since a document is already withheld or has no privacy unit, return the reason
-        as a ``WithheldDocument`` instead.
+        If a document is already withheld or has no privacy unit, return the reason as a ``WithheldDocument`` instead.
+
+        Args:
+            group: The group of documents.
+            requests: Serialized documents of the block, in order; this method consumes those of the group.
+            token_counts: For each document of the group the number of tokens whose epsilon it spends.
         """
         group_requests = [*islice(requests, group.documents)]
         if "" in group.privacy_units:
@@ -131,7 +135,12 @@ class BlockLedger:
 def _get_withheld_reason(
     entries: list[SpendEntry] | WithheldDocument, posted: list[SpendOutcome] | BudgetError
 ) -> WithheldDocument | None:
-    """Return why a group of documents is withheld; ``None`` if the group may be released."""
+    """Return why a group of documents is withheld; ``None`` if the group may be released.
+
+    Args:
+        entries: Ledger entries of the group, or the reason why it has none.
+        posted: Result of recording the entries, or the error if they exceed the budget.
+    """
     if isinstance(entries, WithheldDocument):
         return entries
     return WithheldDocument(str(posted), posted.with_message) if isinstance(posted, BudgetError) else None
@@ -143,7 +152,14 @@ def _withhold_groups(
     groups: Sequence[DocumentGroup],
     withheld: Sequence[WithheldDocument | None],
 ) -> RewrittenDocuments:
-    """Return the rewritten texts, in which a ``WithheldDocument`` replaces each text of a withheld group."""
+    """Return the rewritten texts, in which a ``WithheldDocument`` replaces each text of a withheld group.
+
+    Args:
+        rewritten: The rewritten texts of a block.
+        document_sizes: Number of texts in each document.
+        groups: Groups of documents.
+        withheld: For each group the reason why it is withheld; ``None`` for a group that may be released.
+    """
     randomized_words = rewritten.randomized_words or [0] * len(document_sizes)
     remaining_texts, documents = (
         iter(rewritten.texts),

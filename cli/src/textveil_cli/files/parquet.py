@@ -253,7 +253,10 @@ class ParquetTable:
         return positions[0]
 
     def _read_privacy_units(self, batch: Any) -> list[str | None]:
-        """Return the privacy unit of each row of a batch; ``None`` for rows without one of their own."""
+        """Return the privacy unit of each row of a batch, "" for a null.
+
+        Without a column that names the privacy unit, the result is ``None`` for each row.
+        """
         if self._privacy_unit_column is None:
             return [None] * batch.num_rows
         return ["" if value is None else str(value) for value in batch.column(self._privacy_unit_column).to_pylist()]

@@ -366,7 +366,9 @@ def _raise_first_rejected(source: SourceFile, block: TextBlock | ParquetBlock) -
     """Raise the error of the first rejected row of a block; do nothing if no row is rejected."""
     for rejected in block.rejected[:1]:
         line = f" (line {rejected.line:,})" if rejected.line else ""
-        concerns_all_rows = rejected.reason.endswith("no budget covers it")  # applies to all rows: none would remain
+        concerns_all_rows = rejected.reason.endswith(
+            "no budget covers it"
+        )  # the error applies to every row, so that no row would remain
         encoding_advice = "try --encoding latin-1 or cp1252; " if rejected.reason == "a cell is not utf-8" else ""
         advice = "" if concerns_all_rows else f" ({encoding_advice}--rejected-rows FILE skips rejected rows)"
         raise rejected.error(f"{source.name}, row {rejected.number:,}{line}: {rejected.reason}{advice}")

@@ -54,7 +54,12 @@ class RejectedRowsFile:
         self.saved_rows = self.waiting_rows = 0
 
     def add_row(self, file: str, rejected: RejectedRow) -> None:
-        """Keep a rejected row of the current input file until ``save_waiting_rows`` writes it."""
+        """Store a rejected row until ``save_waiting_rows`` writes it at the end of its input file.
+
+        Args:
+            file: Name of the input file.
+            rejected: The row.
+        """
         position = {"file": file, "row": rejected.number, "line": rejected.line, "reason": rejected.reason}
         try:
             raw = {"raw": rejected.raw.decode()}

@@ -116,7 +116,7 @@ class RunManifest:
         """
         if not os.path.lexists(target):
             return None
-        entry = self._finished.get(source.name)  # the entry is written before the output gets its name
+        entry = self._finished.get(source.name)  # the entry is written before the output is renamed to its final path
         if (
             entry is None
             or source.path is None
@@ -160,7 +160,7 @@ class RunManifest:
         Raises:
             ResumeError: The file is not a manifest, or is damaged.
         """
-        damaged = ResumeError("the run manifest of the output folder is damaged")
+        damaged = ResumeError("the run manifest of the output folder is damaged: choose a new output folder")
         if self._path.is_symlink() or not self._path.is_file():
             raise damaged
         *lines, self._incomplete_line = self._path.read_bytes().split(b"\n")

@@ -24,7 +24,7 @@ from textveil_cli.errors import ExtraMissing, FileChanged
 
 #: Suffix of a run manifest's name after that of its folder.
 MANIFEST_SUFFIX = ".textveil-manifest"
-#: File names that Windows reads as a device, or whose last characters it drops.
+#: File names that Windows treats as a device, or of which it drops the last characters.
 _INVALID_WINDOWS_NAME = re.compile(r"(con|prn|aux|nul|(com|lpt)[1-9\u00b9\u00b2\u00b3]) *(\..*)?|.*[. ]", re.I)
 
 
@@ -95,7 +95,7 @@ def find_source_files(inputs: Sequence[str], format_name: str, output: Path | No
                     ignored_files += 1
         elif os.path.exists(argument):
             paths.append((Path(argument), os.path.basename(argument)))
-        else:  # a missing path may be private text, so the error has only what `named` allows
+        else:  # a missing path may be private text, so the error has only its safe name
             raise InputError(f"{safe_name}: no such file")
     if not paths and ignored_files:
         endings = " or ".join(FORMATS[format_name])
@@ -219,8 +219,16 @@ def _get_size(path: Path | None) -> int:
     return status.st_size if status is not None and stat.S_ISREG(status.st_mode) else 0
 
 
-#: Endings by format. No command writes a whole JSON file, but a reader expects one behind ``.json``.
-_ENDINGS_BY_FORMAT = {**FORMATS, "json": (".json",)}
+#: Endings by format, also of formats that no command writes, but that a reader expects behind such a name.
+_ENDINGS_BY_FORMAT = {
+    **FORMATS,
+    "json": (".json",),
+    "excel": (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods"),
+    "document": (".docx", ".doc", ".odt", ".pdf"),
+    "data frame": (".feather", ".arrow", ".orc", ".avro", ".pkl", ".pickle", ".h5", ".hdf5", ".sqlite", ".db"),
+    "zip": (".zip", ".7z", ".bz2", ".xz", ".tar", ".tgz", ".rar"),
+    "markup": (".html", ".htm", ".rtf", ".xml", ".yaml", ".yml"),
+}
 _FORMAT_LABELS = {
     "lines": "plain text",
     "csv": "CSV",
@@ -228,6 +236,11 @@ _FORMAT_LABELS = {
     "jsonl": "JSON lines",
     "json": "JSON",
     "parquet": "Parquet",
+    "excel": "a spreadsheet",
+    "document": "a document",
+    "data frame": "a binary table",
+    "zip": "an archive",
+    "markup": "text with markup",
 }
 
 
@@ -266,7 +279,7 @@ def check_output_ending(
         return
     if packed and not can_pack:
         raise OptionError(f"--output {name}: the output is not compressed: choose a name without {packed}")
-    if format_name is None or format_name in formats:
+    if format_name is None or format_name in formats or (format_name == "markup" and "lines" in formats):
         return
     if inputs and all(_read_ending(path)[0] == format_name for path in inputs):
         return
@@ -291,7 +304,7 @@ def _read_ending(path: str) -> tuple[str | None, str]:
 #: Endings of packed files.
 PACKED_ENDINGS = (".gz", ".zst")
 _READ_BYTES = 1 << 20
-#: A few bytes of zstd can expand to a hundred thousand; small reads bound the memory.
+#: Bytes of one read of zstd. A few bytes can expand to a hundred thousand, so small reads limit the memory.
 _ZSTD_BYTES = 2048
 
 
@@ -373,13 +386,17 @@ class InputStream:
                 try:
                     unpacked = unpacker.decompress(chunk)
                 except zstandard.ZstdError:
-                    raise InputError(f"{self._name}: not a zstd file, or damaged") from None
+                    raise InputError(
+                        f"{self._name}: not a zstd file, or damaged: compress it again or remove .zst from its name"
+                    ) from None
                 if unpacked:
                     yield unpacked
                 chunk = unpacker.unused_data
                 unpacker = None if unpacker.eof else unpacker
         if unpacker is not None:
-            raise InputError(f"{self._name}: not a zstd file, or damaged")
+            raise InputError(
+                f"{self._name}: not a zstd file, or damaged: compress it again or remove .zst from its name"
+            )
 
 
 def _join_chunks(chunks: Iterator[bytes]) -> Iterator[bytes]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
 Step = TypeVar("Step")
-#: Folder of the bundle (``None`` for the built-in one), what it must be, and the options of ``Sanitizer.sanitize``.
+#: Folder of the bundle (``None`` for the built-in one), requirements on it, and options of ``Sanitizer.sanitize``.
 SanitizingJob = tuple[Path | None, ExpectedBundle, Options]
 
 
@@ -67,7 +67,7 @@ def _open_pool(job: SanitizingJob, workers: int) -> "Iterator[ProcessPoolExecuto
         ProcessPoolExecutor(workers, get_context("spawn"), initializer=_start_worker, initargs=job) as pool,
     ):
         try:
-            with ignore_ctrl_c():  # the processes start with the first blocks
+            with ignore_ctrl_c():  # the processes start when the first blocks are submitted
                 for _ in range(workers):
                     pool.submit(_sanitize_in_worker, [], [])
             yield pool
@@ -88,7 +88,7 @@ def _get_outcome(
     try:
         outcome = future.result()
     except BrokenProcessPool:
-        raise WorkerFailed("a worker process was killed, possibly for lack of memory") from None
+        raise WorkerFailed("a worker process was killed, possibly for lack of memory: use fewer --workers") from None
     if isinstance(outcome, BaseException):
         raise outcome
     return step, outcome
@@ -113,5 +113,5 @@ def _sanitize_with_bundle(texts: list[str], sizes: list[int]) -> RewrittenDocume
     bundle, expected_bundle, options = _jobs[-1]
     if not _sanitizers:
         _sanitizers.append(Sanitizer.load(bundle, **expected_bundle))
-        gc.freeze()  # excludes the loaded data from garbage collection, which takes a fifth of the time of short cells
+        gc.freeze()  # without this, garbage collection of the loaded data takes a fifth of the time for short cells
     return sanitize_block(_sanitizers[-1], texts, sizes, options)

@@ -53,7 +53,7 @@ class ApiReplyRestorer:
         self.reply_ids: list[str] = []
 
     def claim_reply(self, reply: dict[str, Any]) -> dict[str, Any]:
-        """Return a reply or an event in which every message has the role of the model.
+        """Return a reply, or an event of a stream, in which every message has the role of the model.
 
         If the upstream wrote results of tools into the reply, later requests send these results with unlinked
         surrogates.
@@ -89,7 +89,7 @@ class ApiReplyRestorer:
         try:
             result = self._exchange.incoming(reply, record=record, other_parts=other_parts)
         except InputError:
-            return reply  # of an unknown shape: nothing is restored
+            return reply  # unknown shape: nothing is restored
         if is_counted:
             self._count_result(result)
         return result.reply
@@ -104,22 +104,28 @@ class ApiReplyRestorer:
         self.reason_counts.update(reason.value for _, reason in result.skipped)
 
     def _get_group(self, place: Any) -> Any:
-        """Return a key of the texts that a client may display as one text together with that at ``place``.
+        """Return the key of the group to which the text at ``place`` belongs.
 
-        In this base class all texts of a reply have the same key.
+        A client may display all texts of a group as one text. In this base class all texts of a reply form one group.
         """
         return None
 
     def _get_view(self, group: Any = None) -> ReplyView:
-        """Return the object that tracks the displayed text of a group of texts."""
+        """Return the object that tracks the text that a client displays for a group of texts.
+
+        Restoring depends on it: no original is put into a link that began earlier in the displayed text.
+        """
         if group not in self._views:
             self._views[group] = view = self._exchange.make_reply_view()
-            if self._common_view.has_effect:  # a construct began in a value outside all texts
+            if self._common_view.has_effect:  # a link or markup began in a value outside all texts
                 view.stop_restoring()
         return self._views[group]
 
     def _track_unchanged(self, value: Any) -> None:
-        """Track an unchanged value that a client may display next to any text of the reply."""
+        """Track an unchanged value that a client may display next to any text of the reply.
+
+        If the value begins a link, surrogates that would be inside the link are not restored.
+        """
         for text in find_displayed_texts(value):
             for view in (self._common_view, *self._views.values()):
                 view.pass_text(text)

@@ -12,15 +12,16 @@ from typing import Any
 from textveil import Conversation
 from textveil.errors import InputError
 
-#: Fields with arguments, and objects in which a call has them.
+from textveil_cli.gateway.sse import END_EVENTS
+
+#: Fields that contain arguments, and fields of a call whose objects contain such a field.
 _ARGUMENT_FIELDS, _CALL_OBJECT_FIELDS = ("arguments", "input", "partial_json"), ("function", "custom", "function_call")
-#: Fields without calls: tool definitions and usage.
+#: Fields that never contain a tool call, such as tool definitions.
 _CALL_FREE_FIELDS = frozenset(("tools", "usage"))
-#: Calls that the provider runs itself.
+#: Tool calls that the provider runs itself.
 _PROVIDER_CALL_TYPES = frozenset(("mcp_call", "mcp_approval_request", "server_tool_use", "mcp_tool_use"))
 _PROVIDER_EVENTS = ("response.mcp_call_arguments.",)
 _PARTIAL_EVENTS = ("response.function_call_arguments.", "response.custom_tool_call_input.")
-_END_EVENTS = frozenset(("message_stop", "response.completed", "response.incomplete", "response.failed"))
 _EMPTY_VALUES: tuple[Any, ...] = (None, "", {}, [])
 
 
@@ -68,7 +69,7 @@ class CallAudit:
             if isinstance(data.get("choices"), list):
                 rest["choices"] = [self._observe_choice(choice) for choice in data["choices"]]
             self._observe_complete(rest)
-        if event_type in _END_EVENTS:
+        if event_type in END_EVENTS:
             self._ended_places.update(self._call_ids, self._argument_parts)
             self.has_ended_part = True
 
@@ -110,10 +111,11 @@ class CallAudit:
         self._exchange.exclude_tool_results()
 
     def _add_arguments(self, call: str, value: Any) -> None:
-        """Record the arguments of a call; arguments that are equal as JSON count as one value.
+        """Record the arguments of a call, given the id of the call.
 
-        At most two different values per call are recorded, since two are enough to exclude all later tool results of
-        the conversation from its mapping.
+        Arguments that are equal as JSON count as one value. At most two different values are recorded per call: if
+        there are two, the arguments are ambiguous, and all later tool results of the conversation get unlinked
+        surrogates.
         """
         known = self._arguments_by_call.setdefault(call, [])
         if len(known) > 1:
@@ -126,12 +128,19 @@ class CallAudit:
             known.append(value)
 
     def _add_name(self, call: str | None, name: str) -> None:
-        """Record the tool name of a call; if the call has no id, exclude its results from the mapping."""
+        """Record a tool name of a call, given the id of the call.
+
+        Nothing is recorded for a call without an id, since its results get unlinked surrogates in any case.
+        """
         if call is not None:
             self._names_by_call.setdefault(call, {})[name] = None
 
     def _observe_choice(self, choice: Any) -> Any:
-        """Record the partial tool calls in a choice of a chat completion, and return the choice without them."""
+        """Record the partial tool calls in a choice of a chat completion.
+
+        Returns:
+            The choice without the arguments of these calls.
+        """
         if not isinstance(choice, Mapping):
             return choice
         delta, number = choice.get("delta"), choice.get("index", 0)
@@ -148,7 +157,15 @@ class CallAudit:
         return rest
 
     def _observe_call(self, number: Any, entry: Any) -> Any:
-        """Record a partial tool call, and return its other values."""
+        """Record one partial tool call of a chat completion.
+
+        Args:
+            number: Index of the choice that contains the call.
+            entry: The partial call.
+
+        Returns:
+            The partial call without its arguments.
+        """
         if not isinstance(entry, Mapping):
             return entry
         index, call = entry.get("index", 0), entry.get("id")
@@ -201,7 +218,7 @@ class CallAudit:
             self._exclude_tool_results()
 
     def _observe_partial(self, event_type: str, data: Mapping[str, Any]) -> None:
-        """Record partial arguments of the Responses API, or the complete arguments in their last event."""
+        """Record partial arguments of the Responses API; in the last event of a call, its complete arguments."""
         place = ("item", str(data.get("output_index")))
         piece = data.get("delta")
         if event_type.endswith(".delta") and piece not in _EMPTY_VALUES:
@@ -234,7 +251,10 @@ class CallAudit:
 
 
 def _find_id(entry: Mapping[str, Any], parent: Mapping[str, Any]) -> str | None:
-    """Return the id of the tool call to which an object belongs; ``None`` if it has no id."""
+    """Return the id of a tool call, from an object in the call or from the object that contains it.
+
+    The result is ``None`` if neither has an id.
+    """
     candidates = [owner.get(key) for owner in (entry, parent) for key in ("call_id", "id")]
     return next((candidate for candidate in candidates if isinstance(candidate, str) and candidate), None)
 

@@ -16,10 +16,10 @@ from textveil_cli.gateway.api_replies import (
 )
 from textveil_cli.gateway.sse import ServerSentEvent
 
-#: Fields of a message with text. ``_THOUGHT_FIELDS`` are fields that servers of open models write before the answer.
+#: Fields of a message that contain text. Servers of open models write ``_THOUGHT_FIELDS`` before the answer.
 _THOUGHT_FIELDS, _ANSWER_FIELDS = ("reasoning", "reasoning_content"), ("content", "refusal")
 _TEXT_FIELDS = (*_ANSWER_FIELDS, *_THOUGHT_FIELDS)
-#: Field in which some servers repeat a thought.
+#: Field in which some servers repeat the reasoning text.
 _DETAILS_FIELD = "reasoning_details"
 
 
@@ -30,13 +30,14 @@ class ChatReplyRestorer(ApiReplyRestorer):
 
     def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
         super().__init__(exchange, tools)
-        #: Restored texts that have ended, each with the original of the model.
+        #: Restored form of each ended text, and the form that the model wrote.
         self._ended_texts: dict[Any, tuple[str, str]] = {}
 
     def _get_group(self, place: Any) -> Any:
-        """Return the index of the choice for its answer, and a separate key for its reasoning text.
+        """Return the key of the group to which the text at ``place`` belongs.
 
-        Clients display reasoning text before the answer or apart from it.
+        All parts of an answer have the index of their choice as key. Reasoning text has its own key, since clients
+        display it before the answer or apart from it.
         """
         return place if place[1] in _THOUGHT_FIELDS else place[0]
 
@@ -80,7 +81,10 @@ class ChatReplyRestorer(ApiReplyRestorer):
                 yield ServerSentEvent("", {**self._last_chunk, "choices": choices})
 
     def _track_in_choice(self, index: Any, value: Any) -> None:
-        """Track an unchanged value that a client may display next to the texts of a choice."""
+        """Track an unchanged value that a client may display next to the texts of a choice.
+
+        If the value begins a link, surrogates that would be inside the link are not restored.
+        """
         for text in find_displayed_texts(value):
             for group in (index, *((index, name) for name in _THOUGHT_FIELDS)):
                 self._get_view(group).pass_text(text)
@@ -88,7 +92,9 @@ class ChatReplyRestorer(ApiReplyRestorer):
     def _restore_delta(self, index: Any, delta: dict[str, Any]) -> None:
         texts = {name: delta[name] for name in (*_THOUGHT_FIELDS, *_ANSWER_FIELDS) if isinstance(delta.get(name), str)}
         restored = dict.fromkeys(texts, "")
-        for text in find_displayed_texts(delta.get(_DETAILS_FIELD), is_part=True):  # the thought again, or a part of it
+        for text in find_displayed_texts(
+            delta.get(_DETAILS_FIELD), is_part=True
+        ):  # the reasoning text again, or a part of it
             self._get_view(index).pass_part(_DETAILS_FIELD, text)
         self._track_in_choice(index, drop_fields(delta, *texts, _DETAILS_FIELD))
         for name, text in texts.items():
@@ -106,9 +112,15 @@ class ChatReplyRestorer(ApiReplyRestorer):
                     part["arguments"] = ""
 
     def _start_text(self, index: Any, name: str, text: str, restored: dict[str, str]) -> None:
-        """Prepare for a part of the text in the field ``name`` of a choice.
+        """Update the state of a choice before a new part of one of its texts is restored.
 
-        If other texts of the choice end here, add the parts that were held back from them to ``restored``.
+        If the text starts now, other texts of the choice end, and their held-back parts are added to ``restored``.
+
+        Args:
+            index: Index of the choice.
+            name: Field of the text, such as ``content``.
+            text: The new part.
+            restored: Restored parts of the current chunk, by field.
         """
         place = (index, name)
         if name in _ANSWER_FIELDS:

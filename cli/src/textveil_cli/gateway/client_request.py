@@ -28,6 +28,7 @@ class ClientRequest:
         work_size: Estimated number of characters of the request and of its conversation.
         restorer: Restorer of the reply; ``None`` before the reply arrives.
         restored_bytes: Number of bytes of a streamed reply that have arrived.
+        has_sent_end: Whether the event that ends a streamed reply was sent, or is being sent.
         is_complete: Whether the whole response was sent.
         kept_words: Numbers of kept and of replaced words in the request.
     """
@@ -40,6 +41,7 @@ class ClientRequest:
     work_size: int = 0
     restorer: ApiReplyRestorer | None = None
     restored_bytes: int = 0
+    has_sent_end: bool = False
     is_complete: bool = False
     kept_words: KeptWords = field(default_factory=KeptWords)
 
@@ -50,7 +52,12 @@ class ClientRequest:
         return path if path in FIELDS_BY_PATH else "/v1/models"
 
     async def begin_response(self, reply: UpstreamReply, **own: str) -> None:
-        """Send the status and the headers of an upstream reply to the client, with added headers ``own``."""
+        """Send the status and the headers of an upstream reply to the client.
+
+        Args:
+            reply: The reply of the upstream.
+            own: Headers that the gateway adds.
+        """
         headers = select_reply_headers(reply.headers, x_textveil_request=self.request_id, **own)
         self.status = reply.status
         await self.send({"type": "http.response.start", "status": reply.status, "headers": headers})

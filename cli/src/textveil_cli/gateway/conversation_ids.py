@@ -62,11 +62,11 @@ class ConversationHasher:
         return [self.hash_messages(previous, reply)[-1] for reply in replies if reply]
 
     def hash_name(self, client: bytes, name: str) -> bytes:
-        """Return the hash of a conversation that a client named in a header."""
+        """Return the hash of a conversation that a client names in a header; it differs for each client."""
         return self._hash(b"named", client, name.encode("utf-8", "surrogatepass"), self._options)
 
     def hash_reply_id(self, client: bytes, reply_id: str) -> bytes:
-        """Return the hash of a conversation that a client identifies by the provider's id of an earlier reply."""
+        """Return the hash by which a client finds a conversation, from the provider's id of a reply in it."""
         return self._hash(b"reply", client, reply_id.encode("utf-8", "surrogatepass"))
 
     def hash_reply_id_of_any_client(self, reply_id: str) -> bytes:

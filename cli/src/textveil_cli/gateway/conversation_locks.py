@@ -47,6 +47,9 @@ class ConversationLocks:
     async def hold_lock(self, name_hash: bytes) -> AsyncIterator[None]:
         """Hold the lock of a conversation inside the ``async with`` block.
 
+        Args:
+            name_hash: Hash of the name of the conversation.
+
         Raises:
             Refusal: Another process did not release the lock in time.
             OutputError: The lock file cannot be opened, or its file system does not support locks.

@@ -21,11 +21,11 @@ from textveil_cli.gateway.conversation_ids import ConversationHasher
 from textveil_cli.gateway.conversation_locks import ConversationLocks
 from textveil_cli.gateway.mapping_database import MappingDatabase
 
-#: Function that runs a job of a given size.
+#: Function that runs a job in a worker thread; see ``WorkerPool.run_job``.
 RunJob = Callable[..., Awaitable[Any]]
 #: Maximum number of hashes per conversation.
 _MAX_HASHES = 2_000
-#: Maximum number of stored ids that an upstream gave to several conversations. Beyond it ids identify no conversation.
+#: Maximum number of stored ids that an upstream gave to several conversations. Above it, ids are no longer used.
 _MAX_REUSED_IDS = 1 << 16
 #: Maximum number of idle conversations that are not packed, and maximum total size of their last requests.
 _MAX_IDLE, _MAX_IDLE_BYTES = 64, 1 << 20
@@ -33,7 +33,7 @@ _MAX_IDLE, _MAX_IDLE_BYTES = 64, 1 << 20
 _BASE_BYTES, _HASH_BYTES = 1_000, 300
 #: Estimated bytes of an unpacked conversation per byte of its last request.
 _UNPACKED_BYTES_PER_BYTE = 12
-#: Number of last messages of a request that are looked up: more than any client adds to a conversation at once.
+#: Number of last messages of a request whose hashes are looked up. No client adds more messages at once.
 MAX_LOOKED_UP = 4_096
 
 
@@ -124,14 +124,14 @@ class ConversationStore:
         self._retention, self._clock = retention, clock
         self.hasher = ConversationHasher(key, options)
         self._entry_by_hash: dict[bytes, tuple[StoredConversation, ExchangeHistory | None]] = {}
-        #: Owner of each reply id, by a hash that is the same for all clients; ids with several owners; and the last ids
-        #: of forgotten conversations.
+        #: Conversation of each reply id, by a hash that does not depend on the client; ids of several conversations;
+        #: and the last ids of removed conversations.
         self._owner_by_reply_id: dict[bytes, StoredConversation] = {}
         self._reused_ids: set[bytes] = set()
         self._forgotten_ids: OrderedDict[bytes, None] = OrderedDict()
         self._stored: OrderedDict[int, StoredConversation] = OrderedDict()
         self._idle: dict[StoredConversation, None] = {}
-        #: Conversations with active requests by name, also those that were forgotten in the meantime.
+        #: Conversations with active requests by name, including those that were removed from memory in the meantime.
         self._active_by_name: dict[bytes, set[StoredConversation]] = {}
         self._total_bytes = 0
 
@@ -209,7 +209,10 @@ class ConversationStore:
         return stored.conversation
 
     def save_conversation(self, stored: StoredConversation) -> None:
-        """Write the mapping of a named conversation to the database, if any; the caller must hold its lock."""
+        """Write the mapping of a conversation to the database; do nothing for a conversation in memory only.
+
+        The caller must hold the lock of the conversation.
+        """
         if self._database is not None and stored.name_hash is not None and stored.conversation is not None:
             stored.version = self._database.write_mapping(stored.name_hash, stored.conversation.pack(), stored.version)
 
@@ -217,9 +220,17 @@ class ConversationStore:
         self, stored: StoredConversation, exchange: Conversation, *, client: bytes,
         reply_hashes: Iterable[bytes], reply_ids: Iterable[str],
     ) -> None:  # fmt: skip
-        """Store the hashes and the reply ids by which the next request finds the conversation."""
+        """Store the hashes and ids by which the next request finds the conversation.
+
+        Args:
+            stored: The conversation.
+            exchange: State of the conversation after the reply.
+            client: Hash of the client.
+            reply_hashes: Hashes of all messages up to and including the reply.
+            reply_ids: The provider's ids of the reply.
+        """
         if id(stored) not in self._stored:
-            return  # forgotten in the meantime
+            return  # it was removed in the meantime
         for reply_hash in reply_hashes:
             self._store_hash((stored, None), reply_hash)
         for reply_id in reply_ids:
@@ -301,7 +312,7 @@ class ConversationStore:
                 self._remove_active(stored)
                 if id(stored) in self._stored:
                     self._idle[stored] = None
-                    if self._exceeds_idle_limits():  # the client may leave: the packing continues
+                    if self._exceeds_idle_limits():  # packing continues even if the client disconnects
                         await asyncio.shield(asyncio.ensure_future(self._pack_idle(run)))
 
     def _remove_active(self, stored: StoredConversation) -> None:
@@ -347,7 +358,7 @@ class ConversationStore:
         stored.unpacked_bytes = size
 
     def _add_bytes(self, stored: StoredConversation, more: int) -> None:
-        if id(stored) in self._stored:  # otherwise forgotten in the meantime
+        if id(stored) in self._stored:  # otherwise it was removed in the meantime
             stored.estimated_bytes += more
             self._total_bytes += more
 
@@ -394,9 +405,9 @@ class ConversationStore:
             self._total_bytes -= stored.estimated_bytes
 
     def expire_conversations(self, excluded: StoredConversation | None = None) -> None:
-        """Remove conversations that were idle too long, or are the least recently used above the limits.
+        """Remove conversations from memory that were idle too long.
 
-        They are removed from memory only.
+        If the store is still above its limits, the least recently used conversations are removed too.
 
         Args:
             excluded: A conversation that must stay; ``None`` for none.
@@ -416,7 +427,7 @@ class ConversationStore:
         Any thread may call this method, since it changes no state besides the database.
         """
         if self._database is not None:
-            with contextlib.suppress(TextveilError):  # a failure must not end later sweeps
+            with contextlib.suppress(TextveilError):  # a failure must not prevent later deletions
                 self._database.delete_expired()
 
     def _store_hash(self, entry: tuple[StoredConversation, ExchangeHistory | None], known_hash: bytes) -> None:

@@ -18,10 +18,10 @@ from typing import Any, Protocol
 from textveil_cli.gateway.differences import iterate_values
 from textveil_cli.gateway.sse import ServerSentEvent
 
-#: Number of exchanges, of texts of a request or reply, and of characters of one text and of all of a request or reply.
+#: Maximum number of requests, of texts in each, and of characters of one text and of all texts of a request.
 MAX_EXCHANGES, _MAX_TEXTS, _MAX_CHARACTERS, _MAX_ALL_CHARACTERS = 20, 200, 20_000, 100_000
 _MAX_PLACE = 200
-#: Fields whose strings are texts of a user or a model, also where nothing in them changed.
+#: Fields that contain texts of a user or a model; these are shown even if nothing in them changed.
 _TEXT_FIELDS = frozenset(
     ("content", "text", "input", "output", "system", "instructions", "arguments", "refusal", "thinking", "reasoning")
 )
@@ -205,7 +205,7 @@ class _ObservedReply:
 
 
 def _limit_texts(texts: list[ReviewedText]) -> tuple[list[ReviewedText], int]:
-    """Shorten the texts of a request to the limits, the last texts first.
+    """Keep the last texts of a request within the limits of a review, and shorten long texts.
 
     Returns:
         The stored texts in their order, and the number of characters that are not stored.

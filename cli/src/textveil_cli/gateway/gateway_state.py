@@ -24,7 +24,8 @@ class Gateway:
         work_bytes: Maximum memory for rewriting a request, estimated from its bytes.
         key: Key of the hashes that replace ids of users.
         report: Function that receives one log line per request, without content.
-        is_field_name: Function that returns whether an error may contain a given name of a request field.
+        is_field_name: Function that takes the name of an unknown field of a request, and returns whether an error may
+            contain it.
         show_request: In a dry run, which sends nothing, the function that receives each rewritten request; otherwise
             ``None``.
         shows_changes: Whether a dry run also shows each change with the original words.

@@ -28,12 +28,12 @@ CREATE TABLE conversations (
     content BLOB NOT NULL
 ) WITHOUT ROWID
 """
-#: Tolerance for a date in the future, as the clock of another machine may cause, and time to wait for other writers.
+#: Tolerated difference to the clock of another machine, and maximum time to wait for another writer, in seconds.
 _CLOCK_SECONDS, _BUSY_SECONDS = 60, 10
 _VERSION_BYTES = 16
 #: Associated data of the encryption, before the hash of the name.
 _CONTEXT = b"textveil-mapping 1\n"
-#: Total size of the mappings whose key ``count_undecryptable`` checks.
+#: Maximum total size of the mappings that ``MappingDatabase.prepare`` tries to decrypt.
 _MAX_CHECKED_BYTES = 1 << 26
 
 
@@ -152,7 +152,7 @@ class MappingDatabase:
             _create_private_file(self.path)
             database = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None)
             with contextlib.closing(database):
-                # The journal of this mode is empty after each write; that of others keeps deleted content.
+                # In this mode the journal is empty after each write; in other modes it keeps deleted content.
                 for setting in ("journal_mode = TRUNCATE", "synchronous = FULL", "secure_delete = ON"):
                     database.execute(f"PRAGMA {setting}").fetchall()
                 _prepare_tables(database)
@@ -206,9 +206,11 @@ def _prepare_tables(database: sqlite3.Connection) -> None:
         return application, version, database.execute("PRAGMA schema_version").fetchone()[0]
 
     if read_marks() == (0, 0, 0):
-        database.execute("PRAGMA auto_vacuum = INCREMENTAL").fetchall()  # has an effect before the first table only
+        database.execute(
+            "PRAGMA auto_vacuum = INCREMENTAL"
+        ).fetchall()  # has an effect only before the first table exists
         database.execute("BEGIN IMMEDIATE")
-        if read_marks() == (0, 0, 0):  # else another gateway was first
+        if read_marks() == (0, 0, 0):  # otherwise another gateway has already created them
             database.execute(_CREATE_TABLE)
             database.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
             database.execute(f"PRAGMA user_version = {_SCHEMA_VERSION}")

@@ -5,20 +5,20 @@ from http import HTTPStatus
 
 from textveil_cli.serve.access import Refusal
 
-#: Upper bounds of the bytes for parsing and rewriting, and for the mapping of the reply: per byte of a body, per
-#: separator of texts or JSON, per number, which has a surrogate at each mention, and per distinct longer word, whose
-#: surrogate has an entry for each of its forms in the mapping if it is a name (benchmarks/gateway/memory.py).
-_BYTES_PER_BYTE, _BYTES_PER_SEPARATOR, _BYTES_PER_NUMBER, _BYTES_PER_WORD = 34, 130, 250, 2_200
+#: Upper bounds of the bytes of memory for parsing, rewriting and the mapping: per byte of a body, per separator of
+#: texts or JSON, per number (each mention has its own surrogate), and per distinct longer word. They hold also
+#: for a reply that mentions all surrogates. Measured by benchmarks/gateway/memory.py.
+_BYTES_PER_BYTE, _BYTES_PER_SEPARATOR, _BYTES_PER_NUMBER, _BYTES_PER_WORD = 34, 130, 250, 700
 #: Separators of words and of JSON values, quotation marks of JSON, escapes in JSON, and starts of HTML references.
 _SEPARATORS = (b" ", b",", b'"', b"\\", b"&")
-#: Shorter words have too few distinct values to need memory each.
+#: Words of fewer than three bytes are not counted, since few distinct ones exist.
 _LONGER_WORD, _NUMBER = re.compile(rb"[0-9A-Za-z\x80-\xff]{3,}"), re.compile(rb"[0-9]+")
-#: Number of bytes whose words are read at once: no other thread runs during this time.
+#: Number of bytes that are searched at once, since no other thread runs during the search.
 _BLOCK_BYTES = 1 << 16
-#: Upper bound per byte: each byte is a separator or a number between two, or a longer word has at least three bytes and
-#: a separator.
+#: Upper bound of the memory per byte of a body. The worst bodies alternate separators and digits, or consist of
+#: distinct words of three bytes.
 _MAX_BYTES_PER_BYTE = _BYTES_PER_BYTE + max(_BYTES_PER_SEPARATOR + _BYTES_PER_NUMBER // 2, _BYTES_PER_WORD // 3)
-#: Lists and objects of a body. Parsing is one step, during which no other thread has the interpreter.
+#: Opening brackets of lists and objects, and their maximum number: no other thread runs while a body is parsed.
 _BRACKETS, _MAX_BRACKETS = (b"[", b"{"), 1 << 19
 
 

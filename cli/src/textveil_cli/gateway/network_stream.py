@@ -11,10 +11,10 @@ from typing import Any
 
 from httpcore2 import AsyncNetworkStream, ReadError, RemoteProtocolError
 
-#: Number of buffered bytes above which reading pauses: more than one read of the event loop, so that few replies pause
-#: it.
+#: Number of buffered bytes above which reading pauses. It is larger than one read of the event loop, so that few
+#: replies cause a pause.
 _MAX_BUFFERED_BYTES = 1 << 19
-#: The most bytes of a reply before its head ends, including informational replies.
+#: Maximum bytes of the head of a reply, including preceding informational replies.
 MAX_HEAD_BYTES = 1 << 16
 
 
@@ -119,7 +119,7 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
         """Return whether a request may be sent: the connection is open, and no unread bytes have arrived."""
         if self._buffer or self._has_ended or self._is_blocked or self._transport.is_closing():
             return False
-        # A first reply over TLS may follow handshake tickets, which the socket still holds.
+        # Before the first reply over TLS, the socket may hold session tickets, which are no reply.
         return (self._is_tls and not self._is_used) or not _is_readable(self._socket)
 
     def accept_body(self) -> None:
@@ -155,7 +155,9 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
         while self._is_blocked and not self._buffer and not self._has_ended:
             await self._wait()
         if self._is_blocked and self._buffer:
-            self._is_early = True  # a server may refuse a long request at its head; the connection is not reused then
+            self._is_early = (
+                True  # a server may refuse a long request after its head; then the connection is not reused
+            )
             if self._is_used:
                 raise EarlyReplyError("the upstream replied before the whole request was sent")
 

@@ -59,19 +59,20 @@ RESTORERS_BY_PATH: Mapping[str, type[ApiReplyRestorer]] = {
     "/v1/responses": ResponsesReplyRestorer,
     "/v1/messages": AnthropicReplyRestorer,
 }
-#: Function that returns the hashes of the replies so far; function that stores the hashes of the next request.
+#: Function that returns the hashes of the restored replies; function that stores the hashes for the next request.
 _HashReplies = Callable[[], list[bytes]]
 _StoreReplyIds = Callable[[list[bytes]], Awaitable[None]]
 _NEW_CONVERSATION_HINT = "to start a new conversation, send DELETE /conversation with the same X-Textveil-Conversation"
 _UNKNOWN_REPLY_MESSAGE = (
-    "it refers to a reply that the gateway never had or no longer has: send all messages in a new conversation"
+    "the request refers to a reply that the gateway does not have or no longer has: send all messages in a new "
+    "conversation"
 )
-#: Maximum number of large requests that are parsed or rewritten at a time: each needs many times its size.
+#: Maximum number of large requests that are parsed or rewritten at the same time, since each needs much memory.
 _MAX_LARGE_REQUESTS = 2
-#: Size of a body that is parsed on the event loop, within some tens of microseconds; and the estimated number of
-#: characters per byte of a packed conversation.
+#: Maximum bytes of a body that is parsed on the event loop, which takes some tens of microseconds; and estimated number
+#: of characters per byte of a packed conversation.
 _EVENT_LOOP_BYTES, _CHARACTERS_PER_PACKED_BYTE = 1 << 12, 8
-#: Number of full garbage collections that active large requests may delay.
+#: Maximum number of consecutive garbage collections that are skipped while large requests are active.
 _MAX_DELAYED_COLLECTIONS = 10
 _encode_request = SteppedJSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _encode_reply = SteppedJSONEncoder(ensure_ascii=False).encode
@@ -159,9 +160,10 @@ class GatewayRequestHandler:
             for task in (work, disconnect):
                 task.cancel()
             await asyncio.wait((work, disconnect))
-        if work.cancelled():
+        if not work.cancelled():
+            work.result()
+        elif not call.has_sent_end:  # clients may close the connection after the last event
             raise ClientDisconnect
-        work.result()
 
     async def _send_error(self, call: ClientRequest, scope: Any, receive: Any, refusal: Refusal) -> None:
         """Send an error to the client; if a stream has begun, as an event that client libraries recognize."""
@@ -219,7 +221,7 @@ class GatewayRequestHandler:
                     try:
                         async with stored.lock:
                             await self._workers.run_job(conversations.save_conversation, stored)
-                    except TextveilError as error:  # the reply is valid all the same
+                    except TextveilError as error:  # the reply is valid nevertheless
                         self._gateway.report(f"request {call.request_id}: {error.code}: the mapping was not written")
 
             headers = [*headers, (b"content-type", b"application/json")]
@@ -229,7 +231,7 @@ class GatewayRequestHandler:
                 if not prepared or reply.status != HTTPStatus.OK:
                     await self._pass_reply(call, reply)
                     return
-                if len(content) > MAX_SHORT_CHARACTERS:  # else the thread for short texts would do this work
+                if len(content) > MAX_SHORT_CHARACTERS:  # otherwise the thread for short texts would do this work
                     await prepared
                 call.restorer = restorer = RESTORERS_BY_PATH[path](exchange, self._gateway.restore_tools)
                 is_stream = reply.get_header(b"content-type").startswith(b"text/event-stream")
@@ -335,7 +337,9 @@ class GatewayRequestHandler:
         def rewrite() -> tuple[Conversation, bytes, list[str]]:
             with requests.pop().free_afterward() as request:
                 conversation, history = self._gateway.conversations.open_conversation(stored), earlier
-                if request.reply_ids and (earlier is None or not conversation.history.tags):  # deleted by another
+                if request.reply_ids and (
+                    earlier is None or not conversation.history.tags
+                ):  # another gateway deleted it
                     history = conversation.history
                 if request.reply_ids and (history is None or not (history.tags or history.previous)):
                     raise InputError(_UNKNOWN_REPLY_MESSAGE)
@@ -413,9 +417,9 @@ class GatewayRequestHandler:
     ) -> None:
         """Restore the events of a streamed reply, and send them to the client.
 
-        The next part of the reply is read after the client has received the last one. Before the client receives the
-        end, the hashes are stored by which its next request finds the conversation, since it may send that request at
-        once.
+        The next part of the reply is read only after the client has received the last one. The client may send its next
+        request as soon as it receives the end of the stream. The hashes by which that request finds the conversation
+        are therefore stored before the end is sent.
         """
         events, audit = EventReader(self._gateway.reply_limits.event_bytes), CallAudit(restorer.exchange)
         steps = self._gateway.observer.observe_reply(call.request_id, restorer)
@@ -426,6 +430,7 @@ class GatewayRequestHandler:
             try:
                 for event in events.feed(part):
                     audit.observe(event.data)
+                    call.has_sent_end |= event.ends_reply
                     held: Iterable[ServerSentEvent] = steps.end_stream() if event.data == DONE else ()
                     passed: Iterable[ServerSentEvent] = [event]
                     if isinstance(event.data, dict):

@@ -82,7 +82,7 @@ FIELDS_BY_PATH: Mapping[str, Mapping[str, int]] = {
 _IDENTIFIER = re.compile(r"[\w.:+/=|-]{0,512}", re.ASCII)
 _KEY_PATTERN = re.compile(r"[\w.$-]{1,64}", re.ASCII)
 _REFERENCE_TYPE = "item_reference"
-#: As many ids as a conversation stores.
+#: Maximum number of item ids in a request: as many as a conversation stores.
 _MAX_REFERENCES = 2_000
 _MAX_DEPTH, _MAX_ENTRIES, _MAX_INTEGER = 6, 2_000, 1 << 64
 
@@ -130,8 +130,8 @@ def check_request(
         path: Path of the request.
         body: Parsed body of the request.
         pass_through: Names of fields that may be sent unchanged, in addition to the known ones.
-        is_field_name: Function that returns whether an error may contain a given name of a field; it may if the name
-            consists of common words.
+        is_field_name: Function that takes the name of an unknown field, and returns whether an error may contain it.
+            Only names made of common words may be in an error, since any other name could be private text.
 
     Raises:
         InputError: The shape, a field or a value of the request is unknown.
@@ -167,7 +167,7 @@ def check_request(
             except InputError as error:
                 raise InputError(f"{name}: {error}") from None
         if treatment == _EMPTY and value:
-            raise InputError(f"{name}: the gateway cannot rewrite it")
+            raise InputError(f"{name}: the gateway cannot rewrite this field: omit it")
         if treatment == _USER_ID and not isinstance(value, str | None):
             raise InputError(f"{name}: must be a text")
         if treatment == _TEXTS and not isinstance(value, str | None) and not _are_texts(value):

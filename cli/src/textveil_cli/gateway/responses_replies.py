@@ -36,9 +36,9 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         self._last_deltas: dict[Any, dict[str, Any]] = {}
         self._inserted_count = 0
         self._has_recorded_items = False
-        #: The original and the restored text of each text that has ended.
+        #: For each ended text the form that the model wrote, and the restored form.
         self._ended_texts: dict[Any, tuple[str, str]] = {}
-        #: Thoughts and other texts that pass unchanged, in parts.
+        #: Parts of reasoning texts and other texts that pass unchanged.
         self._passed_parts: dict[Any, list[str]] = {}
         self._passed_texts: set[str] = set()
 
@@ -63,9 +63,9 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         self.reply_ids = [entry["id"] for entry in entries if isinstance(entry.get("id"), str)]
 
     def restore_event(self, event: ServerSentEvent) -> Iterator[ServerSentEvent]:
-        """Yield an event with its text restored.
+        """Yield the restored form of an event.
 
-        Text that was held back from earlier events comes before the end of its text.
+        At the end of a text, an event with its held-back part comes first.
         """
         for passed in self._restore_typed_event(event, event.data):
             if isinstance(passed.data.get("sequence_number"), int):
@@ -132,9 +132,13 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
                 super()._track_unchanged(text)
 
     def _note_passed_text(self, subject: str, item: Any, part: Any, data: dict[str, Any]) -> None:
-        """Mark the text of earlier deltas as tracked.
+        """Mark the text of earlier deltas as tracked, so that it is not tracked again in a later event.
 
-        A later event repeats the whole text, which is then not tracked again.
+        Args:
+            subject: Type of the text, from the type of the event.
+            item: Index of the output item.
+            part: Index of the part in the item.
+            data: Data of the event.
         """
         parts = self._passed_parts.pop((subject, item, part, make_index_key(data.get("summary_index"))), None)
         if parts is not None:
@@ -218,7 +222,16 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         return text + rest
 
     def _restore_arguments(self, place: Any, data: dict[str, Any], step: str) -> Iterator[ServerSentEvent]:
-        """Restore the arguments of a tool call if its tool is in ``restore_tools``; send them in one event."""
+        """Restore the complete arguments of a tool call in ``data``.
+
+        The caller does not send the deltas of a tool in ``restore_tools``. For such a tool, yield one delta with all
+        restored arguments.
+
+        Args:
+            place: Position of the arguments in the reply.
+            data: Data of the event.
+            step: ``delta`` for a part of the arguments, which is only stored; ``done`` for the complete arguments.
+        """
         if step == "delta":
             self._last_deltas[place] = dict(data)
             return

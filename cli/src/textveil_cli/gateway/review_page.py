@@ -34,7 +34,7 @@ from textveil_cli.serve.app import RESPONSE_HEADERS, make_error_response
 #: Path of the page, before its token.
 _PATH = "/review"
 _LOOPBACK_NAMES = frozenset(("localhost", "127.0.0.1", "[::1]"))
-#: Seconds after which a page with an incomplete exchange loads again.
+#: Seconds after which a page with an incomplete reply is reloaded.
 _RELOAD_SECONDS = 2
 
 Aligner = Callable[[str, str], list[MarkedPiece]]

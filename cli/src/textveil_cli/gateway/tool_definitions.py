@@ -32,11 +32,11 @@ _SETTING_FIELDS = frozenset(
     """.split()
 )
 _EXAMPLES_FIELD, _DOMAIN_FIELDS = "input_examples", frozenset(("allowed_domains", "blocked_domains"))
-#: A host of a domain list. A path, a query or a user name in front of the host may be text of the user.
+#: A host in a list of domains. A path, a query or a user name before the host could be text of the user.
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?(?::[0-9]{1,5})?", re.ASCII)
-#: Keys inside settings that are the APIs' own, beside the known fields and names made of common words.
+#: Allowed keys inside settings, in addition to the known fields and to names made of common words.
 _KEYS = frozenset("ttl enabled tool_names read_only never always ranker score_threshold hybrid_search".split())
-#: Types of tools whose ``parameters`` are a schema. For any other type they are settings of a tool of the provider.
+#: Types of tools whose ``parameters`` are a schema. For other types they are settings of a tool that the provider runs.
 _FUNCTION_TYPES = (None, "function", "custom", "tool_search")
 #: Fields of settings with secrets or files.
 _REFUSED_FIELDS = frozenset("domain_secrets data headers authorization".split())
@@ -63,7 +63,7 @@ def check_tools(
         pass_through: Names of fields that may be sent unchanged.
         is_setting: Function that returns whether a value is a number, a flag, an identifier, or a small list or object
             of these.
-        is_field_name: Function that returns whether an error may contain a given name of an unknown field.
+        is_field_name: Function that takes the name of an unknown field, and returns whether an error may contain it.
 
     Raises:
         InputError: A field is unknown, or its value may contain text of the user.
@@ -108,7 +108,14 @@ def list_examples(tools: Any, pass_through: Collection[str]) -> list[Any]:
 def _rewrite_tool(
     tool: Mapping[str, Any], pass_through: Collection[str], public: Collection[str], rewrite: Callable[[list[Any]], Any]
 ) -> dict[str, Any]:
-    """Return one tool definition with its input examples rewritten, including those of nested definitions."""
+    """Return one tool definition with its input examples rewritten, including those of nested definitions.
+
+    Args:
+        tool: The tool definition.
+        pass_through: Names of fields that are sent unchanged.
+        public: Keys and texts in the schemas of the tool, which stay unchanged in examples.
+        rewrite: Function that rewrites a list of examples.
+    """
     rewritten: dict[str, Any] = {}
     for name, value in tool.items():
         rewritten[name] = value
@@ -186,7 +193,18 @@ def _is_public(
     is_setting: Callable[[Any], bool],
     is_field_name: Callable[[str], bool],
 ) -> bool:
-    """Return whether a field may be sent: it has text of the developer, a setting, or examples to rewrite."""
+    """Return whether a field may be sent.
+
+    A field may be sent if it contains text of the developer, a setting, or examples, which are rewritten.
+
+    Args:
+        name: Name of the field.
+        value: Value of the field.
+        tool_type: Type of the tool.
+        pass_through: As in ``check_tools``.
+        is_setting: As in ``check_tools``.
+        is_field_name: As in ``check_tools``.
+    """
     if name == _EXAMPLES_FIELD:
         return isinstance(value, list)
     if name in _TEXT_FIELDS:
@@ -252,7 +270,13 @@ def _iterate_public_strings(tool: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _restore_public(value: Any, rewritten: Any, public: Collection[str]) -> Any:
-    """Return a rewritten value in which the keys and texts that occur in the schemas are unchanged."""
+    """Return a rewritten value in which public keys and texts have their original form again.
+
+    Args:
+        value: The original value.
+        rewritten: The rewritten value.
+        public: Keys and texts in the schemas of the tool.
+    """
     if isinstance(value, list):
         return [_restore_public(one, other, public) for one, other in zip(value, rewritten, strict=True)]
     if isinstance(value, Mapping):

@@ -30,7 +30,7 @@ Headers = list[tuple[bytes, bytes]]
 #: Time for which an idle connection is reused, shorter than on usual servers; maximum number of idle connections.
 _IDLE_SECONDS, _MAX_IDLE = 4.0, 64
 _CONNECT_SECONDS, _CONNECT_TRIES = 10.0, 2
-#: Number of parts after which other requests run: a reply may consist of chunks of one byte.
+#: Number of parts after which other requests may run, since a reply may consist of chunks of one byte.
 _PARTS_PER_TURN = 200
 # Its debug messages would contain headers, with the key of the client.
 logging.getLogger("httpcore2").setLevel(logging.WARNING)
@@ -116,7 +116,7 @@ class UpstreamReply:
                         size, turns = size + len(part), turns + 1
                         if max(size, received_bytes) > self._max_bytes:
                             raise make_upstream_refusal(f"sent more than {self._max_bytes:,} bytes")
-                        if turns % _PARTS_PER_TURN == 0:  # reading of buffered data yields no control
+                        if turns % _PARTS_PER_TURN == 0:  # reading buffered data does not yield to other tasks
                             await asyncio.sleep(0)
                         if part:
                             yield part
@@ -182,7 +182,7 @@ class UpstreamClient:
             raise ServeError("the upstream's address must be ASCII, without a query and a fragment")
         if parts.scheme == "http":
             if authorities is not None:
-                raise ServeError("certificates require an upstream with https")
+                raise ServeError("--upstream-certificates needs an upstream with https")
             if not _is_loopback(host):
                 raise ServeError("an upstream with http must be on this device, at localhost: http is not encrypted")
         try:

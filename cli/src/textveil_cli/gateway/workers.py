@@ -25,10 +25,10 @@ from textveil_cli.serve.access import Refusal
 MAX_SHORT_CHARACTERS, MAX_MEDIUM_CHARACTERS = 1 << 14, 1 << 18
 #: Maximum number of active or waiting requests, and maximum total size of their bodies.
 _MAX_REQUESTS, _MAX_BYTES = 1 << 10, 1 << 26
-#: A longer job pauses this long, so often, at its checks. Python hands the interpreter to a waiting thread after its
-#: switch interval only if the running thread kept it all that time. A job that reads entropy again and again releases
-#: it for some microseconds each time and has it back before the event loop wakes: without a pause, the loop waited for
-#: seconds on a machine with a free core.
+#: Duration of a pause of medium and long jobs, and time between two pauses. Python passes the interpreter lock to a
+#: waiting thread only if the running thread has kept it for the whole switch interval. A job that often reads entropy
+#: releases the lock for some microseconds each time, and takes it back before the event loop wakes. Without pauses, the
+#: event loop waited for seconds.
 _PAUSE_SECONDS, _PAUSE_INTERVAL_SECONDS = 5e-5, 2e-3
 
 
@@ -175,7 +175,7 @@ class WorkerPool:
             raise
 
     def free_in_thread(self, free: Callable[[], None]) -> None:
-        """Run a function that frees large objects in the thread for long jobs."""
+        """Call a function that frees large objects, in the thread for long jobs."""
         assert self._loop is not None
         self._queues[-1].put(_Job(free, self._seconds, self._loop.create_future()))
 

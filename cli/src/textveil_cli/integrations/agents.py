@@ -42,7 +42,7 @@ from textveil_cli.integrations.langchain_messages import (
     sanitize_messages,
 )
 
-#: Packages whose callback handlers only forward the stream of the caller, except for the tracer that sends runs away.
+#: Packages whose callback handlers only forward the stream to the caller, except for the tracer of LangSmith.
 _FORWARDING_PACKAGES = ("langgraph.", "langchain_core.")
 _SENDING_TRACER = "langchain_core.tracers.langchain"
 

@@ -265,7 +265,7 @@ class ConversationRunnable(Runnable[Any, Any]):
 def _refuse_traced(config: RunnableConfig | None) -> None:
     callbacks = ensure_config(config).get("callbacks")
     if isinstance(callbacks, BaseCallbackManager) and callbacks.parent_run_id is not None and callbacks.handlers:
-        raise TracingRefused("the traced run around this step already has the raw text: put this step first")
+        raise TracingRefused("an enclosing traced run already has the raw text: put this step first in the chain")
 
 
 class SanitizeDocuments(BaseDocumentTransformer):

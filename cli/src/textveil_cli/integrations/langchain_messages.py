@@ -123,7 +123,10 @@ def _claim_reply(conversation: Conversation, reply: BaseMessage) -> None:
 
 
 def _list_report(result: RestoredReply) -> dict[str, list[Any]]:
-    """Return which surrogates of a reply were restored, in types that any message serializer supports."""
+    """Return lists of the restored and the not restored surrogates of a reply.
+
+    The lists contain only types that any message serializer supports.
+    """
     return {**result.report.to_dict(), "tools": [*result.tools]}
 
 
@@ -144,7 +147,7 @@ class ChunkedReplyRestorer:
         self._stream: RecordedReplyStream | None = None
         self._view = conversation.make_reply_view()
         self._calls = AIMessageChunk(content="")
-        #: Place of the newest text, as a part without its text; ``None`` for a content of one string.
+        #: Fields that identify the part with the newest text; ``None`` if the content is one string.
         self._newest_part: dict[str, Any] | None = None
         self._newest_place: Any = None
         self._begun_places: set[Any] = set()
@@ -213,10 +216,17 @@ class ChunkedReplyRestorer:
         yield {**part, "text": self._feed_text(text)} if is_text and text else part
 
     def _begin_place(self, place: Any, part: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
-        """End the current text if the next part is at another position, and yield its held-back rest."""
+        """End the current text if the next part is at another position, and yield its held-back rest.
+
+        Args:
+            place: Position of the next part in the reply.
+            part: The next part; ``None`` if it has no text.
+        """
         if place != self._newest_place or (self._newest_part is None) is not (part is None):
             if place is not None and place in self._begun_places:
-                raise InputError("the model continued a part of its reply after the next part had begun: call it again")
+                raise InputError(
+                    "the model continued a part of its reply after the next part had begun: call the model again"
+                )
             if rest := self._close_text():
                 yield {**(self._newest_part or {"type": "text"}), "text": rest}
         self._begun_places.add(place)
@@ -224,7 +234,10 @@ class ChunkedReplyRestorer:
         self._newest_part = None if part is None else {name: part[name] for name in _PLACE_FIELDS if name in part}
 
     def _track_unchanged(self, source: Any, value: Mapping[str, Any]) -> None:
-        """Track an unchanged value that a client may display, since it may begin a link."""
+        """Track an unchanged value that a client may display.
+
+        If the value begins a link, surrogates that would be inside the link are not restored.
+        """
         for name, entry in value.items():
             for text in find_displayed_texts({name: entry}, is_part=True):
                 self._view.pass_part((source, name), text)

@@ -69,8 +69,8 @@ def make_server(
     written = WrittenFiles(root, accept=accept_files)
     if written.missing_count:
         report(
-            f"{written.missing_count:,} files that the model wrote are missing: new and changed files share no "
-            "mapping; with --accept-files all present files count as the user's own"
+            f"{written.missing_count:,} files that the model wrote are missing, so new and changed files get "
+            "unlinked surrogates; with --accept-files all present files count as the user's own"
         )
     conversation = Conversation(
         load_sanitizer(None) if sanitizer is None else sanitizer,
@@ -125,8 +125,8 @@ def make_server(
             raise ToolError("the file cannot be written: it must not exist yet, and its folder must exist") from None
         if not is_plain:
             report(
-                f"write_file: nothing restored in a {path.suffix[:16] or 'file without suffix'!a}: only in "
-                f"{', '.join(sorted(_PLAIN_SUFFIXES))}; --restore-places all restores in every file"
+                f"write_file: nothing restored (suffix {path.suffix[:16] or 'missing'!a}): originals are restored in "
+                f"{', '.join(sorted(_PLAIN_SUFFIXES))}, or with --restore-places all in every file"
             )
         if result.report.not_restored:
             report(f"write_file: {describe_restore_report(result.report)}")

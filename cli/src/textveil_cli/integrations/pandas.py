@@ -140,7 +140,7 @@ def _make_sanitizer(options: CommandOptions) -> ConfiguredSanitizer:
         settings["known"] = read_known_persons(Path(file), "known")
     if "corpus_key" in options:
         if "consistent" in options:
-            raise OptionError("corpus_key and consistent exclude each other: a key already makes equal strings equal")
+            raise OptionError("corpus_key and consistent exclude each other: omit consistent")
         key = read_key(Path(options["corpus_key"]), "the key of the corpus", create=True)
         settings |= {"consistent": "corpus", "key": key}
     max_bytes = options.get("max_bundle_bytes", MAX_BUNDLE_BYTES)
@@ -158,7 +158,7 @@ def _sanitize_frame(
     if drop_other_columns and omitted:
         raise OptionError("drop_column and drop_other_columns exclude each other")
     if any(name in omitted for name in names):
-        raise OptionError("drop_column has a column that is also in column")
+        raise OptionError("a column is in both column and drop_column: name it only once")
     for option, option_columns in (("column", names), ("drop_column", omitted)):
         for number, name in enumerate(option_columns, 1):
             _check_single_column(frame, name, describe_column_option(option, str(name), number, len(option_columns)))

@@ -36,10 +36,10 @@ except ImportError as error:
 
 _APOSTROPHES = ("'", "\u2019")
 _BLANKS = re.compile(r"(\s+)")
-#: States of ``preview`` for words whose type the entity decides.
+#: States of ``preview`` for words whose type Presidio's entity label decides.
 _RANDOMIZED_STATES = frozenset(("randomized", "unknown"))
-#: The same in the mode ``names``. It includes kept words: a span is read without its context, so *Hope* counts as the
-#: first word of a sentence.
+#: The same states in the mode ``names``. They include kept words: a span has no context, so that *Hope* could be the
+#: common word at the beginning of a sentence.
 _UNTYPED_STATES = frozenset(("kept", "acronym", "organization", "person", "word"))
 #: Listed words of the type of an entity: for the first word of a span, and for the others.
 _LISTED_WORDS = {
@@ -68,17 +68,17 @@ class TextveilOperator(Operator):
     nationality for ``NRP``, a company for ``ORGANIZATION``. The parameters of the operator are the arguments of
     ``ConfiguredSanitizer``, or alternatively only ``conversation`` with a ``Conversation``.
 
-    In the mode ``names``, the default, no word of a span is kept, except in times (``DATE_TIME``). If a detector finds
-    *Will*, for example, it is treated as the name. With ``protect="all"`` all words are randomized. With
-    ``protect="words"`` function words are kept.
+    In the mode ``names``, the default, no word of a span is kept, except in times (``DATE_TIME``). If Presidio finds
+    the word *Will* as a person, for example, it is replaced, although it is also a common word. With ``protect="all"``
+    all words are randomized. With ``protect="words"`` function words are kept.
 
     >>> from textveil_cli.integrations.presidio import TextveilOperator
     >>> TextveilOperator().operate("Anna Novak", {"entity_type": "PERSON", "protect": "names", "style": "tag"})
     '[person 1]'
 
     Privacy:
-        Each span is a separate document. The output reveals its number of words, its punctuation, case and types, as
-        for any sanitized text (docs/privacy.md).
+        Each span is a separate document. The output reveals its number of words, its punctuation, case and entity
+        types, as for any sanitized text (docs/privacy.md).
     """
 
     def operate(self, text: str, params: dict[str, Any] | None = None) -> str:
@@ -94,7 +94,9 @@ class TextveilOperator(Operator):
         sanitizer, entity = _make_sanitizer(params), (params or {}).get("entity_type", "")
         listed_words = _LISTED_WORDS.get(entity)
         if sanitizer.terms.protect == "names" and entity != _UNFORCED_ENTITY:
-            sanitizer = _make_sanitizer({**(params or {}), "facts": "none"})  # what a detector found is replaced
+            sanitizer = _make_sanitizer(
+                {**(params or {}), "facts": "none"}
+            )  # every word that Presidio found is replaced
             text = _insert_unlisted_words(text, sanitizer) if listed_words is None else text
         return sanitizer(text if listed_words is None else _insert_listed_words(text, listed_words, sanitizer))
 
@@ -149,9 +151,7 @@ class TextveilRestoreOperator(TextveilOperator):
             OptionError: The conversation is missing, or is not the only parameter.
         """
         if _get_conversation(params) is None:
-            raise OptionError(
-                'the parameter conversation is missing: {"conversation": ...}, the one of TextveilOperator'
-            )
+            raise OptionError("the parameter conversation is missing: pass the Conversation of TextveilOperator")
 
     def operator_type(self) -> OperatorType:
         """Return Presidio's type of an operator that restores."""
@@ -168,15 +168,20 @@ def _get_conversation(params: dict[str, Any] | None) -> Conversation | None:
     conversation = options.pop("conversation", None)
     if conversation is not None and (options or not isinstance(conversation, Conversation)):
         raise OptionError(
-            "the parameter conversation must be a Conversation, and the only parameter: it has its own options"
+            "the parameter conversation must be a Conversation and the only parameter: set options in the Conversation"
         )
     return conversation
 
 
 def _choose_entity_type(text: str, detected_type: str, conversation: Conversation) -> str | None:
-    """Return the entity type that a span must get, according to its label ``detected_type`` from Presidio.
+    """Return the entity type that a span must get because of its label from Presidio.
 
     The result is ``None`` if textveil itself finds a type in the span that fits this label.
+
+    Args:
+        text: The span.
+        detected_type: Label of the span from Presidio.
+        conversation: The conversation that will rewrite the span.
     """
     if detected_type == _UNFORCED_ENTITY:
         return None

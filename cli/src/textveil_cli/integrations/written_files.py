@@ -129,6 +129,10 @@ class WrittenFiles:
         """Return whether a file existed before the first file of the model, and is unchanged.
 
         A renamed file counts as unchanged.
+
+        Args:
+            name: Path of the file, relative to the folder.
+            signs: Its inode, size and date.
         """
         return signs[1:] == self._signature_by_user_file.get(name, [])[1:] or (
             signs[0] != 0 and signs in self._signature_by_user_file.values()

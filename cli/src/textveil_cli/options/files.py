@@ -145,7 +145,9 @@ class TableOptions:
         return selected[0] if selected else None
 
     def resolve_format(self, paths: "Sequence[str]") -> "TableOptions":
-        """Return these options with the format of the file endings, unless an option selects a format.
+        """Return these options with the format that the endings of the input files imply.
+
+        A format that an option selects stays.
 
         Args:
             paths: Paths of the inputs. Standard input and folders have no ending, so that the options stay unchanged.

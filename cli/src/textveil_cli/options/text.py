@@ -380,7 +380,7 @@ class TextOptions:
         randomized_words = options.get("randomize") or ()
         if (unknown := sum(word not in sanitizer.bundle.symbol_ids for word in randomized_words)) and not quiet:
             print_message(
-                f"textveil: --randomize: {format_count(unknown, 'word')} of the list not in the vocabulary: "
+                f"textveil: --randomize: the vocabulary lacks {format_count(unknown, 'word')} of the list: "
                 "randomized, but never a replacement"
             )
         if quiet or not options.keys() & {"allow", "facts"}:

@@ -72,7 +72,12 @@ def _explain_columns(counts: AggregateCounts, held_out: HeldOutCounts | None) ->
 
 
 def _format_json_lines(label_kind: str, columns: Sequence[tuple[str, CountEstimates]]) -> list[str]:
-    """Return a JSON object for each name that occurs in any column."""
+    """Return one JSON object, as a line, for each name in the columns.
+
+    Args:
+        label_kind: Type of the names, such as ``class label``; with an underscore it becomes a key of the objects.
+        columns: Heading and estimates of each column.
+    """
     keys = {_DECIDED_HEADING: "classified_as", _LABEL_HEADING: "estimated_texts"}
     entries: dict[str, dict[str, Any]] = {}
     for column, estimate in columns:

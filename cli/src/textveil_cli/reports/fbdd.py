@@ -170,7 +170,12 @@ def describe_fbdd_word(sanitizer: Sanitizer, word: str, options: Options, count:
 
 
 def _summarize(found: FbddStatistics, unit: float | None) -> dict[str, Any]:
-    """Return the measurements at one epsilon as a dictionary for JSON."""
+    """Return the measurements at one epsilon as a dictionary for JSON.
+
+    Args:
+        found: The measurements.
+        unit: Median distance of two words, to convert epsilon to the unit of the vectors; ``None`` if unknown.
+    """
     return {
         "epsilon": float(format_epsilon(found.epsilon)),
         "epsilon_vectors": None if unit is None else found.epsilon / unit,

@@ -86,8 +86,13 @@ def summarize_staircase(bundle: TextBundle, *, protect: str | None = None) -> li
 def compute_max_unchanged_probabilities(slots: SlotStaircases) -> np.ndarray:
     """Return for each word the probability that it is replaced by itself.
 
-    The probability may differ between words in lower case and other words; the result is then the larger one. Its shape
-    is ``(words,)``, for all words that are a possible output.
+    The probability may differ between words in lower case and other words; the result is then the larger one.
+
+    Args:
+        slots: The staircase mechanism for words in lower case, and that for other words.
+
+    Returns:
+        Probabilities of shape ``(words,)``, for all words that are a possible output.
     """
     largest = np.zeros(len(slots.any_case.base))
     for staircase in {slots.any_case, slots.lower_case}:

@@ -12,7 +12,7 @@ from typing import Any
 
 #: The one path without a token: its response only reveals that the service runs.
 HEALTH_PATH = "/health"
-#: Headers that decide about access and parsing. Of two equal ones, a proxy and this service could read different ones.
+#: Headers that decide about access and parsing. If one occurs twice, a proxy and this service could read another one.
 _UNIQUE_HEADERS = {
     b"host",
     b"origin",

@@ -132,7 +132,13 @@ class _Service:
 
 
 def convert_error(error: Exception, limits: RequestLimits, report: Callable[[str], None]) -> Refusal:
-    """Convert an exception to a ``Refusal``, and report unexpected exceptions by type and source line."""
+    """Convert an exception to a ``Refusal``, which is the response to the client.
+
+    Args:
+        error: The exception.
+        limits: Limits of the service, for the message of a timeout.
+        report: Receives the type and the source line of an unexpected exception.
+    """
     if isinstance(error, Refusal):
         return error
     if isinstance(error, TextveilError):

@@ -65,7 +65,7 @@ async def read_texts_request(request: Request, limits: RequestLimits, *, has_pri
         raise Refusal(
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
             "too-many",
-            f"at most {format_count(limits.texts, 'text')} in a request",
+            f"a request may have at most {format_count(limits.texts, 'text')}",
         )
     for number, text in enumerate(texts, 1):
         if not text.isascii() and not _is_unicode(text):
@@ -78,7 +78,7 @@ def refuse_body(request: Request) -> None:
     """Raise ``Refusal`` if a request has a body although requests with its method must have none."""
     headers = request.headers
     if "transfer-encoding" in headers or headers.get("content-length", "0").strip("0"):
-        raise Refusal(HTTPStatus.BAD_REQUEST, "body", "a request with this method has no body")
+        raise Refusal(HTTPStatus.BAD_REQUEST, "body", "a request with this method must have no body")
 
 
 async def read_json(request: Request, limits: RequestLimits) -> Any:

@@ -32,7 +32,7 @@ except ImportError as error:
 
 _TOKEN_CHARACTERS = 32
 _BACKLOG = 512
-#: Seconds that the process may take to end after the responses in progress.
+#: Maximum seconds from the last response to the end of the process.
 _END_SECONDS = 5
 #: The rest of a refused request is discarded up to this multiple of the limit of a body, so that its client reads the
 #: response.
@@ -115,7 +115,9 @@ class ServiceAddress:
                 hint = "stop the program that uses it, or choose another --port (0 selects a free one)"
                 raise ServeError(f"port {self.port} is in use: {hint}") from None
             if error.errno == errno.EACCES:
-                raise ServeError(f"port {self.port} needs more rights: choose a --port above 1023") from None
+                raise ServeError(
+                    f"port {self.port} requires administrator rights: choose a --port above 1023"
+                ) from None
             raise ServeError("the --host is not an address of this device") from None
         return bound
 

@@ -1,8 +1,8 @@
-"""Detection of JSON keys that are names of fields, and are kept.
+"""Detection of JSON keys that are public names of fields. Rewriting keeps these keys.
 
-They consist of common words and field words (words of published APIs). Any other key may name a person, an account or a
-secret. A list of forbidden keys could never be complete (``flast`` is a login name), so the lists have the permitted
-words.
+The name of a field consists of common words and field words (words of published APIs). Any other key may be the name of
+a person, an account or a secret. The lists contain the permitted words, because a list of forbidden keys could never be
+complete: ``flast``, for example, may be a login name.
 """
 
 import re
@@ -16,26 +16,26 @@ from textveil.text.names.read import NamesReader, ReadText, ReadTextStream
 
 _SEPARATORS = frozenset("_.- $@:")
 _SEPARATED_PART = re.compile(r"[^_.\- $@:]+")
-#: Keys that contain a single letter, and the prefix of HTTP headers.
+#: Field names that contain a single letter, which other field names must not; and the prefix of some HTTP headers.
 _WHOLE_KEYS, _HEADER_PREFIX = frozenset(("top_k", "top_p", "min_p", "n_results")), "x-"
 _MAX_CHARACTERS, _MAX_DIGITS, _MAX_SINGLE_LETTERS = 64, 2, 2
 
 
 @cache
 def load_field_words() -> frozenset[str]:
-    """Return the field words that are not common words, or that are also names of persons."""
+    """Return the field words that are not common words, and those that are also names of persons."""
     return frozenset(Path(__file__).with_name("field-words.txt").read_text("ascii").split())
 
 
 class FieldNames:
-    """Finds JSON keys that are names of fields.
+    """Detector of JSON keys that are public names of fields.
 
     Args:
         common: The common words of the bundle.
         given: First names.
         family: Family names.
-        allowed: Words that are kept at the user's request.
-        denied: Words that are never kept.
+        allowed: Words that the user wants to keep.
+        denied: Words that the user wants to hide.
     """
 
     def __init__(
@@ -48,21 +48,22 @@ class FieldNames:
     ) -> None:
         self._common, self._given, self._family = common, given, family
         self._allowed, self._denied, self._field_words = allowed, denied, load_field_words()
-        #: Keys of the last object and its fields: the rows of a list have the same keys.
+        #: Keys of the last object and the result for them. This cache helps because the rows of a list have equal keys.
         self._last_result: tuple[tuple[str, ...], frozenset[str]] = (), frozenset()
 
     def find_fields(self, keys: Collection[str]) -> frozenset[str]:
-        """Return the keys of one object that are names of fields.
+        """Return the keys of one JSON object that are public names of fields.
 
-        Keys of one word are classified together: beside the key ``anna``, the keys ``max`` and ``page`` count as
-        persons.
+        Each key is first checked with ``is_field``. Then all keys of one word are checked together, because an object
+        may have names of persons as keys: beside the key ``anna``, the keys ``max`` and ``page`` are probably persons.
 
-        * Keys in lower case: if most keys are on lists of names, and one of these is not a field name by itself, the
-          result has no key of these lists. If most keys are names and not field names by themselves, the result has
-          only field words that are not names.
-        * Capitalized keys: if most keys are capitalized words, and one of these is a name but not a field name, the
-          result has only field words that are not names. The same holds if all keys are capitalized words and one is
-          not a field name. If all keys are first names, the result is empty.
+        * Keys in lower case: suppose that more than half of all keys are names of persons, and one of these names fails
+          ``is_field``. Then no name of a person is a field. If more than half of all keys are names and fail
+          ``is_field``, only field words that are not names are fields.
+        * Capitalized keys: suppose that more than half of all keys are capitalized words, and one of these fails
+          ``is_field`` and is the name of a person. Then only field words that are not names are fields. The same holds
+          if all keys are capitalized words and one of these fails ``is_field``. If all keys are capitalized first
+          names, no key is a field.
         """
         keys = tuple(keys)
         last = self._last_result  # other threads may replace it
@@ -96,12 +97,12 @@ class FieldNames:
         return {word for word in words if self._may_be_name(word.lower(), is_strict=True)}
 
     def is_field(self, key: str) -> bool:
-        """Return whether a key has only common words and field words, and none names a person.
+        """Return whether all words of a key are common words or field words, and none is the name of a person.
 
-        A key has at most two digits, in one group, or digits of a field word (``sha256``). Single letters occur only in
-        keys of one or two letters (``x``, ``k_v``), since an initial precedes a name. A name that is also a common word
-        (``grace``, ``Page``) counts as a person if it is the whole key, if it has a capital of its own, or if two such
-        names are adjacent.
+        The key may have one group of at most two digits, and digits of a field word such as ``sha256``. It may have
+        single letters only if it consists of one or two letters, such as ``x`` and ``k_v``, because a single letter may
+        be the initial of a person. A common word that is also a name, such as ``grace`` or ``Page``, counts as a person
+        if it is the whole key, if it is a capitalized part of the key, or beside another name.
         """
         if not key.isascii() or len(key) > _MAX_CHARACTERS:
             return False
@@ -138,27 +139,33 @@ class FieldNames:
         return (word in self._given or word in self._family) and word not in self._allowed
 
     def _is_capital_name(self, part: str) -> bool:
-        """Return whether a part of a key between separators is a capitalized name and not a field word."""
+        """Return whether a part of a key is a capitalized name of a person and not a field word."""
         small = part.lower()
         return not part.islower() and self._is_name(small) and small not in self._field_words
 
     def _may_be_name(self, word: str, *, is_strict: bool) -> bool:
-        """Return whether a key of one word may be a name, in an object that has names as keys."""
+        """Return whether a key of one word may be a name, if other keys of the object are names.
+
+        Args:
+            word: The key in lower case.
+            is_strict: Whether to regard every key as a name that is not a field word.
+        """
         return word not in self._allowed and (self._is_name(word) or (is_strict and word not in self._field_words))
 
     def _is_person(self, *words: str) -> bool:
-        """Return whether two words are a first and a family name, in any order.
+        """Return whether two words are a first name and a family name, in any order.
 
-        ``max_price`` is no such pair, because both are field words.
+        Two field words, such as ``max`` and ``price``, are not a person.
         """
         if all(word in self._field_words for word in words) or any(word in self._allowed for word in words):
             return False
         return any(given in self._given and family in self._family for given, family in (words, words[::-1]))
 
     def _join_parts(self, words: Sequence[str]) -> list[str]:
-        """Return the words, with parts joined where the whole is a field word (``i18n``, ``ETag``).
+        """Join adjacent words of a key that together are a field word, such as ``i18n`` and ``ETag``.
 
-        These field words contain digits, or begin with a single capital letter.
+        The key was split at digits and capitals. So the parts of such a field word end or begin with a digit, or the
+        first part is a single capital letter.
         """
         joined: list[str] = []
         for word in words:
@@ -172,32 +179,32 @@ class FieldNames:
 
 
 class KeyReader(NamesReader):
-    """Reader of JSON keys that are not names of fields.
+    """Reader of JSON keys that are not public names of fields.
 
-    If the rules would keep a key that is one word, it is hidden as a first name.
+    A key of one word is always hidden. If the rules for texts would keep the word, it is hidden as a first name.
 
     Args:
-        reader: Reader of texts. The new object shares its state.
+        reader: Reader of texts. The new object shares the state of this reader.
     """
 
     def __init__(self, reader: NamesReader) -> None:
         vars(self).update(vars(reader.without_corrections()))
 
     def read_texts(self, texts: Sequence[str]) -> list[ReadText]:
-        """Read each key like a text of its own."""
+        """Find the words to hide in each of several JSON keys. Each key is read as a separate text."""
         return [
             ReadText([make_assigned_mention("given", text)], 0) if _is_kept_word(text, read) else read
             for text, read in zip(texts, super().read_texts(texts), strict=True)
         ]
 
     def stream_text(self, text: str) -> ReadTextStream:
-        """Return the parts into which a chunk of a JSON key is cut, as far as they are complete."""
+        """Read one JSON key in steps, and return a stream of the resulting tokens and mentions."""
         return ReadTextStream((), iter(self.read_texts([text])[0].elements))
 
     def is_forced(self, key: str) -> bool:
-        """Return whether a key is hidden although it would be kept in a text.
+        """Return whether a key must be hidden although the rules for texts would keep it.
 
-        Whether two such keys are equal must stay hidden, since a guess of such a key is not counted.
+        Callers must also hide whether two such keys are equal, because guesses of such a key are not counted.
         """
         return _is_kept_word(key, super().read_texts([key])[0])
 

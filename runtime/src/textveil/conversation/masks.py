@@ -1,8 +1,8 @@
 """Masking of originals in the result of a tool, so that the rules hide them in any context.
 
-If a model writes a surrogate into ``find("&#SURROGATE;")``, the tool's result has the original in a context in which
-the rules would keep some originals and hide others. So each original is masked: a made-up name takes its place while
-the rules read the result.
+Suppose that a model writes a surrogate into a call such as ``find("&#SURROGATE;")``. The result of the tool then has
+the original in a context in which the rules would keep some originals and hide others. Therefore a made-up name, called
+a mask, replaces each original while the rules read the result.
 """
 
 import html
@@ -18,7 +18,7 @@ from textveil.text.names.plan import NamesPlan
 from textveil.text.names.read import NamesReader, ReadText
 from textveil.text.names.reply_pairs import RewrittenElement
 
-#: Prefix of masks: a capitalized word on no list, which the rules hide in any context.
+#: Prefix of masks. It makes each mask a capitalized word that no list contains, so the rules hide it in any context.
 _MASK_PREFIX, _MASK_LETTERS = "Qzxvkq", "bcdfghjklm"
 _MASK_PATTERN = re.compile(f"{_MASK_PREFIX}[{_MASK_LETTERS}]+x")
 _PLACEHOLDER = "\ue000"
@@ -26,17 +26,17 @@ _WORD, _MIN_PLURAL_LENGTH = re.compile(r"[^\W_]+"), 3
 
 
 class OriginalMasks:
-    """The originals of one call, their words, and other words to hide in the result of the call.
+    """Originals and other words to hide in the result of one tool call.
 
     Args:
-        pairs: The pairs that restored the arguments of the call.
-        plan: The rules.
-        model_words: Words that the model itself wrote into the call. They are hidden too: otherwise the hidden words
-            would reveal which words belong to an original.
-        is_linked: Whether the result shares the mapping.
+        pairs: Pairs of surrogate and original that were restored in the arguments of the call.
+        plan: Rules of the mode ``names``.
+        model_words: Words that the model itself wrote into the call. They are hidden too: otherwise the choice of
+            hidden words would reveal which words belong to an original.
+        is_linked: Whether the result gets the surrogates of the conversation's mapping.
 
     Attributes:
-        originals: The masked strings, the longest first.
+        originals: The originals, longest first.
     """
 
     def __init__(
@@ -64,10 +64,10 @@ class OriginalMasks:
         )
 
     def read_masked(self, text: str, reader: NamesReader) -> tuple[ReadText, list[SurrogatePair]]:
-        """Read a text with a made-up name in place of each original, so that each becomes a mention in any context.
+        """Find the words to hide in a text. Every original in the text becomes a mention, whatever its context.
 
         Returns:
-            The text that was read, with the originals back in their mentions, and the pairs of these originals.
+            The text as tokens and mentions, and the pairs of the originals in the text.
         """
         original_by_mask: dict[str, str] = {}
 
@@ -93,7 +93,13 @@ class OriginalMasks:
         ]
 
     def put_surrogates(self, pieces: Sequence[RewrittenElement]) -> list[RewrittenElement]:
-        """Replace each original that is a name by the surrogate that the model received for it."""
+        """Replace originals by the same surrogates that the model used for them in the call.
+
+        Originals of types whose surrogates are always independent, such as numbers, keep their new surrogates.
+
+        Args:
+            pieces: Parts of the rewritten text.
+        """
         replaced = []
         for piece in pieces:
             number = self._numbers.get(piece.original.casefold()) if piece.mention is not None else None
@@ -130,11 +136,11 @@ class OriginalMasks:
         return mention._replace(parts=parts, span=mention.span._replace(text=unmasked_text), name_text=unmasked_text)
 
     def _read_original(self, text: str, reader: NamesReader) -> EntityMention:
-        """Return a text, which may be an original, as one mention.
+        """Return a masked text as one mention.
 
-        If the result is linked, an original keeps its own entity type. Every other text becomes a number or a mention
-        of the type ``word``, and in an unlinked result the originals too: there the type of an original would reveal
-        whether a name is also a common word.
+        In a linked result, an original keeps its entity type. All other texts, and the originals of an unlinked result,
+        become a mention of a number or of the type ``word``: in an unlinked result, the entity type of an original
+        would reveal whether the original is also a common word.
         """
         is_original = self._is_linked and text.casefold() in self._numbers
         if not is_original and not (text.isascii() and text.isdigit()):
@@ -146,9 +152,10 @@ class OriginalMasks:
 
 
 def _iterate_words(original: str, plan: NamesPlan) -> Iterator[str]:
-    """Yield the words and numbers of an original, folded; their plurals; and its digits alone.
+    """Yield strings in which a tool may repeat parts of an original, in lower case.
 
-    Function words are left out, since they reveal nothing.
+    These are the words and numbers of the original, plurals of the words, and all digits of the original as one number.
+    Function words are omitted, because they reveal nothing.
     """
     for word in _WORD.findall(original):
         folded = word.casefold()
@@ -167,7 +174,7 @@ def is_function_word(folded: str, plan: NamesPlan) -> bool:
 
 
 def _iterate_escaped_forms(original: str) -> Iterator[str]:
-    """Yield the forms that an original may have in HTML."""
+    """Yield the escaped forms of an original in HTML."""
     yield from {html.escape(original), html.escape(original).replace("&#x27;", "&#39;")} - {original}
     for word in dict.fromkeys((original, *_WORD.findall(original))):
         for form in (word, word.lower(), word.upper()):

@@ -1,7 +1,8 @@
-"""Rewriting of the messages of an exchange before they are sent, each by its position.
+"""Rewriting of the messages of an exchange before they are sent. The treatment depends on sender and position.
 
-A message that was sent before is sent again unchanged. Text under the model's name is the model's own text if a reply
-was recorded at its position, and unlinked otherwise. A tool result is linked only if its call has few guesses.
+A message that was sent before is sent again unchanged. A message with the role of the model is sent as the model wrote
+it if a matching reply was recorded at this position; otherwise it gets unlinked surrogates. A tool result is linked
+only if its call has few guesses.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,13 +27,13 @@ from textveil.work_steps import decode_json
 
 
 class MessagePreparer:
-    """Rewrites the messages and texts of an exchange before they are sent.
+    """Component that rewrites the messages and texts of an exchange before they are sent.
 
     Args:
         shared: State of the conversation.
         exchange: State of the exchange.
-        texts: Rewrites texts.
-        calls: Counts the model's strings in calls.
+        texts: Component that rewrites texts.
+        calls: Counter of the strings that the model wrote into calls.
     """
 
     def __init__(
@@ -48,7 +49,7 @@ class MessagePreparer:
         """Rewrite messages before they are sent; see ``Conversation.outgoing``.
 
         Raises:
-            InputError: A message cannot be sent. Nothing is sampled.
+            InputError: A message cannot be rewritten. No surrogate was sampled.
         """
         tags = self._check_messages(messages)
         shared = self._shared
@@ -83,7 +84,7 @@ class MessagePreparer:
         shared = self._shared
         if shared.custom_rewrite and entity_type is None:
             return shared.custom_rewrite(text)
-        # With consistent=False even equal texts get independent surrogates
+        # With consistent=False, even equal texts get independent surrogates.
         number = 0 if shared.plan.style.consistent else len(shared.sent_messages) + 1
         if entity_type is None or not text.strip():
             message_tag = shared.hash_value("message", [number, text] if number else text)
@@ -95,13 +96,13 @@ class MessagePreparer:
         return decode_json(written)
 
     def _check_messages(self, messages: list[Any]) -> list[str]:
-        """Check all messages, and return a tag (keyed hash) for each. Nothing is sampled."""
+        """Check all messages without sampling surrogates, and return a tag (keyed hash) of each message."""
         if not isinstance(messages, list):
             raise InputError("messages must be a list of dictionaries")
         shared = self._shared
         checker = self._texts.make_rewriter(lambda text: text, find_model_value=self._accept_restored_arguments)
         tags: list[str] = []
-        # With a custom function the samples must not depend on the equality of texts
+        # With a custom function, samples must not depend on whether texts are equal.
         previous: Any = [*(self._exchange.tags or ())]
         for number, message in enumerate(messages, 1):
             try:
@@ -115,19 +116,20 @@ class MessagePreparer:
         return tags
 
     def _accept_restored_arguments(self, field_class: str, value: Any) -> Any:
-        """Return arguments of a tool call without a check if restoring a reply produced exactly these arguments.
+        """Return the arguments of a tool call if restoring a reply produced exactly these arguments, else ``None``.
 
-        The result is ``None`` for any other arguments. A client sends restored arguments back under the model's name.
-        The place of the call alone decides later how they are sent.
+        Such arguments need no check of their format: a client sends them back in a message of the model. The result
+        affects only this check. How the arguments are sent depends on the position of the message alone.
         """
         return value if field_class == "call" and self._shared.reply_records.has_call(value) else None
 
     def _find_start(
         self, messages: list[Any], senders: list[str], tags: list[str], reader: NamesReader
     ) -> ConversationPlace:
-        """Return the place of the first message.
+        """Return the place in the conversation at which a list of messages begins.
 
-        It is the start if the conversation began with this message. Otherwise it is the place after the last message.
+        It is the start of the conversation if the conversation began with the same first message. Otherwise it is the
+        place after the last message; or the place of the last reply, if the list begins with a message of the model.
         """
         shared, exchange = self._shared, self._exchange
         if exchange.tags is not None:
@@ -148,9 +150,9 @@ class MessagePreparer:
         return exchange.reply_start if is_model_first else exchange.next_place
 
     def _make_resend_tag(self, place: ConversationPlace, message_tag: str, number: int = 0) -> str:
-        """Return the tag (keyed hash) under which a message is stored, to be sent again unchanged.
+        """Return the tag (keyed hash) under which a sent message is stored, so that it can be sent again unchanged.
 
-        With ``consistent=False`` the tag also depends on the place.
+        With the option ``consistent=False``, the tag also depends on the place and on ``number``.
         """
         if self._shared.custom_rewrite or self._shared.plan.style.consistent:
             return message_tag
@@ -163,10 +165,17 @@ class MessagePreparer:
     def _prepare_model_message(
         self, message: Any, place: ConversationPlace, message_tag: str, reader: NamesReader, *, is_compared: bool
     ) -> Any:
-        """Prepare a message that claims to be by the model.
+        """Return the form in which a message with the role of the model is sent.
 
-        If the model wrote it at this place, return the model's own text. Otherwise return the message with unlinked
-        surrogates.
+        If a recorded reply of the model at this place matches the message, return the reply as the model wrote it.
+        Otherwise return the message with unlinked surrogates.
+
+        Args:
+            message: The message.
+            place: Place of the message.
+            message_tag: Tag (keyed hash) of the message.
+            reader: Reader of texts.
+            is_compared: Whether to compare the message with a recorded reply.
         """
         shared = self._shared
         record = shared.reply_records.find_reply(place, message, is_compared=is_compared)
@@ -198,9 +207,9 @@ class MessagePreparer:
     def _prepare_tool_results(
         self, message: Any, place: ConversationPlace, message_tag: str, reader: NamesReader
     ) -> Any:
-        """Return a message with tool results, rewritten.
+        """Rewrite a message that contains tool results.
 
-        A result is linked if its call has few strings that the model wrote itself, and unlinked otherwise.
+        A result is linked if the model wrote only few strings of its own into the call, and unlinked otherwise.
         """
         shared, exchange, guesses = self._shared, self._exchange, self._shared.tool_guesses
         calls = [shared.hash_strings("call", call_id) for call_id in list_result_call_ids(message)]
@@ -241,7 +250,7 @@ class MessagePreparer:
         return decode_json(self._rewrite_once(result_tag, message, rewriter.rewrite_item))
 
     def _rewrite_once(self, message_tag: str, message: Any, rewrite: Callable[[Any], Any]) -> str:
-        """Return the stored JSON of the message with a tag. The first call rewrites and stores it."""
+        """Return the rewritten JSON of a message. The first call for a tag rewrites the message and stores the JSON."""
         shared, exchange = self._shared, self._exchange
         if message_tag not in shared.sent_messages:
             self._begin_message()
@@ -257,7 +266,11 @@ class MessagePreparer:
 
 
 def _measure_model_runs(messages: list[Any], senders: list[str]) -> list[int]:
-    """Return the length of each run of model messages at its first message, and 0 elsewhere."""
+    """Find groups of consecutive messages of the model.
+
+    Returns:
+        For each message that begins a group, the number of messages of the group; 0 for all other messages.
+    """
     runs, first = [0] * len(messages), None
     for number, (message, sender) in enumerate(zip(messages, senders, strict=True)):
         if sender == "model" and next(iterate_model_fields(message), None) is not None:

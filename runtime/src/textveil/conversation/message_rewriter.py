@@ -1,6 +1,6 @@
-"""Rewriting of messages field by field. A field that is on no list is refused.
+"""Rewriting of messages field by field. Unknown fields raise an error.
 
-The message shapes are those of OpenAI's chat and responses APIs and of Anthropic's messages API.
+The messages have the formats of OpenAI's chat and responses APIs and of Anthropic's messages API.
 """
 
 import re
@@ -13,15 +13,16 @@ from textveil.errors import InputError
 from textveil.work_limits import check_work
 from textveil.work_steps import SteppedJSONEncoder, decode_json
 
-#: Contents of fields, in this order: an identifier or a flag; a text; a text or parts; JSON in a text; a JSON value;
-#: the output of a tool; calls of tools; the name of a person; no content; the fields of a call.
+#: Kinds of content of a field. ``SAME``: identifier or flag, which is kept. ``TEXT``: text. ``PARTS``: text or list of
+#: parts. ``ARGUMENTS``: JSON as text. ``VALUE``: JSON value. ``RESULT``: output of a tool. ``CALLS``: list of tool
+#: calls. ``NAME``: name of a person. ``EMPTY``: nothing. ``CALL``: object with the name and arguments of a call.
 SAME, TEXT, PARTS, ARGUMENTS, VALUE, RESULT, CALLS, NAME, EMPTY, CALL = range(10)
 _MODEL_CONTENTS = frozenset((TEXT, PARTS, ARGUMENTS, VALUE))
-#: For each field with words of the model: the field's class in records of replies.
+#: Fields whose text the model writes, with the class of the field in the records of replies.
 _FIELD_CLASSES = {"content": "text", "text": "text", "arguments": "call", "input": "call"}
-#: Fields of a tool definition that contain other definitions.
+#: Fields of a tool definition that contain further definitions.
 _DEFINITION_FIELDS = ("function", "custom", "functionDeclarations", "function_declarations", "tools")
-#: Item type for the settings of a request that are JSON values.
+#: Internal item type for settings of a request whose value is JSON.
 SETTINGS_TYPE = "textveil_settings"
 _CALL_FIELDS = {"name": SAME, "arguments": ARGUMENTS}
 _MESSAGE_FIELDS = {
@@ -31,7 +32,7 @@ _MESSAGE_FIELDS = {
     **dict.fromkeys(("refusal", "reasoning", "reasoning_content"), TEXT),
 }
 _PART_FIELDS = {"type": SAME, "cache_control": SAME, "annotations": EMPTY, "citations": EMPTY, "logprobs": EMPTY}
-#: The fields of each type.
+#: Kind of content of each allowed field, by the type of the message, part or item.
 FIELDS_BY_TYPE: Mapping[str, Mapping[str, int]] = {
     "message": _MESSAGE_FIELDS,
     **{name: {**_PART_FIELDS, "text": TEXT} for name in ("text", "input_text", "output_text")},
@@ -44,17 +45,18 @@ FIELDS_BY_TYPE: Mapping[str, Mapping[str, int]] = {
     SETTINGS_TYPE: {"type": SAME, "value": VALUE},
     "function_call_output": {**dict.fromkeys(("type", "id", "call_id", "status"), SAME), "output": RESULT},
 }
-#: Types with content that is not text, or with content signed by the provider.
+#: Types whose content is not text, or has a signature of the provider.
 _NON_TEXT_TYPES = frozenset(
     "image_url image input_image input_audio audio input_file file document thinking redacted_thinking reasoning "
     "video search_result container_upload".split()
 )
-#: Types that the provider signs and expects back unchanged. So their surrogates are not restored.
+#: Types that the provider signs and expects back unchanged.
 SIGNED_TYPES = frozenset(("thinking", "redacted_thinking", "reasoning"))
 _ROLES = frozenset(("user", "assistant", "system", "developer", "tool", "function"))
 _TOOL_ROLES, _MODEL_ROLES = frozenset(("tool", "function")), frozenset(("assistant",))
 _MODEL_TYPES = frozenset(("function_call", "tool_use"))
-#: Parts of messages. A part outside a message has no role. It comes from a reply, since no API accepts it as a user's.
+#: Types of message parts. If such a part occurs outside a message, the model wrote it: it has no role, and no API
+#: accepts a separate part of a user.
 _MODEL_PART_TYPES = frozenset(("text", "input_text", "output_text", "refusal", "function"))
 _CALL_IDS = ("tool_call_id", "call_id", "tool_use_id")
 _ID_FIELDS = (*_CALL_IDS, "id")
@@ -63,25 +65,28 @@ _KEY_PATTERN = re.compile(r"[A-Za-z_$][\w.$-]{0,63}", re.ASCII)
 _INVALID_NAME_CHARACTERS = re.compile(r"[^a-zA-Z0-9_-]+")
 _MAX_DIGITS, _MAX_INTEGER = 300, 1 << 64
 _encode_plain_json = SteppedJSONEncoder(ensure_ascii=False, allow_nan=False).encode
-#: The same with sorted keys and in ASCII, for hashing.
+#: Encode a JSON value in ASCII with sorted keys, for hashing.
 encode_sorted_json: Callable[[Any], str] = SteppedJSONEncoder(sort_keys=True, allow_nan=False).encode
 
 
 class MessageRewriter:
-    """Rewrites messages. It refuses unknown types and fields.
+    """Component that rewrites messages. It raises an error for unknown types and fields.
 
     Args:
-        rewrite_text: Rewrites a text.
-        find_signed_item: Returns a signed item as its provider sent it; ``None`` for any other item.
-        find_fields: Returns the keys of an object that are names of fields. These are kept, and other keys are
-            rewritten.
+        rewrite_text: Function that rewrites a text.
+        find_signed_item: Function that returns a signed item as the provider sent it, and ``None`` for any other item.
+        find_fields: Function that returns those keys of a JSON object that are public names of fields. These keys are
+            kept; all other keys are rewritten.
         pass_through: Types of parts, and roles, that are not changed; ``keys`` keeps all JSON keys.
-        rewrite_key: Rewrites a key that is not the name of a field; ``rewrite_text`` by default.
-        find_model_value: Called with the class and the value of each field under the model's name, in order. Returns
-            the model's own text for the field; ``None`` if there is no record of it.
-        model_rewriter: Rewrites content under the model's name, in place of this object.
-        make_result_rewriter: Returns the rewriter for the result of a call, in place of this object.
-        put_id_back: Returns the upstream's identifier for the identifier that the client received in its place.
+        rewrite_key: Function that rewrites a key that is not the name of a field; by default ``rewrite_text``.
+        find_model_value: Function that is called for each field of a message with the role of the model, in order, with
+            the class and the value of the field. It returns the text that the model itself wrote, or ``None`` if there
+            is no record.
+        model_rewriter: Rewriter for messages with the role of the model; by default this object.
+        make_result_rewriter: Function that returns the rewriter for the result of a call, whose identifier is the
+            argument. By default this object rewrites results.
+        put_id_back: Function that converts the identifier of a call, as the client received it, to the upstream's
+            identifier.
     """
 
     def __init__(
@@ -107,26 +112,26 @@ class MessageRewriter:
         self._put_id_back = put_id_back
 
     def rewrite_item(self, item: Any, is_by_model: bool = False, outer_role: Any = None) -> Any:
-        """Return a rewritten message, or a rewritten part of one.
+        """Rewrite a message, or a part of a message.
 
         Args:
             item: The message or part.
             is_by_model: Whether the part belongs to a message of the model.
-            outer_role: Role of the message around it, if any.
+            outer_role: Role of the message that contains the part; ``None`` if there is none.
 
         Raises:
-            InputError: The message or part has an unknown shape, type, field or value.
+            InputError: The message or part has an unknown format, type, field or value.
         """
         check_work()
         if not isinstance(item, Mapping):
-            raise InputError("it must be a message, a part or an item, as a dictionary")
+            raise InputError("a message, a part or an item must be a dictionary")
         item_type, role = item.get("type", "message"), item.get("role")
         if "role" in item:
             if not isinstance(role, str) or role not in _ROLES:
-                raise InputError("its role is unknown")
+                raise InputError("the role is unknown")
             is_by_model = role in _MODEL_ROLES
         elif item_type == "message":
-            raise InputError("it has neither a role nor a type")
+            raise InputError("the role and the type are missing")
         item_type = item_type if isinstance(item_type, str) else ""
         if item_type in self._pass_through or role in self._pass_through:
             return self._pass_item(decode_json(encode_json(item)))
@@ -136,7 +141,7 @@ class MessageRewriter:
             advice = "omit it, or add the type to pass_through"
             raise InputError(f"the type {item_type} is not text: {advice} (gateway: --pass-through {item_type})")
         if item_type not in FIELDS_BY_TYPE:
-            raise InputError("its type is unknown: omit it, or add the type to pass_through")
+            raise InputError("the type is unknown: omit the item, or add the type to pass_through")
         is_by_model = is_by_model or item_type in _MODEL_TYPES
         rewriter = self
         if is_by_model:
@@ -146,7 +151,7 @@ class MessageRewriter:
         return rewriter._rewrite_fields(item, FIELDS_BY_TYPE[item_type], is_by_model, role or outer_role)
 
     def _pass_item(self, item: Any) -> Any:
-        """Return an item unchanged, except that calls get the upstream's identifiers back."""
+        """Return an item whose content is not changed. Identifiers of calls become the upstream's identifiers again."""
         if isinstance(item, list):
             return [self._pass_item(entry) for entry in item]
         if not isinstance(item, Mapping):
@@ -167,7 +172,7 @@ class MessageRewriter:
         unknown = [name for name in item if name not in fields]
         if unknown:
             field_names = [name for name in unknown if isinstance(name, str) and self._find_fields([name])]
-            raise InputError("it has an unknown field" + (f": {field_names[0]}" if field_names else ""))
+            raise InputError("there is an unknown field" + (f": {field_names[0]}" if field_names else ""))
         return {name: self._rewrite_field(name, value, fields[name], is_by_model, role) for name, value in item.items()}
 
     def _rewrite_field(self, name: str, value: Any, content: int, is_by_model: bool, role: Any) -> Any:
@@ -200,9 +205,9 @@ class MessageRewriter:
         return self._rewrite_text(value) if container is None else encode_json(self._rewrite_value(container))
 
     def _rewrite_value(self, value: Any) -> Any:
-        """Return a JSON value with every text and number rewritten.
+        """Rewrite every text, every number and every key of a JSON value.
 
-        Names of fields, true, false and null are kept.
+        Keys that are names of fields are kept, and so are true, false and null.
         """
         check_work()
         if value is None or isinstance(value, bool):
@@ -217,11 +222,11 @@ class MessageRewriter:
         if isinstance(value, list):
             return [self._rewrite_value(entry) for entry in value]
         if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
-            raise InputError("it has a value or a key that JSON does not support")
+            raise InputError("a value or a key is not supported by JSON")
         return self._rewrite_object(value)
 
     def _rewrite_object(self, value: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a rewritten JSON object. A key that is not the name of a field is rewritten too."""
+        """Rewrite the values of a JSON object, and the keys that are not names of fields."""
         rewritten: dict[str, Any] = {}
         fields = value if "keys" in self._pass_through else self._find_fields(value)
         for name, entry in value.items():
@@ -234,9 +239,9 @@ class MessageRewriter:
         return rewritten
 
     def _rewrite_number(self, value: int | float) -> int | float:
-        """Return a number of the same type and sign; 0 if the replacement has no digits."""
+        """Replace a number by a surrogate of the same type and sign; by 0 if the surrogate has no digits."""
         if not abs(value) < 10**_MAX_DIGITS:  # the comparison is false for NaN
-            raise InputError("it has a number that is not finite, or too large")
+            raise InputError("a number is not finite, or is too large")
         digits = self._rewrite_text(format(Decimal(repr(abs(value))), "f")).replace(",", "")
         try:
             return type(value)(f"-{digits}" if value < 0 else digits)
@@ -245,9 +250,9 @@ class MessageRewriter:
 
 
 def classify_sender(message: Any, pass_through: Collection[str] = ()) -> str:
-    """Return who sent a message: ``model``, ``tool``, ``user``, or ``other``.
+    """Return the sender of a message: ``model``, ``tool``, ``user``, or ``other``.
 
-    ``other`` is a message that does not cause a reply, such as a system message.
+    The result is ``other`` for a message to which the model does not reply, such as a system message.
     """
     if not isinstance(message, Mapping):
         return "other"
@@ -269,7 +274,7 @@ def list_result_call_ids(message: Mapping[str, Any]) -> list[str]:
 
 
 def list_tool_names(tools: Any) -> list[str]:
-    """Return the names in definitions of tools, in the shapes of all APIs.
+    """Return the names of the tools that a request defines, in the format of any supported API.
 
     >>> from textveil.conversation import list_tool_names
     >>> list_tool_names([{"type": "function", "function": {"name": "find"}}, {"name": "send"}])
@@ -287,37 +292,41 @@ def list_tool_names(tools: Any) -> list[str]:
 
 
 def is_result(item: Any) -> bool:
-    """Return whether a message or a part of one is the result of a tool."""
+    """Return whether a message, or a part of a message, is the result of a tool."""
     return isinstance(item, Mapping) and (
         item.get("role") in ("tool", "function") or item.get("type") in ("tool_result", "function_call_output")
     )
 
 
 def get_call_id(item: Mapping[str, Any]) -> str:
-    """Return the identifier of the call that a result belongs to."""
+    """Return the identifier of the call whose result an item contains."""
     return next((str(item[name]) for name in _CALL_IDS if item.get(name) is not None), "")
 
 
 def is_signed(item: Any) -> bool:
-    """Return whether a part of a reply has a signature of the provider, who expects it back unchanged."""
+    """Return whether a part of a reply has a signature of the provider. The provider expects it back unchanged."""
     item_type = item.get("type") if isinstance(item, Mapping) else None
     return isinstance(item_type, str) and item_type in SIGNED_TYPES
 
 
 def drop_null_fields(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a signed item without fields that are null, because some clients add such fields."""
+    """Return a copy of a signed item without fields that are null. Some clients add such fields."""
     return {name: value for name, value in item.items() if value is not None}
 
 
 def _build_unique_object(entries: list[tuple[str, Any]]) -> Mapping[str, Any]:
     unique = dict(entries)
     if len(unique) < len(entries):
-        raise InputError("its JSON has a duplicate key")
+        raise InputError("the JSON has a duplicate key")
     return unique
 
 
 def parse_json_container(text: str, build_object: Callable[[list[tuple[str, Any]]], Any] = _build_unique_object) -> Any:
-    """Return the dictionary or list that a JSON text encodes; ``None`` for any other text.
+    """Decode a text that is a JSON object or array; return ``None`` for any other text.
+
+    Args:
+        text: The text.
+        build_object: Function that builds an object from its pairs of key and value.
 
     Raises:
         InputError: The JSON has a duplicate key or a number that is not finite. Programs decode these in different
@@ -334,26 +343,30 @@ def parse_json_container(text: str, build_object: Callable[[list[tuple[str, Any]
 
 
 def encode_json(value: Any, encode: Callable[[Any], str] = _encode_plain_json) -> str:
-    """Return a value as JSON.
+    """Encode a value as JSON text.
+
+    Args:
+        value: The value.
+        encode: Function that encodes the value.
 
     Raises:
-        InputError: The value cannot be written as JSON.
+        InputError: JSON cannot represent the value.
     """
     try:
         return encode(value)
     except (TypeError, ValueError, RecursionError):
-        raise InputError("it has a value that JSON does not support, or is nested too deeply") from None
+        raise InputError("a value is not supported by JSON, or is nested too deeply") from None
 
 
 def _refuse_constant(constant: str) -> Any:
-    raise InputError("its JSON has a number that is not finite")
+    raise InputError("the JSON has a number that is not finite")
 
 
 def _check_identifier(value: Any) -> Any:
-    """Return an identifier, a flag or a small setting unchanged.
+    """Check that a value is an identifier, a flag or a small setting, and return it unchanged.
 
     Raises:
-        InputError: The value is none of these.
+        InputError: The check fails.
     """
     if isinstance(value, int) and abs(value) <= _MAX_INTEGER:  # some JSON readers do not support larger ones
         return value

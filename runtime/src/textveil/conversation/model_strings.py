@@ -1,4 +1,4 @@
-"""Search for the strings that a model itself wrote into a tool call. They count as guesses."""
+"""Search for strings that a model itself wrote into a tool call. These strings count as guesses."""
 
 import json
 import re
@@ -13,9 +13,9 @@ from textveil.text.names.plan import NamesPlan
 from textveil.text.names.read import NamesReader
 from textveil.text.segmentation import fold_word
 
-#: Words and numbers of a hidden string.
+#: Pattern of the words and numbers in a hidden string.
 _WORD_PATTERN = re.compile(r"[^\W_]+")
-#: Entity types whose lists contain common words, such as *hope*: a tool that capitalizes them turns them into names.
+#: Entity types whose lists contain common words, such as *hope*. A tool that capitalizes such a word makes it a name.
 _NAME_TYPES = "given family city country state place organization group month weekday".split()
 
 
@@ -27,20 +27,21 @@ def find_hidden_strings(
     is_field: Callable[[str], bool],
     max_count: int,
 ) -> list[str]:
-    """Return the strings in a call's arguments that may get the same surrogate as an equal string of the conversation.
+    """Return the guesses in the arguments of a tool call.
 
-    Each such string is a guess: the model sees whether it becomes a surrogate that the model received before.
-    Surrogates that the device restored into the call do not count, because the tool gets the originals. Any other
-    surrogate counts like other strings, since a tool may repeat it.
+    A guess is a string of the model that gets the same surrogate as an equal string of the conversation, if the tool
+    repeats it in its result. The model then sees whether the string is one of the hidden strings. Surrogates that the
+    device restored in the call are not guesses, because the tool receives their originals. All other surrogates are
+    guesses, because a tool may repeat them.
 
     Args:
-        value: The arguments, or their JSON. If programs decode it in different ways, it counts as ``max_count``
-            strings.
+        value: The arguments, as a value or as JSON text. JSON text that programs decode in different ways counts as
+            ``max_count`` guesses.
         reader: Reader of texts.
-        plan: The rules.
-        restored: The pairs that restored the call.
-        is_field: Returns whether a key is the name of a field.
-        max_count: Largest number of strings in the result.
+        plan: Rules of the mode ``names``.
+        restored: The pairs of surrogate and original that were restored in the call.
+        is_field: Function that returns whether a key is the public name of a field.
+        max_count: Maximum number of strings in the result.
     """
     outputs = {fold_word(word) for pair in restored for word in (pair.output, *pair.output.split())}
     tags = [pair.output for pair in restored if pair.output.startswith("[")]
@@ -60,9 +61,15 @@ def find_hidden_strings(
 
 
 def _iterate_hidden_strings(text: str, reader: NamesReader, plan: NamesPlan, outputs: Collection[str]) -> Iterator[str]:
-    """Yield the strings of a text that some context may hide, and the words of hidden strings.
+    """Yield the strings of a text that the rules hide in some context, and each word of a hidden string.
 
-    Words count one by one because a tool may split a string.
+    The words are included because a tool may split a string.
+
+    Args:
+        text: The text.
+        reader: Reader of texts.
+        plan: Rules of the mode ``names``.
+        outputs: Restored surrogates in lower case, which do not count.
     """
     for entry in plan.hide_context_words(reader.stream_text(text)):
         if isinstance(entry, str):
@@ -81,16 +88,16 @@ def _iterate_hidden_strings(text: str, reader: NamesReader, plan: NamesPlan, out
 
 
 def find_name_strings(name: str, reader: NamesReader, plan: NamesPlan, is_field: Callable[[str], bool]) -> list[str]:
-    """Return the strings in a tool's name that count as guesses (see ``find_hidden_strings``).
+    """Return the strings in the name of a tool that count as guesses (see ``find_hidden_strings``).
 
-    The name is read as a whole, as clients quote it, and word by word.
+    Both the whole name and each of its words are checked, because clients may quote the name in an error message.
     """
     texts = [_format_field_name(name)] if is_field(name) else [name, " ".join(split_identifier(name))]
     return list(dict.fromkeys(string for text in texts for string in _iterate_hidden_strings(text, reader, plan, ())))
 
 
 def _may_be_name(word: str, plan: NamesPlan) -> bool:
-    """Return whether a common word in lower case gets a consistent surrogate with a capital."""
+    """Return whether a common word in lower case would get a consistent surrogate if it were capitalized."""
     return word in plan.known_words or (
         word not in plan.allowed
         and any(
@@ -101,7 +108,7 @@ def _may_be_name(word: str, plan: NamesPlan) -> bool:
 
 
 def list_model_words(value: Any, restored: Collection[SurrogatePair]) -> list[str]:
-    """Return the words of arguments, folded, except those of surrogates restored in them."""
+    """Return the words in the arguments of a call, in lower case, except words of restored surrogates."""
     outputs = {word.casefold() for pair in restored for word in _WORD_PATTERN.findall(pair.output)}
     try:
         texts = [*_iterate_texts(value, lambda name: False)]
@@ -112,7 +119,13 @@ def list_model_words(value: Any, restored: Collection[SurrogatePair]) -> list[st
 
 
 def has_equal_surrogates(entity_type: str, layout: str, plan: NamesPlan) -> bool:
-    """Return whether equal strings of an entity type get equal surrogates in a conversation."""
+    """Return whether equal strings get equal surrogates in a conversation.
+
+    Args:
+        entity_type: Entity type of the strings.
+        layout: Public form of the strings, such as the number of digits; empty for words.
+        plan: Rules of the mode ``names``.
+    """
     return (
         plan.style.tags
         or bool(plan.style.tag or plan.style.value_tags)
@@ -121,7 +134,7 @@ def has_equal_surrogates(entity_type: str, layout: str, plan: NamesPlan) -> bool
 
 
 def _iterate_texts(value: Any, is_field: Callable[[str], bool]) -> Iterator[str]:
-    """Yield all texts, numbers and keys of arguments."""
+    """Yield all texts, numbers and keys in the arguments of a call, as strings."""
     if isinstance(value, str):
         container = parse_json_container(value)
         if container is None:
@@ -140,9 +153,10 @@ def _iterate_texts(value: Any, is_field: Callable[[str], bool]) -> Iterator[str]
 
 
 def _format_field_name(name: str) -> str:
-    """Return the words of a field name with blanks between them, as a text may have them.
+    """Return the words of a field name, separated by blanks.
 
-    As a JSON key the name is kept, but a tool may write it into a text, where the rules may hide its words.
+    A JSON key that is the name of a field is kept. But a tool may write its words into a text, in which the rules may
+    hide them.
     """
     words = split_identifier(name)
     return name if len(words) == 1 else " ".join(words).lower()

@@ -1,4 +1,4 @@
-"""Recording of the replies of an exchange, so that the model's own text can be sent again."""
+"""Recording of the replies of an exchange, so that they can be sent again as the model wrote them."""
 
 from typing import Any
 
@@ -16,24 +16,24 @@ from textveil.text.inflections import SurrogatePair
 
 
 class ReplyRecorder:
-    """Records the reply of an exchange, at the places after its last messages.
+    """Recorder of the reply of an exchange.
 
     Args:
         shared: State of the conversation.
         exchange: State of the exchange.
-        calls: Counts the strings in the calls of the reply.
+        calls: Counter of the strings that the model wrote into calls.
     """
 
     def __init__(self, shared: ConversationState, exchange: ExchangeState, calls: ToolCallCounter) -> None:
         self._shared, self._exchange, self._calls = shared, exchange, calls
 
     def store_restored(self, restored: Any, written: Any, pairs: list[SurrogatePair]) -> None:
-        """Store a signed item, or the pairs that restored a text or value of the reply.
+        """Store a signed item, or the pairs that were used to restore a text or value of the reply.
 
         Args:
-            restored: The item, text or value as the client gets it.
+            restored: The item, text or value as the client receives it.
             written: The item, text or value as the model wrote it.
-            pairs: The pairs that restored it.
+            pairs: The pairs of surrogate and original that were used.
         """
         if is_signed(written):
             self._shared.signed_items[self._shared.hash_value("signed", restored)] = encode_json(written)
@@ -41,13 +41,14 @@ class ReplyRecorder:
             self._exchange.restored_values.append((encode_json(written), [*pairs]))
 
     def record_reply(self, written: Any, restored: Any, *, is_part: bool) -> None:
-        """Record a reply, and count the strings in its calls.
+        """Record a reply, and count the guesses in its tool calls.
 
         Args:
             written: The reply as the model wrote it.
-            restored: The reply as the client gets it.
-            is_part: Whether it is one text of a reply, such as that of a stream. If not, a second text for the same
-                field is a second reply, and if the two differ, neither can be sent again as the model wrote it.
+            restored: The reply as the client receives it.
+            is_part: Whether the arguments are only one text of a reply, such as the text of a stream. If not, a second
+                text for the same field is a second reply. If two replies differ, neither of them can be sent again as
+                the model wrote it.
         """
         exchange, records = self._exchange, self._shared.reply_records
         values, exchange.restored_values = exchange.restored_values, []

@@ -1,8 +1,8 @@
 """Records of a model's replies by place, so that they can be sent again as they arrived.
 
-A place depends on the messages that the upstream received before it. A reply is never looked up by its content: an
-upstream that writes a guess at one place and a surrogate at another would learn whether both were restored to the same
-string.
+A place is a position in a conversation, identified by the messages that the upstream received before. Replies are never
+looked up by their content. Otherwise an upstream could write a guess at one place and a surrogate at another, and
+learn whether the client received the same string for both.
 """
 
 import json
@@ -14,18 +14,18 @@ from textveil.conversation.message_rewriter import encode_json, encode_sorted_js
 from textveil.text.inflections import SurrogatePair
 from textveil.work_steps import SteppedJSONEncoder, decode_json, join_words
 
-#: Maximum number of different texts at one place. Maximum number in a conversation of texts that are not the first at
-#: their place, and of texts that differ from the restored form of their reply. The upstream learns the result of each
-#: comparison.
+#: Limits on comparisons of a message with a recorded reply, because the upstream learns the result of each comparison.
+#: The first is the maximum number of different texts at one place. The second applies to a whole conversation: at most
+#: so many texts that are not the first at their place, and so many texts that differ from the restored reply.
 MAX_TEXTS_PER_PLACE, MAX_OTHER_TEXTS = 3, 32
-#: Number of user and tool messages that identify a place if a client left out the oldest messages.
+#: Number of last messages of users and tools that identify a place if a client omits the oldest messages.
 _RECENT_MESSAGES = 1
 _FIELD_CLASSES = {
     "content": "text",
     "text": "text",
     **{name: name for name in ("refusal", "reasoning", "reasoning_content")},
 }
-#: Fields that clients may leave out on resending.
+#: Classes of fields that clients may omit when they send a message again.
 _OPTIONAL_CLASSES = frozenset(("reasoning", "reasoning_content"))
 _TRAILING_PUNCTUATION = ".,;:!?\u2026"
 #: Fields of messages that clients change from request to request.
@@ -35,12 +35,12 @@ RecordedFields = dict[str, list[tuple[str, str]]]
 
 
 class ConversationPlace(NamedTuple):
-    """A place in a conversation, as the upstream sees it.
+    """A position in a conversation, identified by the messages that were sent before.
 
     Attributes:
-        chain: Hash of all messages sent before it.
+        chain: Hash of all messages before this position.
         recent: Hashes of the last messages of users and tools.
-        turn: Hash of the model's text since the last message of a user or tool.
+        turn: Hash of the text that the model wrote since the last message of a user or tool.
     """
 
     chain: str = ""
@@ -50,13 +50,14 @@ class ConversationPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyRecord:
-    """The model's text at one place.
+    """One recorded message of a reply.
 
     Attributes:
-        fields: For each class of field: the hash of the restored text, and the JSON of the model's own text.
-        pairs: The pairs that restored the text.
-        reply_start: Place of the first message of the reply, equal for all of its messages.
-        owner: Identifies the request that got the reply; ``None`` after loading.
+        fields: By the class of a field: for each of its texts, the hash of the restored text and the JSON of the text
+            as the model wrote it.
+        pairs: The pairs of surrogate and original that were used to restore the text.
+        reply_start: Place of the first message of the same reply.
+        owner: Object that identifies the request of the reply; ``None`` in a loaded conversation.
     """
 
     fields: RecordedFields
@@ -67,13 +68,14 @@ class ReplyRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundReply:
-    """Result of the search for the record of a message under the model's name.
+    """Result of comparing a message that has the role of the model with the recorded reply at its place.
 
     Attributes:
         key: Hash of the place.
-        is_open: Whether an equal message that comes later may be sent like this one.
-        model_values: The model's own text of each field in which the message equals the restored reply.
-        is_whole: Whether ``model_values`` has every field of the message.
+        is_open: Whether the caller may store the sent form of the message, to send it again for an equal message.
+        model_values: By the class of each field in which the message equals the restored reply: the texts as the model
+            wrote them.
+        is_whole: Whether ``model_values`` covers every field of the message.
     """
 
     key: str
@@ -83,10 +85,10 @@ class FoundReply:
 
 
 class ReplyRecords:
-    """All replies of a conversation by their places.
+    """Recorded replies of a conversation by their places.
 
     Args:
-        make_tag: Function that returns a tag (keyed hash) of some strings. Its first argument is the use of the tag.
+        make_tag: Function that returns a tag (keyed hash) of strings. Its first argument is the purpose of the tag.
     """
 
     def __init__(self, make_tag: Callable[..., str]) -> None:
@@ -96,12 +98,18 @@ class ReplyRecords:
         self._closed_keys: set[str] = set()
         self._texts_by_field: dict[str, list[str]] = {}
         self._other_text_count = 0
-        #: Texts that differ from the reply at their place.
+        #: Hashes of texts that differ from the recorded reply at their place.
         self._changed_hashes: set[str] = set()
         self._call_hashes: set[str] = set()
 
     def advance_place(self, place: ConversationPlace, message: Any, *, by_model: bool) -> ConversationPlace:
-        """Return the place after a message, which is given in the form in which it was sent."""
+        """Return the place after a message.
+
+        Args:
+            place: Place of the message.
+            message: The message, in the form in which it was sent to the model.
+            by_model: Whether the message has the role of the model.
+        """
         if by_model:
             fields: dict[str, list[str]] = {}
             for field_class, value in iterate_model_fields(message):
@@ -127,17 +135,17 @@ class ReplyRecords:
     ) -> None:
         """Record a message of a reply.
 
-        If a different message was recorded at its place, neither can be found from then on.
+        If a different message was recorded at the same place, the place is closed: neither message can be found again.
 
         Args:
             place: Place of the message.
-            fields: The model's own text, and hashes of its restored form.
-            pairs: The pairs that restored it.
-            reply_start: Place of the first message of the reply.
-            owner: Identifies the request that got the reply.
+            fields: Texts as the model wrote them, and hashes of the restored texts (``ReplyRecord``).
+            pairs: The pairs of surrogate and original that were used to restore the texts.
+            reply_start: Place of the first message of the same reply.
+            owner: Object that identifies the request of the reply.
 
         Privacy:
-            The decision depends on the model's own text, never on its restored form.
+            Whether the place is closed depends on the texts as the model wrote them, never on the restored texts.
         """
         chain, recent = self._hash_place(place)
         existing = self._records.get(chain)
@@ -158,15 +166,15 @@ class ReplyRecords:
                 self._closed_keys.add(recent)
 
     def close_place(self, place: ConversationPlace) -> None:
-        """Drop the reply at a place for good, because different replies arrived there."""
+        """Delete the record at a place permanently, because different replies arrived for this place."""
         for key in filter(None, self._hash_place(place)):
             self._close_key(key)
 
     def covers_whole_replies(self, place: ConversationPlace, count: int) -> bool:
-        """Return whether the records at a place are whole replies of ``count`` messages in all.
+        """Return whether the records from a place onward are complete replies with a total of ``count`` messages.
 
-        If not, no reply is looked up there: if one of the messages is missing, each later one would be compared with
-        the wrong record.
+        If not, the caller must not look up replies at this place: after a missing message, each later message would be
+        compared with the wrong record.
         """
         reply = ""
         for _ in range(count):
@@ -178,7 +186,13 @@ class ReplyRecords:
         return next_record is None or next_record.reply_start != reply
 
     def find_reply(self, place: ConversationPlace, message: Any, *, is_compared: bool = True) -> FoundReply:
-        """Look up the model's text at a place, and compare the message with its restored form."""
+        """Find the recorded reply at the place of a message, and compare the message with the restored reply.
+
+        Args:
+            place: Place of the message.
+            message: A message with the role of the model.
+            is_compared: Whether to compare; if not, the result contains no texts of the model.
+        """
         key = self._find_key(place)
         values: dict[str, list[str]] = {}
         for field_class, value in iterate_model_fields(message):
@@ -206,22 +220,26 @@ class ReplyRecords:
         )
 
     def get_pairs(self, key: str) -> list[SurrogatePair]:
-        """Return the pairs that restored the reply at a place."""
+        """Return the pairs of surrogate and original that were used to restore a recorded reply.
+
+        Args:
+            key: Hash of the place of the reply (``FoundReply.key``).
+        """
         return self._records[key].pairs if key in self._records else []
 
     def has_call(self, value: Any) -> bool:
-        """Return whether any reply was restored to these arguments of a call.
+        """Return whether a restored reply contained a call with these arguments.
 
         Privacy:
-            No sent message may depend on the result.
+            The caller must not let a sent message depend on the result.
         """
         return self.hash_value("call", value) in self._call_hashes
 
     def hash_value(self, field_class: str, value: Any) -> str:
-        """Return the hash of a text, or of arguments as a value.
+        """Return the hash of the value of a field: a text, or the arguments of a call.
 
-        The hash ignores blanks at both ends of a text and punctuation at its end. Consecutive blanks and line ends
-        inside the text count as one blank.
+        The hash of a text ignores blanks at both ends and punctuation at the end. It treats consecutive blanks and line
+        ends inside the text as one blank.
         """
         if field_class != "call" and isinstance(value, str):
             value = join_words(value).rstrip(_TRAILING_PUNCTUATION)
@@ -250,14 +268,14 @@ class ReplyRecords:
         }
 
     def count_characters(self) -> int:
-        """Estimate how many characters the texts in the state have."""
+        """Return the approximate number of characters of all texts in the state."""
         texts = (text for record in self._records.values() for entries in record.fields.values() for _, text in entries)
         return sum(map(len, texts)) + 100 * (
             len(self._chain_by_recent) + len(self._texts_by_field) + len(self._changed_hashes)
         )
 
     def restore_state(self, state: Mapping[str, Any]) -> None:
-        """Continue from a saved state."""
+        """Replace the state by one that ``export_state`` returned."""
         self._records = {
             key: ReplyRecord(
                 fields={name: [(tag, text) for tag, text in entries] for name, entries in fields.items()},
@@ -275,19 +293,22 @@ class ReplyRecords:
         self._changed_hashes = set(state["changed_hashes"])
 
     def _hash_place(self, place: ConversationPlace) -> tuple[str, str | None]:
-        """Return the hashes of a place and of the last messages (``None`` if there are too few)."""
+        """Return the hash of a place, and the hash of the last messages before it (``None`` if there are too few)."""
         recent = self._make_tag("near", *place.recent, place.turn) if len(place.recent) == _RECENT_MESSAGES else None
         return self._make_tag("place", place.chain), recent
 
     def _find_key(self, place: ConversationPlace) -> str:
-        """Return the hash that a reply is stored under: of its place, else of the last messages."""
+        """Return the hash under which the reply at a place is stored.
+
+        If no reply is stored for the exact place, use a place with the same last messages.
+        """
         chain, recent = self._hash_place(place)
         if recent is None or chain in self._records or chain in self._closed_keys:
             return chain
         return recent if recent in self._closed_keys else self._chain_by_recent.get(recent, chain)
 
     def _admit_texts(self, key: str, field_class: str, texts: list[str]) -> bool:
-        """Return whether a message may be compared with the reply at its place, and count the try."""
+        """Count a comparison of texts with the recorded reply at a place, and return whether it is allowed."""
         if key in self._closed_keys:
             return False
         known_hashes, texts_hash = (
@@ -312,9 +333,9 @@ class ReplyRecords:
 
 
 def iterate_model_fields(message: Any) -> Iterator[tuple[str, Any]]:
-    """Yield class and value of each field with words of the model, in order.
+    """Yield the class and the value of each field of a message whose text the model wrote, in order.
 
-    Signed items have no such fields.
+    Signed items are omitted.
     """
     if isinstance(message, str):
         if message.strip():
@@ -335,7 +356,7 @@ def iterate_model_fields(message: Any) -> Iterator[tuple[str, Any]]:
 
 
 def build_message(fields: RecordedFields) -> Any:
-    """Return a message that has the model's text in the same fields."""
+    """Build a message from the recorded fields of a reply, with the texts as the model wrote them."""
     names = {"text": "text", "call": "input"}
     return [
         {names.get(field_class, field_class): json.loads(text)}
@@ -345,7 +366,7 @@ def build_message(fields: RecordedFields) -> Any:
 
 
 def iterate_calls(message: Any) -> Iterator[tuple[str, str, Any]]:
-    """Yield the identifier, the name of the tool and the arguments of each call."""
+    """Yield the identifier, the name of the tool and the arguments of each tool call in a message."""
     if isinstance(message, list):
         for part in message:
             yield from iterate_calls(part)
@@ -364,7 +385,7 @@ def iterate_calls(message: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def split_reply(reply: Any) -> list[Any]:
-    """Return the items of a reply that clients send again as messages, else the whole reply."""
+    """Return the items that clients send again as separate messages; otherwise a list with the whole reply."""
     if isinstance(reply, list) and any(is_response_item(entry) for entry in reply):
         return reply
     return [reply]

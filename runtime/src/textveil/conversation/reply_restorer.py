@@ -1,4 +1,4 @@
-"""Restoring of a model's replies: whole texts and messages, or a text while it arrives."""
+"""Restoring of originals in a model's replies: in whole texts and messages, or in a text while it arrives."""
 
 from collections.abc import Callable, Collection, Container, Mapping
 from contextlib import suppress
@@ -28,20 +28,21 @@ from textveil.text.restore_policy import EVERYWHERE_POLICY, PROSE_POLICY, Restor
 from textveil.text.restored import ReportProperties, RestoreReport
 from textveil.work_limits import check_work
 
-#: Fields of a message that some clients display before its answer; contents of fields that this module restores.
+#: Fields of a message that some clients display before the answer; and kinds of content that this module restores.
 _THOUGHT_FIELDS = frozenset(("reasoning", "reasoning_content"))
 _RESTORED_CONTENTS = frozenset((TEXT, PARTS, CALLS, CALL, ARGUMENTS, VALUE))
 #: Number of characters that are restored between two checks of the time.
 _MAX_STEP_CHARACTERS = 1 << 14
-#: Largest integer that is looked up as a surrogate; Python refuses to write much larger ones in digits.
+#: Largest integer that may be a surrogate. Python refuses to convert much larger integers to decimal digits.
 _MAX_INTEGER_BITS = 1 << 10
-#: Callback with three arguments: a restored text or value of a reply, its original form, and the pairs used.
+#: Callback with three arguments: a restored text or value of a reply, the text or value as the model wrote it, and the
+#: pairs of surrogate and original that were used.
 RestoredCallback = Callable[[Any, Any, list[SurrogatePair]], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoredReply(ReportProperties):
-    """A reply with the originals in place of surrogates.
+    """A reply of the model in which originals replace their surrogates.
 
     >>> from textveil import Conversation
     >>> conversation = Conversation(style="surrogate")
@@ -55,9 +56,9 @@ class RestoredReply(ReportProperties):
     ['link']
 
     Attributes:
-        reply: The restored reply, in the shape of the argument. It is as private as the messages.
-        report: The surrogates that were restored, and those that were not, with reasons.
-        tools: Names of tools whose arguments were not restored.
+        reply: The restored reply, in the format of the argument of ``incoming``. It is as private as the messages.
+        report: The restored surrogates; and the surrogates that were not restored, each with the reason.
+        tools: Names of tools for whose arguments restoring is not enabled.
     """
 
     reply: Any = field(repr=False)
@@ -65,24 +66,24 @@ class RestoredReply(ReportProperties):
     tools: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """Return the reply if it is a text, else the ``repr`` of this object."""
+        """Return the reply if it is a string; otherwise return the ``repr`` of this object."""
         return self.reply if isinstance(self.reply, str) else repr(self)
 
     @property
     def restored(self) -> tuple[str, ...]:
-        """Surrogates that were replaced by their originals, as spelled in the reply."""
+        """Surrogates that were replaced by their originals, in the spelling of the reply."""
         return self.report.restored
 
 
 class ReplyRestorer:
-    """Restores one reply.
+    """Component that restores originals in one reply.
 
     Args:
-        restorer: Restores texts.
-        on_restored: See ``RestoredCallback``.
-        restore_tools: Tools whose arguments are restored, everywhere in the arguments.
+        restorer: Component that restores originals in a text.
+        on_restored: Function to call for each restored text or value (``RestoredCallback``).
+        restore_tools: Names of tools. Originals are restored everywhere in the arguments of these tools.
         policy: Regions of texts in which originals are restored.
-        find_known_numbers: Returns the numbers of all sent messages.
+        find_known_numbers: Function that returns the numbers in all sent messages.
     """
 
     def __init__(
@@ -101,11 +102,14 @@ class ReplyRestorer:
         self._view, self._thought_view = ReplyView(policy), ReplyView(policy)
 
     def restore(self, reply: Any, other_parts: Any = None) -> RestoredReply:
-        """Return a restored reply: a text, a message, or a list of parts or items.
+        """Restore originals in a reply.
 
         Args:
-            reply: The reply.
-            other_parts: Other parts of the reply that a client may display. They are not changed.
+            reply: A text, a message, or a list of parts or items.
+            other_parts: Other parts of the reply that a client may display before ``reply``. They are not changed.
+
+        Raises:
+            InputError: The reply has an unknown format.
         """
         self._track_unchanged(other_parts)
         restored = self._restore_text(reply) if isinstance(reply, str) else self._restore_item(reply)
@@ -135,7 +139,7 @@ class ReplyRestorer:
         return restored
 
     def _track_unchanged(self, value: Any) -> None:
-        """Track texts that are not changed but that a client may display."""
+        """Track the texts of a value that are not changed, because a client may display them before restored texts."""
         for text in find_displayed_texts(value):
             self._view.pass_text(text)
 
@@ -156,9 +160,10 @@ class ReplyRestorer:
         return self._restore_arguments(value, owner) if content in (ARGUMENTS, VALUE) else value
 
     def _restore_arguments(self, value: Any, call: Mapping[str, Any]) -> Any:
-        """Return the arguments of a call, restored by value if the tool is in ``restore_tools``.
+        """Restore originals in the arguments of a call if its tool is in ``restore_tools``.
 
-        They are restored in all regions: what a tool does with its arguments is unknown here.
+        Originals are restored in all regions, including code and links, because this module does not know how the tool
+        uses its arguments.
         """
         name, start, values = call.get("name"), len(self._streams), None
         if isinstance(name, str) and name in self._restore_tools:
@@ -175,7 +180,12 @@ class ReplyRestorer:
         return restored
 
     def _restore_key(self, name: str, *others: Container[str]) -> str:
-        """Return a JSON key, restored if it is a surrogate whose original is not among the other keys."""
+        """Restore a JSON key: return its original if the key is a surrogate, otherwise the key.
+
+        Args:
+            name: The key.
+            others: Other keys of the object. If the original equals one of these, the key is not restored.
+        """
         original = self._restorer.restore_value(name)
         if original is None or any(original in names for names in others):
             return name
@@ -211,7 +221,12 @@ class ReplyRestorer:
         return original
 
     def _restore_text(self, text: str, *, is_thought: bool = False) -> str:
-        """Restore a text, given the earlier texts of the reply that a client may display before it."""
+        """Restore originals in a text of a reply, except where an earlier text of the reply makes that unsafe.
+
+        Args:
+            text: The text.
+            is_thought: Whether the text is a thought of the model, which some clients do not display.
+        """
         if text and not is_thought:
             self._thought_view.stop_restoring()
         restored = self._restore_string(text, self._policy, self._thought_view if is_thought else self._view)
@@ -223,7 +238,7 @@ class ReplyRestorer:
     def _restore_string(
         self, text: str, policy: RestorePolicy, view: ReplyView | None = None, *, is_argument: bool = False
     ) -> str:
-        # The result of a call hides a restored letter, but not the letters that the model wrote beside it
+        # The result of a call hides a restored letter, but not the letters that the model wrote beside it.
         index = self._restorer.index.without_quotations if is_argument else self._restorer.index
         stream = StreamRestorer(index, policy, self._find_known_numbers)
         if view is not None:
@@ -240,7 +255,7 @@ class ReplyRestorer:
 
 
 class RecordedReplyStream(StreamRestorer):
-    """Restores a text that arrives in parts, with the same result however the text is split.
+    """Restorer of a text that arrives in parts. The result does not depend on how the text is split.
 
     >>> from textveil import Conversation
     >>> conversation = Conversation()
@@ -252,10 +267,10 @@ class RecordedReplyStream(StreamRestorer):
     True
 
     Args:
-        index: The surrogates to find, with their originals.
-        on_restored: Called at the end; see ``RestoredCallback``.
+        index: Index of the surrogates to find, with their originals.
+        on_restored: Function to call at the end (``RestoredCallback``).
         policy: Regions in which originals are restored.
-        find_known_numbers: Returns the numbers of all sent messages.
+        find_known_numbers: Function that returns the numbers in all sent messages.
 
     Attributes:
         result: The result of ``Conversation.incoming`` for the whole text, after the stream is closed.
@@ -277,9 +292,10 @@ class RecordedReplyStream(StreamRestorer):
         self.model_text: str = ""
 
     def feed(self, delta: str) -> str:
-        """Read the next part, and return the text that later parts cannot change.
+        """Read the next part, and return the restored text as far as later parts cannot change it.
 
-        The stream holds back at most the longest form of a surrogate, one character and a chunk that has not ended.
+        The stream holds back the end of the text: at most the last, unfinished chunk (characters between two blanks),
+        the longest form of a surrogate and one more character.
 
         Raises:
             InputError: The part is not a string, or the stream is closed.
@@ -291,7 +307,7 @@ class RecordedReplyStream(StreamRestorer):
         return self._restored_parts[-1]
 
     def close(self) -> str:
-        """Return the rest of the text; an empty string on a second call."""
+        """End the text, and return the rest of the restored text. A second call returns an empty string."""
         if self.result is not None:
             return ""
         rest = super().close()

@@ -1,11 +1,11 @@
-"""Roles and call identifiers of replies, which the upstream must not choose.
+"""Replacement of roles and call identifiers in replies, so that the upstream cannot choose them.
 
-A client appends a reply to its messages unchanged, and quotes the identifiers of calls in results of tools. Messages of
-a user and results of tools are linked by the mapping. So an upstream that could choose the role or the type of a
-message could test any number of guesses. It could also use a guess as the identifier of a call, which a client may
-write into the result of the call, such as *call Szeged failed*. No rule for the result prevents this: a search for the
-identifier would itself be a test of the guess. So the client gets another identifier, and when it sends a message, the
-upstream gets its own identifier back.
+A client appends a reply to its messages unchanged, and repeats the identifiers of calls in results of tools. Messages
+of a user and results of tools are linked by the mapping. If the upstream could choose the role or the type of a
+message, it could test any number of guesses. It could also use a guess as the identifier of a call. A client may write
+this identifier into the result of the call, as in *call Szeged failed*. No rule for the result prevents this, because a
+search for the identifier would itself test the guess. Therefore the client receives another identifier. When the client
+sends a message, the upstream receives its own identifier back.
 """
 
 import re
@@ -20,9 +20,9 @@ _CONTAINERS = frozenset(
     "choices message messages delta output item items response content content_block part parts tool_calls".split()
 )
 _CALL_IDS = ("tool_call_id", "call_id", "tool_use_id")
-#: Types whose identifier is that of a call.
+#: Types whose identifier is the identifier of a call.
 _CALL_TYPES = frozenset(("function", "custom"))
-#: Identifiers in the forms of the APIs. With its prefix each is a single string, never one of the user's.
+#: Pattern of identifiers in the formats of the APIs. Such an identifier cannot be a guess, because of its prefix.
 _OPAQUE_ID = re.compile(
     r"(?:call|toolu|srvtoolu|tooluse|fc|ctc)_[A-Za-z0-9_]{1,256}|chatcmpl-tool-[0-9a-f]{32}", re.ASCII
 )
@@ -39,12 +39,12 @@ def claim_reply(
     *,
     is_call: bool = False,
 ) -> Any:
-    """Return a copy of a reply, or of an event of one, in which all roles are ``assistant``.
+    """Return a copy of a reply, or of one event of a streamed reply, in which all roles are ``assistant``.
 
     Args:
-        value: The reply.
-        refuse_result: Called with the identifier of each call whose result came with the reply.
-        replace_id: Returns the identifier that the client gets for a call (``CallIds``).
+        value: The reply or the event.
+        refuse_result: Function to call with the identifier of each tool call whose result the reply contains.
+        replace_id: Function that returns the identifier that the client receives for a call (``CallIds``).
         is_call: Whether ``value`` is a call, or a list of calls.
 
     Raises:
@@ -76,16 +76,16 @@ def claim_reply(
 
 
 class CallIds:
-    """Identifiers of calls that the client gets in place of the upstream's identifiers.
+    """Identifiers of calls that replace the upstream's identifiers for the client.
 
     Args:
-        make_tag: Function that returns a tag (keyed hash) of some strings. Its first argument is the use of the tag.
-        is_guess: Returns whether a text has a string that counts as a guess.
+        make_tag: Function that returns a tag (keyed hash) of strings. Its first argument is the purpose of the tag.
+        is_guess: Function that returns whether a text contains a string that counts as a guess.
     """
 
     def __init__(self, make_tag: Callable[..., str], is_guess: Callable[[str], bool]) -> None:
         self._make_tag, self._is_guess = make_tag, is_guess
-        #: The upstream's identifier for each identifier made here.
+        #: The upstream's identifier, by the identifier that this object created for the client.
         self._originals: dict[str, Any] = {}
 
     def count_characters(self) -> int:
@@ -93,9 +93,9 @@ class CallIds:
         return sum(len(replacement) + len(str(call)) for replacement, call in self._originals.items())
 
     def replace(self, call: Any) -> Any:
-        """Return the identifier that the client gets for an identifier of the upstream.
+        """Return the identifier that the client receives in place of an identifier of the upstream.
 
-        Identifiers that cannot be guesses, and identifiers that this object made, are returned unchanged.
+        Identifiers that cannot be guesses, and identifiers that this object created, are returned unchanged.
         """
         if call is None or isinstance(call, bool):
             return call
@@ -107,7 +107,7 @@ class CallIds:
         return replacement
 
     def put_back(self, call: Any) -> Any:
-        """Return the upstream's identifier for one that this object made; any other unchanged."""
+        """Return the upstream's identifier for an identifier that this object created; otherwise the argument."""
         return self._originals.get(call, call) if isinstance(call, str) else call
 
     def export_state(self) -> dict[str, Any]:
@@ -115,7 +115,7 @@ class CallIds:
         return dict(self._originals)
 
     def restore_state(self, state: Mapping[str, Any]) -> None:
-        """Continue from a saved state."""
+        """Replace the state by one that ``export_state`` returned."""
         self._originals = dict(state)
 
     def _make_id(self, text: str) -> str:

@@ -1,8 +1,9 @@
-"""Tracking of the texts of a reply that a client may display together, restored or not.
+"""Tracking of the texts of a reply that a client may display together.
 
-Markup that begins in one text can make an original in the next text a part of a link. So texts that are not restored,
-such as a thought, a part of an unknown type or an unknown field, are tracked too. A client may display or omit such a
-text. The texts after it are restored only if programs that display Markdown treat them in the same way in both cases.
+Markup that begins in one text can make an original in the next text a part of a link. Therefore this module also tracks
+texts that are not restored, such as a thought, a part of an unknown type or an unknown field. A client may display or
+omit such a text. Later texts are restored only if programs that display Markdown treat them in the same way in both
+cases.
 """
 
 import re
@@ -13,9 +14,9 @@ from textveil.text.form_index import FormIndex
 from textveil.text.reply_matcher import StreamRestorer
 from textveil.text.restore_policy import RestorePolicy, SkipReason
 
-#: Texts in which no markup can begin or end, next to any other text.
+#: Pattern of texts in which no markup can begin or end, whatever the texts before and after.
 _MARKUP_FREE_TEXT = re.compile(r"(?:[^\W_]|[ ,_-])*")
-#: Fields that clients do not display in the text of a reply: identifiers, settings, sources and separate contents.
+#: Fields that clients do not display in the text of a reply: identifiers, settings, sources and separate content.
 _UNDISPLAYED_FIELDS = frozenset(
     """
     id type role model object name status index call_id tool_call_id tool_use_id item_id response_id event_id user
@@ -38,7 +39,7 @@ def find_displayed_texts(value: Any, *, is_part: bool = False) -> Iterator[str]:
 
     Args:
         value: The value.
-        is_part: Whether the texts continue in other values. Then all texts are returned, also those without markup.
+        is_part: Whether the texts may continue in other values. If so, texts without markup are returned too.
     """
     waiting = [value]
     while waiting:
@@ -53,7 +54,7 @@ def find_displayed_texts(value: Any, *, is_part: bool = False) -> Iterator[str]:
 
 
 class ReplyView:
-    """The texts of a reply that a client may display together, in order.
+    """Tracker of the texts of a reply that a client may display together, in order.
 
     >>> from textveil import Conversation
     >>> conversation = Conversation()
@@ -65,10 +66,10 @@ class ReplyView:
     True
 
     Args:
-        policy: Regions in which originals are restored. If it permits every region, nothing is checked.
+        policy: Regions in which originals are restored. If the policy permits every region, nothing is checked.
 
     Attributes:
-        is_closed: Whether nothing is restored in the rest of the reply.
+        is_closed: Whether restoring is disabled for the rest of the reply.
     """
 
     def __init__(self, policy: RestorePolicy) -> None:
@@ -82,11 +83,15 @@ class ReplyView:
 
     @property
     def has_effect(self) -> bool:
-        """Whether the texts so far forbid restoring in the next ones."""
+        """Whether the texts so far affect restoring in the next text, as after an unfinished link."""
         return self.is_closed or (self._last_stream is not None and self._last_stream.has_active_content)
 
     def begin_text(self, stream: StreamRestorer) -> None:
-        """Begin a text that is restored. Call this before the first part of the text."""
+        """Begin a text in which originals are restored. Call this before the first part of the text.
+
+        Args:
+            stream: Restorer of the text.
+        """
         self.end_passed_text()
         if self._is_off:
             return
@@ -101,22 +106,22 @@ class ReplyView:
         self._open_stream, self._is_separated, self._is_spoiled = stream, False, False
 
     def end_text(self, stream: StreamRestorer) -> None:
-        """End a text that is restored. Call this after its stream was closed."""
+        """End a text in which originals are restored. Call this after closing ``stream``, the restorer of the text."""
         if not self._is_off:
             self._last_stream = stream
             self._open_stream = None if self._open_stream is stream else self._open_stream
 
     def pass_text(self, text: str) -> None:
-        """Track a text that the client receives unchanged."""
+        """Track a whole text that the client receives unchanged."""
         self.end_passed_text()
         self.pass_part(None, text)
         self.end_passed_text()
 
     def pass_part(self, source: object, text: str) -> None:
-        """Track a part of a text that the client receives unchanged.
+        """Track one part of a text that the client receives unchanged.
 
         Args:
-            source: Identifies the text; equal for all of its parts.
+            source: Any object that identifies the text. It must be equal for all parts of the text.
             text: The part.
         """
         if self._passed_source != source:
@@ -136,7 +141,7 @@ class ReplyView:
         self._passed_stream.feed(text)
 
     def end_passed_text(self) -> None:
-        """End the text that the client receives unchanged."""
+        """End the text whose parts were passed to ``pass_part``."""
         if self._passed_stream is not None:
             self._passed_stream.close()
             self._last_stream, self._passed_stream = self._passed_stream, None
@@ -144,17 +149,20 @@ class ReplyView:
             self._is_separated = self._last_stream.has_separable_end
 
     def mark_separated(self) -> None:
-        """State that clients display a blank or a line end before the next text."""
+        """Declare that clients display a blank or a line end before the next text."""
         self.end_passed_text()
         self._is_separated = True
 
     def mark_replacement(self) -> None:
-        """State that a client may display the next text in place of an earlier one."""
+        """Declare that a client may display the next text in place of an earlier text."""
         self.end_passed_text()
         self._stop_unless_neutral()
 
     def stop_restoring(self) -> None:
-        """Restore nothing more: programs may display the next texts in more than one way."""
+        """Disable restoring for the rest of the reply.
+
+        Call this method if programs may display the next texts in different ways.
+        """
         self.is_closed = not self._is_off
         if self._open_stream is not None and self.is_closed:
             self._open_stream.stop_restoring(SkipReason.BESIDE)

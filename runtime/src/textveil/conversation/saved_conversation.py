@@ -30,14 +30,14 @@ class SavedConversation:
 
         Args:
             path: The file. Deleting it deletes the conversation.
-            key_file: The key; created if it is missing. It must not be in the folder of ``path`` or below.
+            key_file: The key file, which is created if it is missing. It must be outside the folder of ``path``.
 
         Raises:
             CryptoUnavailable: The package ``cryptography`` is not installed.
-            KeyFileError: The key is invalid, is in the wrong folder, or others may read it.
+            KeyFileError: The key file is invalid or in the wrong folder, or other users can read it.
             OutputError: The file cannot be written.
-            ConversationChanged: The file contains another conversation, or another process saved this one. Nothing is
-                written, and no mapping is lost.
+            ConversationChanged: The file contains another conversation, or another process has saved the file since
+                this conversation read or wrote it. Nothing is written, and no mapping is lost.
         """
         with self._shared.lock:
             real_path, stamps = os.path.realpath(path), self._shared.file_stamps
@@ -61,26 +61,27 @@ class SavedConversation:
         patterns: Mapping[str, str] | None = None,
         known: Collection[str] | None = None,
     ) -> Self:
-        """Load a saved conversation, with the options of its creation, to continue it.
+        """Load a saved conversation, so that it can be continued with the options of its creation.
 
         Args:
             path: The file.
-            key_file: Its key.
-            sanitizer: Rewrites texts, with the bundle of the conversation; the built-in English bundle by default.
-            pass_through: As in the constructor, like the next four arguments.
-            restore_tools: Names of tools whose arguments in replies are restored.
+            key_file: The key file.
+            sanitizer: Sanitizer with the bundle of the conversation; by default, with the built-in English bundle.
+            pass_through: Items that are sent unchanged. This and the next four arguments are those of ``Conversation``.
+                They are not saved.
+            restore_tools: Names of tools. Originals are restored in the arguments of these tools.
             restore_places: Regions of replies, besides running text, in which originals are restored.
-            restore_hosts: Originals are restored in links to these hosts.
-            rewrite: Function that rewrites each text.
-            facts: Value of this option at the start of the conversation, for a check; ``None`` skips the check.
-            patterns: As ``facts``, for the patterns of own types.
-            known: As ``facts``, for the listed persons.
+            restore_hosts: Names of hosts. Originals are also restored in links to these hosts.
+            rewrite: Function that rewrites each text independently, in place of the mode ``names``.
+            facts: Expected value of this option at the creation of the conversation; ``None`` skips the check.
+            patterns: Expected patterns of own entity types at the creation; ``None`` skips the check.
+            known: Expected list of known persons at the creation; ``None`` skips the check.
 
         Raises:
-            OptionError: The conversation was started with other values of these options.
+            OptionError: ``facts``, ``patterns`` or ``known`` differs from the value in the saved conversation.
             InputError: The file is missing or unreadable, or is not a conversation of this version.
             KeyFileError: The file was written with another key, or was changed.
-            ContentHashMismatch: The conversation was rewritten with another bundle.
+            ContentHashMismatch: The conversation was created with another bundle.
             CryptoUnavailable: The package ``cryptography`` is not installed.
         """
         options: dict[str, Any] = {
@@ -110,7 +111,7 @@ class SavedConversation:
         return await run_in_thread(cls.load, path, key_file, sanitizer, **options)
 
     def pack(self) -> bytes:
-        """Return the conversation compressed to about a tenth of its size, for ``unpack``.
+        """Compress the conversation to about a tenth of its size, as bytes for ``unpack``.
 
         Privacy:
             The bytes are not encrypted.
@@ -125,8 +126,8 @@ class SavedConversation:
 
         Args:
             packed: The result of ``pack``. It must come from a trusted source.
-            sanitizer: As in ``load``.
-            options: As in ``load``.
+            sanitizer: Sanitizer with the bundle of the conversation (see ``load``).
+            options: Other keyword arguments of ``load``.
         """
         return cls._from_content(zlib.decompress(packed), sanitizer, options)
 

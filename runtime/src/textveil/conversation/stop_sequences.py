@@ -1,7 +1,7 @@
-"""Rewriting of stop sequences under the mapping of a conversation.
+"""Rewriting of stop sequences with the surrogates of a conversation.
 
-A model that receives surrogates never writes an original. So a stop sequence with an original would stop nothing, and
-would reveal the original to the upstream.
+A stop sequence is a string at which a model ends its reply. A model that receives surrogates never writes an original,
+so a stop sequence with an original would have no effect, and would reveal the original to the upstream.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from textveil.conversation.conversation import Conversation
 
-#: Special tokens of models that apps use as stop sequences. A replaced token would stop nothing.
+#: Special tokens of models that applications use as stop sequences. They are kept.
 STOP_TOKENS = frozenset(
     "</s> <s> <|im_end|> <|im_start|> <|eot_id|> <|eom_id|> <|end_of_text|> <|endoftext|> <|end|> <|user|> "
     "<|assistant|> <end_of_turn> <start_of_turn> [INST] [/INST]".split()
@@ -18,7 +18,7 @@ STOP_TOKENS = frozenset(
 
 
 def rewrite_stop_sequences(conversation: "Conversation", sequences: Iterable[str]) -> list[str]:
-    """Return stop sequences with surrogates in place of originals; models' special tokens stay.
+    """Replace the originals in stop sequences by their surrogates. Special tokens of models are kept.
 
     >>> from textveil import Conversation
     >>> from textveil.conversation import rewrite_stop_sequences

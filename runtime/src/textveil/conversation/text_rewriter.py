@@ -1,7 +1,8 @@
 """Rewriting of the texts and JSON keys of a conversation, linked by its mapping or unlinked.
 
-Linked text gets equal surrogates for equal strings of the conversation, and its surrogates are restored in replies.
-Unlinked text, which a model may have written, gets a new surrogate for each hidden word, and nothing of it is restored.
+Linked text gets equal surrogates for equal strings of the conversation, and these surrogates are restored in replies.
+Unlinked text, which a model may have written, gets a new surrogate for each hidden word, and these surrogates are never
+restored.
 """
 
 from collections.abc import Callable, Iterable
@@ -23,7 +24,9 @@ from textveil.text.unicode_compat import NO_SWAP, CharacterSwap, find_swap
 
 
 class ConversationTextRewriter:
-    """Rewrites texts, and adds pairs and word counts of linked texts to the exchange's state.
+    """Component that rewrites the texts of an exchange.
+
+    It adds the pairs of surrogate and original of linked texts, and their word counts, to the state of the exchange.
 
     Args:
         shared: State of the conversation.
@@ -34,7 +37,12 @@ class ConversationTextRewriter:
         self._shared, self._exchange = shared, exchange
 
     def make_rewriter(self, rewrite_text: Callable[[str], str], **options: Any) -> MessageRewriter:
-        """Create a rewriter of messages. ``options`` are those of ``MessageRewriter``."""
+        """Create a rewriter of messages that rewrites each text with a given function.
+
+        Args:
+            rewrite_text: Function that rewrites a text.
+            options: Options of ``MessageRewriter``.
+        """
         shared = self._shared
         return MessageRewriter(
             rewrite_text,
@@ -48,14 +56,23 @@ class ConversationTextRewriter:
     def make_linked_rewriter(
         self, reader: NamesReader, masks: OriginalMasks | None = None, **options: Any
     ) -> MessageRewriter:
-        """Create a rewriter of messages with equal surrogates for equal strings of the conversation."""
+        """Create a rewriter of linked messages, which get equal surrogates for equal strings of the conversation.
+
+        Args:
+            reader: Reader of texts.
+            masks: Originals that the result of a tool may contain; ``None`` for other messages.
+            options: Options of ``MessageRewriter``.
+        """
         rewrite_key = self.make_linked_function(self._make_key_reader(reader), masks)
         return self.make_rewriter(self.make_linked_function(reader, masks), rewrite_key=rewrite_key, **options)
 
     def make_unlinked_rewriter(
         self, reader: NamesReader, masks: OriginalMasks | None = None, **options: Any
     ) -> MessageRewriter:
-        """Create a rewriter of messages with unlinked surrogates, for text under the model's name."""
+        """Create a rewriter of messages with unlinked surrogates, for messages that the model may have written.
+
+        The arguments are the same as for ``make_linked_rewriter``.
+        """
         if self._shared.custom_rewrite:
             return self.make_rewriter(self._shared.custom_rewrite, **options)
         rewrite_key = partial(self.rewrite_unlinked, reader=self._make_key_reader(reader), masks=masks)
@@ -65,14 +82,22 @@ class ConversationTextRewriter:
     def make_linked_function(
         self, reader: NamesReader | None = None, masks: OriginalMasks | None = None
     ) -> Callable[[str], str]:
-        """Return a function that rewrites a text under the mapping, or the caller's ``rewrite`` in place of it."""
+        """Return a function that rewrites a text with the surrogates of the conversation.
+
+        If the conversation was created with the argument ``rewrite``, return that function instead.
+        """
         reader = self._shared.plan.make_reader() if reader is None else reader
         return self._shared.custom_rewrite or (lambda text: self._rewrite_linked(text, reader, masks))
 
     def rewrite_unlinked(self, text: str, reader: NamesReader, masks: OriginalMasks | None = None) -> str:
-        """Return a text with a new surrogate for each hidden word.
+        """Rewrite a text with a new surrogate for each hidden word.
 
-        No word is kept because of its context: all numbers are hidden, and all words except common words in lower case.
+        All numbers and all words are hidden, except common words in lower case. The context of a word does not matter.
+
+        Args:
+            text: The text.
+            reader: Reader of texts.
+            masks: Originals that the result of a tool may contain; ``None`` for other texts.
         """
         shared, reader = self._shared, reader.without_corrections()
         swap = find_swap(shared.sanitizer.bundle.characters_json, [text]) or NO_SWAP
@@ -85,7 +110,7 @@ class ConversationTextRewriter:
         return self._join_pieces(shared.surrogate_state.rewrite_unlinked(read), swap)
 
     def rewrite_entity(self, entity_type: str, text: str) -> str:
-        """Return the surrogate of a text that is one entity of a given type."""
+        """Return the surrogate of a text that consists of one entity of the type ``entity_type``."""
         return self._write_surrogates(ReadText([make_assigned_mention(entity_type, text)], 0))
 
     def _rewrite_linked(self, text: str, reader: NamesReader, masks: OriginalMasks | None = None) -> str:
@@ -141,7 +166,10 @@ class ConversationTextRewriter:
 
 
 def _restore_characters(pairs: list[SurrogatePair], swap: CharacterSwap) -> list[SurrogatePair]:
-    """Return pairs with the user's characters in place of replacements (``unicode_compat``)."""
+    """Return pairs of surrogate and original in which the originals have the user's characters again.
+
+    Before rewriting, ``textveil.text.unicode_compat`` replaces characters that are too new for this Python version.
+    """
     if swap is NO_SWAP:
         return pairs
     return [

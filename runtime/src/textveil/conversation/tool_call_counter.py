@@ -1,4 +1,4 @@
-"""Counting of the strings that a model writes into calls of the conversation's tools."""
+"""Counting of the guesses that a model writes into tool calls."""
 
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -14,9 +14,10 @@ from textveil.work_limits import check_work
 
 
 class ToolCallCounter:
-    """Counts the model's strings in the calls of an exchange. ``ToolGuesses`` has the limits.
+    """Counter of the guesses that a model writes into the tool calls of an exchange.
 
-    With a custom function in place of the mode it counts nothing, since no text is linked to another.
+    A guess is a string of the model's own. ``ToolGuesses`` stores the counts and the limits. If a custom function
+    rewrites the texts, this object counts nothing, because no texts are linked.
 
     Args:
         shared: State of the conversation.
@@ -27,11 +28,12 @@ class ToolCallCounter:
         self._shared, self._exchange = shared, exchange
 
     def count_reply(self, message: Any, restored_values: list[tuple[str, list[SurrogatePair]]]) -> None:
-        """Count the strings in the calls of a reply's message, except surrogates that were restored.
+        """Count the guesses in the tool calls of a message of a reply. Restored surrogates are not guesses.
 
         Args:
             message: The message as the model wrote it.
-            restored_values: The JSON of each text and value, as the model wrote it, with the pairs that restored it.
+            restored_values: For each restored text and value: its JSON as the model wrote it, and the pairs of
+                surrogate and original that were used.
         """
         shared = self._shared
         if shared.custom_rewrite:
@@ -50,7 +52,7 @@ class ToolCallCounter:
             shared.tool_guesses.add_strings(call, self._hash_all(hidden), restored, model_words)
 
     def count_call(self, call_id: str, arguments: Any) -> None:
-        """Count the strings in the arguments of a call once, unless its reply counted them."""
+        """Count the guesses in the arguments of a call, unless they were counted before."""
         shared = self._shared
         call_id = str(shared.call_ids.replace(call_id))
         call_hash = self._hash_call(call_id, arguments)
@@ -60,14 +62,21 @@ class ToolCallCounter:
             shared.tool_guesses.add_strings(shared.hash_strings("call", call_id), self._hash_all(strings))
 
     def count_call_name(self, call_id: str, name: str) -> None:
-        """Count the strings in the name of a tool that the user did not declare."""
+        """Count the guesses in the tool name of a call, unless the user declared a tool of this name."""
         shared = self._shared
         if shared.custom_rewrite is None and name not in self._exchange.tool_names:
             call = shared.hash_strings("call", str(shared.call_ids.replace(call_id)))
             shared.tool_guesses.add_name_strings(call, self._hash_all(self._find_name_strings(name)))
 
     def count_resent_call(self, call_id: str, name: str, value: Any, reader: NamesReader) -> None:
-        """Count the strings in a call under the model's name that was not recorded at this place."""
+        """Count the guesses in a call that a client sends as the model's but that was not recorded at its place.
+
+        Args:
+            call_id: The identifier of the call.
+            name: The name of the tool.
+            value: The arguments of the call.
+            reader: Reader of texts.
+        """
         shared = self._shared
         call, text = shared.hash_strings("call", call_id), encode_json([name, value])
         count = len(self._find_hidden_strings(value, reader, ())) + len(self._find_name_strings(name))

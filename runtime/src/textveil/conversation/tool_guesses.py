@@ -1,8 +1,8 @@
 """Limits on the guesses that a model may test through the results of tools.
 
-A result of a tool is linked by the mapping of the conversation. So each string in it that the model wrote is a test:
-the upstream learns whether the string equals a hidden one. The strings are counted in the arguments of the model's
-calls, because counting them in the results would itself be a test.
+The result of a tool gets the surrogates of the conversation. If the model wrote a string into the call and the result
+repeats it, the upstream learns whether the string equals a hidden string. Each such string is therefore a guess. The
+guesses are counted in the arguments of calls, because counting them in the results would itself test them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,21 +12,21 @@ from typing import Any
 from textveil.errors import OptionError
 from textveil.text.inflections import SurrogatePair
 
-#: Maximum number of strings of its own that a model may write into one call, and into all calls of a conversation,
-#: while results share the mapping.
+#: Maximum number of guesses in one call, and in all calls of a conversation. Results of calls with more guesses are
+#: rewritten with unlinked surrogates.
 MAX_GUESSES_PER_CALL, MAX_GUESSES_PER_CONVERSATION = 3, 32
 _MAX_LIMIT = 1_000_000
 
 
 class ToolGuesses:
-    """Counter of the strings that a model itself wrote into calls of tools.
+    """Counts and limits of guesses, that is, of strings that a model itself writes into tool calls.
 
     Args:
-        limits: The maximum for one call, and for all calls of a conversation. With 0 and 0 only results of calls
-            without such strings share the mapping.
+        limits: Maximum number of guesses in one call, and in all calls of a conversation. With ``(0, 0)``, only results
+            of calls without guesses get the surrogates of the conversation.
 
     Raises:
-        OptionError: The limits are not two whole numbers, the first no larger than the second.
+        OptionError: The limits are not two integers of which the first is at most the second.
     """
 
     def __init__(self, limits: tuple[int, int] = (MAX_GUESSES_PER_CALL, MAX_GUESSES_PER_CONVERSATION)) -> None:
@@ -37,31 +37,31 @@ class ToolGuesses:
             or not 0 <= limits[0] <= limits[1] <= _MAX_LIMIT
         ):
             raise OptionError(
-                f"tool_guesses must be two integers, the first at most the second, such as ({MAX_GUESSES_PER_CALL}, "
-                f"{MAX_GUESSES_PER_CONVERSATION})"
+                f"tool_guesses must be two integers, of which the first is at most the second, such as "
+                f"({MAX_GUESSES_PER_CALL}, {MAX_GUESSES_PER_CONVERSATION})"
             )
         self.limits: tuple[int, int] = int(limits[0]), int(limits[1])
         self._strings_by_call: dict[str, set[str]] = {}
-        #: Strings of tool names in calls whose arguments are not yet counted.
+        #: Guesses in tool names, by call, for calls whose arguments are not yet counted.
         self._early_name_strings: dict[str, set[str]] = {}
         self._pairs_by_call: dict[str, list[SurrogatePair]] = {}
-        #: Words of the model's own in calls into which originals were restored.
+        #: Words that the model itself wrote, by call, for calls in which originals were restored.
         self._model_words_by_call: dict[str, dict[str, None]] = {}
         self._all_strings: set[str] = set()
         self._excludes_all = False
-        #: Calls whose results the model wrote.
+        #: Calls for which the model itself wrote a result.
         self._excluded_calls: set[str] = set()
 
     def add_strings(
         self, call: str, strings: Iterable[str], pairs: Iterable[SurrogatePair] = (), model_words: Iterable[str] = ()
     ) -> None:
-        """Count the strings of a call. Those of several calls with the same identifier add up.
+        """Count the guesses of a call. Guesses of several calls with the same identifier add up.
 
         Args:
             call: Hash of the identifier of the call.
-            strings: A hash of each string that the rules hide, except surrogates that were restored in the call.
-            pairs: The pairs that restored the arguments.
-            model_words: The other words that the model wrote, if surrogates were restored in the call.
+            strings: Hashes of the guesses.
+            pairs: Pairs of surrogate and original that were restored in the arguments.
+            model_words: Words that the model itself wrote, if originals were restored in the call.
         """
         known = self._strings_by_call.setdefault(call, set())
         known |= self._early_name_strings.pop(call, set())
@@ -72,9 +72,14 @@ class ToolGuesses:
         self._pairs_by_call[call] = list(dict.fromkeys([*self._pairs_by_call.get(call, ()), *pairs]))
 
     def add_name_strings(self, call: str, strings: Iterable[str]) -> None:
-        """Count the strings of a tool's name.
+        """Count the guesses in the tool name of a call.
 
-        If only the name of a call is counted and not its arguments, its result does not share the mapping.
+        As long as the arguments of the call are not counted too, the result of the call is rewritten with unlinked
+        surrogates.
+
+        Args:
+            call: Hash of the identifier of the call.
+            strings: Hashes of the guesses.
         """
         if call in self._strings_by_call:
             self.add_strings(call, strings)
@@ -83,15 +88,15 @@ class ToolGuesses:
             known.update(islice(strings, max(0, self.limits[1] + 1 - len(known))))
 
     def exclude_all_results(self) -> None:
-        """Exclude all later results from the mapping, because strings of a call were not counted."""
+        """Make all later tool results unlinked, because the guesses of a call were not counted."""
         self._excludes_all = True
 
     def exclude_result(self, call: str) -> None:
-        """Exclude the results of a call from the mapping: the model wrote one of them itself."""
+        """Make the results of a call unlinked, because the model itself wrote one of these results."""
         self._excluded_calls.add(call)
 
     def may_share_mapping(self, calls: Iterable[str]) -> bool:
-        """Return whether the results of all these calls may share the mapping."""
+        """Return whether the results of calls may be linked, that is, get the surrogates of the conversation."""
         calls = [*calls]
         known = [self._strings_by_call.get(call) for call in calls]
         is_open = (
@@ -101,25 +106,24 @@ class ToolGuesses:
         return is_open and all(strings is not None and len(strings) <= self.limits[0] for strings in known)
 
     def hides_model_words(self, calls: Iterable[str]) -> bool:
-        """Return whether results of these calls must also hide the words that the model wrote.
+        """Return whether results of calls must also hide the words that the model wrote into the calls.
 
-        It is required if the number of these words exceeds the limit of a call. A result hides each word of an
-        original. So each word of the model that the result shows would reveal that the word is not a word of an
-        original.
+        The result is ``True`` if there are more such words than the limit for one call. Results hide each word of an
+        original. A kept word of the model would therefore reveal that it is not a word of an original.
         """
         return any(len(self._model_words_by_call.get(call, ())) > self.limits[0] for call in calls)
 
     def list_model_words(self, calls: Iterable[str]) -> list[str]:
-        """Return the words that the model wrote into these calls, if originals were restored there."""
+        """Return the words that the model itself wrote into those of the calls in which originals were restored."""
         return [word for call in calls for word in self._model_words_by_call.get(call, ())]
 
     def list_restored_pairs(self, calls: Iterable[str]) -> list[SurrogatePair]:
-        """Return the pairs that restored the arguments of these calls."""
+        """Return the pairs of surrogate and original that were restored in the arguments of calls."""
         return [pair for call in calls for pair in self._pairs_by_call.get(call, ())]
 
     @property
     def stored_count(self) -> int:
-        """Number of stored strings of calls and of stored pairs."""
+        """Total number of stored guesses, words and pairs."""
         return sum(map(len, (*self._strings_by_call.values(), *self._early_name_strings.values()))) + sum(
             map(len, self._pairs_by_call.values())
         )
@@ -145,7 +149,7 @@ class ToolGuesses:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "ToolGuesses":
-        """Create an object that continues from a saved state."""
+        """Create an object from a state that ``export_state`` returned."""
         guesses = cls(tuple(state["limits"]))
         for call, (strings, restored) in state["calls"].items():
             guesses._strings_by_call[call] = set(strings)

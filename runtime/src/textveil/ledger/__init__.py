@@ -1,4 +1,4 @@
-"""Privacy ledger: records spends before outputs leave, enforces budgets, signs receipts."""
+"""Privacy ledger, which records spends before outputs are released and enforces budgets; and signed receipts."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Account of one privacy unit: its spend, its budget and the refusals. Integers only."""
+"""Account of one privacy unit: its spends and its budget. All sums and comparisons use integers."""
 
 import math
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from textveil.errors import BudgetError, LedgerError, OptionError
 from textveil.formatting import format_count
 from textveil.release import DELTA_UNITS, EPSILON_UNITS, Spend
 
-#: Largest sum of units. SQLite stores signed integers of 64 bits.
+#: Largest sum of epsilons or deltas, in integer units. SQLite stores signed 64-bit integers.
 _MAX_UNITS = 1 << 62
 
 
@@ -22,13 +22,13 @@ class Budget:
     the caller passes.
 
     Args:
-        epsilon: Limit of the summed epsilons, at least 0. A string or a ``Decimal`` has its exact value, a float the
-            value of its ``str``.
-        delta: Limit of the summed deltas, at least 0. Only vectors of mode ``l2`` spend a delta: a budget with delta 0
-            refuses them.
+        epsilon: Upper limit of the sum of epsilons, at least 0. A string or a ``Decimal`` is used exactly. A float
+            stands for the decimal number that it prints as.
+        delta: Upper limit of the sum of deltas, at least 0. Only vectors of mode ``l2`` spend a delta. A budget with
+            delta 0 refuses them.
 
     Attributes:
-        units: Epsilon in units of 2**-20 and delta in units of 2**-50.
+        units: The limits as two integers: epsilon in units of 2**-20, and delta in units of 2**-50.
 
     Raises:
         OptionError: A value is below 0, not finite, 10**19 or larger, or not a number.
@@ -52,7 +52,7 @@ class Budget:
 
     @classmethod
     def from_units(cls, epsilon_units: int, delta_units: int) -> "Budget":
-        """Return the budget of ``epsilon_units`` (each 2**-20) and ``delta_units`` (each 2**-50)."""
+        """Create a budget from integers: an epsilon in units of 2**-20, and a delta in units of 2**-50."""
         budget = object.__new__(cls)
         object.__setattr__(budget, "units", (epsilon_units, delta_units))
         return budget
@@ -68,7 +68,12 @@ class Budget:
         return Decimal(format_exact(self.units[1], DELTA_UNITS))
 
     def covers(self, epsilon_units: int, delta_units: int) -> bool:
-        """Return whether both numbers of units are at most those of this budget."""
+        """Return whether an epsilon and a delta are both within this budget.
+
+        Args:
+            epsilon_units: The epsilon, in units of 2**-20.
+            delta_units: The delta, in units of 2**-50.
+        """
         return epsilon_units <= self.units[0] and delta_units <= self.units[1]
 
     def __repr__(self) -> str:
@@ -80,11 +85,11 @@ class Account:
     """Sum of the spends of one privacy unit, and its budget.
 
     Attributes:
-        unit_tag: Tag of the name of the privacy unit, 32 bytes.
+        unit_tag: Keyed hash of the name of the privacy unit, 32 bytes.
         epsilon_units: Sum of the finite epsilons, in units of 2**-20.
         delta_units: Sum of the deltas, in units of 2**-50.
         unbounded_releases: Number of releases without a finite epsilon.
-        budget: Upper limit of the sums, or ``None``.
+        budget: Upper limit of the sums; ``None`` if there is no limit.
 
     Example:
         >>> account = Account(unit_tag=bytes(32), budget=Budget(60))
@@ -110,7 +115,7 @@ class Account:
         return Decimal(format_exact(self.delta_units, DELTA_UNITS))
 
     def apply_budget(self, budget: Budget) -> "Account":
-        """Return this account with ``budget``. A budget can be set once, and then only lowered.
+        """Return a copy of this account with the given budget. A budget can be lowered, but never raised.
 
         Raises:
             BudgetError: The account already has a smaller budget.
@@ -122,17 +127,17 @@ class Account:
         return replace(self, budget=budget)
 
     def add_spend(self, spend: Spend, mechanism: str, before: "Account | None" = None) -> "Account":
-        """Return this account after one more release.
+        """Return a copy of this account with the spend of one more release.
 
         Args:
             spend: Spend of the release.
             mechanism: Name of the mechanism, for error messages.
-            before: The account before the call that this release is a part of, for error messages; ``None`` is this
-                account.
+            before: The account whose sums error messages state; by default this account. For a call with several
+                releases, pass the account before the call.
 
         Raises:
-            BudgetError: The account has a budget, and the budget does not cover the new sum, or this or an earlier
-                release has no finite epsilon.
+            BudgetError: The account has a budget that does not cover the new sum; or it has a budget, and this release
+                or an earlier release has no finite epsilon.
             LedgerError: A sum exceeds the largest number that a privacy ledger stores, 2**62 units.
         """
         epsilon = self.epsilon_units + (spend.epsilon_units or 0)
@@ -161,7 +166,7 @@ class Account:
         return replace(self, epsilon_units=epsilon, delta_units=delta, unbounded_releases=unbounded)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON; epsilons and deltas are exact decimal numbers, as strings."""
+        """Return plain values for JSON. Epsilons and deltas are strings with exact decimal numbers."""
         budget = self.budget
         return {
             "privacy_unit": self.unit_tag.hex(),
@@ -180,12 +185,12 @@ class Account:
 
     @property
     def displayed_epsilon(self) -> str:
-        """Return the spent epsilon for display: rounded up to two decimals."""
+        """Return the spent epsilon for display, rounded up to two decimals."""
         return _format_epsilon(self.epsilon_units)
 
     @property
     def displayed_delta(self) -> str:
-        """Return the spent delta for display: rounded up to three significant digits."""
+        """Return the spent delta for display, rounded up to three significant digits."""
         return _format_delta(self.delta_units)
 
     @property
@@ -205,30 +210,31 @@ class Account:
 
 
 def format_exact(units: int, units_per_one: int) -> str:
-    """Return ``units / units_per_one`` as an exact decimal number.
-
-    ``units_per_one`` must be a power of two.
-    """
+    """Return ``units / units_per_one`` as an exact decimal number. ``units_per_one`` must be a power of two."""
     digits = units_per_one.bit_length() - 1
     whole, rest = divmod(units * 10**digits // units_per_one, 10**digits)
     return f"{whole}.{rest:0{digits}d}".rstrip("0").rstrip(".")
 
 
 def _format_epsilon(units: int) -> str:
-    """Return an epsilon for display: at most two decimals, rounded up."""
+    """Return an epsilon for display, rounded up to two decimals. ``units`` are multiples of 2**-20."""
     hundredths = -(-100 * units // EPSILON_UNITS)
     whole, rest = divmod(hundredths, 100)
     return f"{whole:,}" + (f".{rest:02d}".rstrip("0") if rest else "")
 
 
 def _format_delta(units: int) -> str:
-    """Return a delta for display: three significant digits, rounded up."""
+    """Return a delta for display, rounded up to three significant digits. ``units`` are multiples of 2**-50."""
     with localcontext(prec=3, rounding=ROUND_CEILING):
         return f"{(Decimal(units) / DELTA_UNITS).normalize():g}"
 
 
 def _parse_units(value: Any, units_per_one: int, name: str) -> int:
-    """Return ``value * units_per_one``, rounded down and at most ``_MAX_UNITS``."""
+    """Convert a limit to integer units: ``value * units_per_one``, rounded down and at most ``_MAX_UNITS``.
+
+    Raises:
+        OptionError: ``value`` is not a number or below 0. The message contains ``name``.
+    """
     try:
         number = Decimal(str(value))
     except InvalidOperation:

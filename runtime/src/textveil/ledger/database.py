@@ -1,10 +1,8 @@
-"""SQLite database of the privacy ledger: its schema, creation and reset, and the only functions that open it.
+"""SQLite database of the privacy ledger: its schema, creation and reset. Only this module opens the database.
 
-No key exists before its ledger is on the disk.
-
-Every transaction has its own connection. No connection survives a fork: a fork of this process waits until no
-connection is open. A commit returns after the data, the removal of the journal and the folder entry are on the disk
-(``synchronous=EXTRA`` with a rollback journal).
+A ledger is on the disk before its key is created. Every transaction has its own connection. No child process inherits a
+connection, because a fork of this process waits until no connection is open. A commit returns after the data, the
+removal of the journal and the folder entry are on the disk (``synchronous=EXTRA`` with a rollback journal).
 """
 
 import os
@@ -28,7 +26,7 @@ LEDGER_MISSING = (
     "the ledger is missing or empty, but its key exists: restore the ledger, or delete all recorded spending: "
     "textveil ledger rotate LEDGER --yes"
 )
-#: Default seconds that a transaction waits for the lock of another process.
+#: Default time, in seconds, that a transaction waits for the lock of another process.
 WAIT_S = 60.0
 
 _SCHEMA = """
@@ -82,13 +80,14 @@ if hasattr(os, "register_at_fork"):
 def open_transaction(
     path: Path, *, write: bool = True, wait_s: float = WAIT_S, create_schema: bool = False
 ) -> Generator[sqlite3.Connection]:
-    """Open the database for one transaction: commit at the end, roll back on any error.
+    """Open the database for one transaction, which commits at the end and rolls back on any error.
 
     Args:
         path: An existing file.
-        write: Whether the transaction excludes all other writers from its start (``BEGIN IMMEDIATE``).
-        wait_s: Seconds to wait for the lock of another process.
-        create_schema: Whether to write the schema into an empty file.
+        write: Whether the transaction writes. If so, it excludes all other writers from the start (``BEGIN
+            IMMEDIATE``).
+        wait_s: Time to wait for the lock of another process, in seconds.
+        create_schema: Whether to create the tables if the file is empty.
 
     Yields:
         The connection, inside the transaction.
@@ -123,9 +122,7 @@ def open_transaction(
 
 
 def is_blank(path: Path) -> bool:
-    """Return whether the file is missing or has at most one byte.
-
-    SQLite treats such a file as an empty database.
+    """Return whether a file is missing or has at most one byte, which SQLite treats as an empty database.
 
     Raises:
         LedgerError: The path is a folder, or its status cannot be read.
@@ -141,10 +138,10 @@ def is_blank(path: Path) -> bool:
 
 
 def create_file(path: Path) -> bool:
-    """Create an empty file with permissions for its owner only.
+    """Create an empty file that only its owner may read and write.
 
     Returns:
-        Whether this call created the file; ``False`` if it exists.
+        Whether this call created the file; ``False`` if the file exists.
 
     Raises:
         LedgerError: The folder is missing, or the file cannot be created.
@@ -163,17 +160,16 @@ def create_file(path: Path) -> bool:
 
 
 def _make_uri(path: Path) -> str:
-    """Return the URI with which SQLite opens an existing file.
-
-    SQLite does not create a missing file (``mode=rw``).
-    """
+    """Return the SQLite URI of an existing file. With this URI, SQLite does not create a missing file (``mode=rw``)."""
     return f"{path.absolute().as_uri()}?mode=rw"
 
 
 def _check_schema(connection: sqlite3.Connection, create_schema: bool) -> None:
-    """Check that the file is a privacy ledger. ``create_schema`` allows an empty one.
+    """Check that a database is a privacy ledger of this version.
 
-    An empty one then gets the schema.
+    Args:
+        connection: An open transaction.
+        create_schema: Whether to create the tables if the database is empty.
 
     Raises:
         LedgerDamaged: The file is not a privacy ledger, is of another version, or is empty and ``create_schema`` is
@@ -198,7 +194,7 @@ def _check_schema(connection: sqlite3.Connection, create_schema: bool) -> None:
 def _explain_version(version: int) -> str:
     """Return an error message for a ledger of another version.
 
-    Spends of an older version cannot be carried over, so the message says how to begin a new ledger.
+    This version cannot import the spends of an older version, so the message explains how to begin a new ledger.
     """
     reason = f"the ledger has format version {version}, but this release reads version {VERSION}"
     if version > VERSION:
@@ -213,24 +209,24 @@ def _write_schema(connection: sqlite3.Connection) -> None:
 
 @cache
 def _list_expected_schema() -> list[tuple[str, str, str]]:
-    """Return the ``sqlite_master`` entries that this version of SQLite makes from the schema."""
+    """Return the rows of ``sqlite_master`` that this version of SQLite creates for the schema of a ledger."""
     with closing(sqlite3.connect(":memory:")) as connection:
         _write_schema(connection)
         return connection.execute(_SCHEMA_QUERY).fetchall()
 
 
 def _translate_error(error: sqlite3.Error) -> LedgerError:
-    """Return this package's error for an error of SQLite.
+    """Convert an error of SQLite to an error of this package, whose message depends on the result code.
 
-    SQLite's own messages describe pages and tables, so the message is chosen by the result code instead.
+    SQLite's own messages describe pages and tables, which do not help the user.
     """
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return LedgerBusy("another process holds the ledger; nothing was released")
+        return LedgerBusy("another process has locked the ledger; nothing was released: try again")
     if code in (0, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):  # 0: a value has another type than its column
         return LedgerDamaged("this file is not a textveil ledger, or it is damaged; nothing was released")
     if code == sqlite3.SQLITE_CONSTRAINT:
-        return LedgerDamaged("the ledger refuses a number that cannot be; nothing was released")
+        return LedgerDamaged("the ledger rejects a number that is out of range; nothing was released")
     if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
         return LedgerError("the ledger cannot be written: the disk is full or fails; nothing was released")
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
@@ -241,10 +237,18 @@ def _translate_error(error: sqlite3.Error) -> LedgerError:
 
 
 def create_ledger(path: Path, key_path: Path, wait_s: float) -> bool:
-    """Create a ledger if there is none; return whether this call created the file.
+    """Create a ledger if the file is missing or empty.
 
-    The ledger's tables are on the disk before the key exists, even if the process is killed in between. A key without a
+    The tables are on the disk before the key is created, even if the process is killed in between. A key without a
     ledger therefore means that the ledger is lost.
+
+    Args:
+        path: The ledger.
+        key_path: Path of its key.
+        wait_s: Time to wait for the lock of another process, in seconds.
+
+    Returns:
+        Whether this call created the file.
 
     Raises:
         LedgerDamaged: The key exists without a ledger, or the file is not a ledger.
@@ -272,7 +276,7 @@ def reset_ledger(path: Path, key: str | Path | None) -> None:
 
     Raises:
         LedgerError: Neither a ledger nor a key exists.
-        KeyFileError: The key's path has another kind of file, or ``key`` is the key of another ledger.
+        KeyFileError: The file at the key's path is not a key, or is the key of another ledger.
     """
     key_path = get_key_path(path, key)
     check_distinct_files(path, key_path)

@@ -1,7 +1,8 @@
-"""Group commit: one transaction for the spends of several threads.
+"""Group commit: one database transaction for the spends of several threads.
 
-Most of the time of a spend goes into flushing to the disk, and one flush serves a hundred spends as well as one. While
-one thread writes, others wait; then one of them writes for all. Each call returns when its own spend is on the disk.
+Writing a spend takes most of its time to flush the disk, and one flush is enough for a hundred spends. While one thread
+writes, other threads wait. Then one of these threads writes the spends of all waiting threads. Each call returns when
+its own spend is on the disk.
 """
 
 import os
@@ -19,8 +20,8 @@ ResultType = TypeVar("ResultType")
 class _WaitingCall(Generic[ResultType]):
     """The database work of one waiting thread, and the result.
 
-    ``results`` holds the result after the commit. If ``is_settled`` is true and ``results`` is empty, the transaction
-    for several threads failed, and the thread must run its work in a transaction of its own.
+    After the commit, ``results`` contains the result. If ``is_settled`` is true and ``results`` is empty, the joint
+    transaction failed, and the thread must run its work in a separate transaction.
     """
 
     work: Callable[[sqlite3.Connection], ResultType]
@@ -30,7 +31,7 @@ class _WaitingCall(Generic[ResultType]):
 
 @dataclass(eq=False, kw_only=True)
 class _CallQueue(Generic[ResultType]):
-    """Waiting threads of one process. After a fork, the child begins with an empty queue."""
+    """Queue of the waiting threads of one process. After a fork, the child process begins with an empty queue."""
 
     process_id: int = field(default_factory=os.getpid)
     condition: threading.Condition = field(default_factory=threading.Condition)
@@ -42,7 +43,7 @@ class GroupCommit(Generic[ResultType]):
     """Queue of the writes of all threads to one ledger.
 
     Args:
-        open_transaction: Opens a transaction for writing.
+        open_transaction: Function that opens a transaction for writing.
     """
 
     def __init__(self, open_transaction: Callable[[], AbstractContextManager[sqlite3.Connection]]) -> None:
@@ -50,16 +51,17 @@ class GroupCommit(Generic[ResultType]):
         self._queue: _CallQueue[ResultType] = _CallQueue()
 
     def run(self, work: Callable[[sqlite3.Connection], ResultType]) -> ResultType:
-        """Run ``work`` in a transaction with that of other waiting threads; return its result.
+        """Run ``work`` in one transaction together with the work of other waiting threads, and return its result.
 
         The changes are on the disk when this method returns.
 
         Args:
-            work: Reads and writes the database; may run twice, but at most one run is committed.
+            work: Function that reads and writes the database. It may be called twice, but the changes of at most one
+                call are committed.
 
         Raises:
-            Exception: Any error of the transaction or of ``work``. If a transaction for several threads fails, nothing
-                of it is written, and each thread runs its work in a transaction of its own.
+            Exception: Any error of the transaction or of ``work``. If a joint transaction of several threads fails, it
+                writes nothing, and each thread runs its work again in a separate transaction.
         """
         if self._queue.process_id != os.getpid():
             self._queue = _CallQueue()

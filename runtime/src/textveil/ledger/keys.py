@@ -1,6 +1,7 @@
-"""Keys of a privacy ledger: their files, and the tags and encryption that they serve.
+"""Keys of a privacy ledger: key files, and the keyed hashes and encryption that use the keys.
 
-The device key derives tags of requests and of names of privacy units: HMAC-SHA256 with one label per use.
+A ledger stores keyed hashes (*tags*) of requests and of names of privacy units: HMAC-SHA256 under the device key, with
+a different label for each purpose.
 """
 
 import os
@@ -18,7 +19,7 @@ DEVICE_KEY, REPLAY_CACHE_KEY = "the key of the ledger", "the key of the replay c
 
 
 def get_key_path(ledger: Path, key: str | Path | None) -> Path:
-    """Return the path of the device key: ``key``, or the default path next to the ledger.
+    """Return the path of the device key: ``key`` if it is given, otherwise the default path next to the ledger.
 
     Example:
         >>> get_key_path(Path("spends.ledger"), None).name
@@ -30,27 +31,29 @@ def get_key_path(ledger: Path, key: str | Path | None) -> Path:
 
 
 def check_distinct_files(ledger: Path, *keys: Path | None) -> None:
-    """Raise an error if a key is a file of the ledger itself, or if two keys are one file.
+    """Check that keys are different files from each other and from the files of the ledger.
 
-    A key that is ``None`` is ignored.
+    Args:
+        ledger: The ledger.
+        keys: Paths of keys; ``None`` is ignored.
 
     Raises:
-        KeyFileError: Two of the paths are one file.
+        KeyFileError: Two of the paths lead to the same file.
     """
     file_ids = {get_file_id(path) for path in (ledger, *list_sqlite_files(ledger))}
     for key in keys:
         if key is not None and get_file_id(key) in file_ids:
-            raise KeyFileError("the ledger, its journal and its keys must be different files: two are the same")
+            raise KeyFileError("the ledger, its journal and its keys must be different files, but two paths are equal")
         file_ids |= {get_file_id(key)} if key is not None else set()
 
 
 def check_replaceable_key(path: Path, check: bytes | None) -> None:
-    """Raise an error if a new key would replace a file that is not the key of this ledger.
+    """Check that a new key would not replace a file other than the current key of this ledger.
 
     Args:
         path: Path of the new key.
-        check: Hash that identifies the ledger's present key (``LedgerTags.key_checks``); ``None`` skips the comparison,
-            so that any key file may be replaced.
+        check: Hash that identifies the current key of the ledger (``LedgerTags.key_checks``). With ``None``, any key
+            file may be replaced.
 
     Raises:
         KeyFileError: The existing file is not a key, or is the key of another ledger.
@@ -59,17 +62,17 @@ def check_replaceable_key(path: Path, check: bytes | None) -> None:
         key = read_key(path, DEVICE_KEY, create=False)
         if check is not None and compute_tag(key, "check") != check:
             raise KeyFileError(
-                f"{DEVICE_KEY}: this is the key of another ledger: delete it if no ledger needs it, or choose "
-                "another name"
+                f"{DEVICE_KEY}: this file is the key of another ledger: delete the file if no ledger needs it, or "
+                "choose another name"
             )
 
 
 class LedgerTags:
-    """Hashes and encryption with the keys of one open ledger.
+    """Keyed hashes (tags) and encryption with the keys of one open ledger.
 
     Args:
-        key: The device key.
-        replay_cache_key: Encryption key of the replay cache; ``None`` without a replay cache.
+        key: The device key, for tags.
+        replay_cache_key: Encryption key of the replay cache; ``None`` if the ledger has no replay cache.
     """
 
     def __init__(self, key: bytes, replay_cache_key: bytes | None) -> None:
@@ -77,18 +80,18 @@ class LedgerTags:
 
     @property
     def has_replay_cache(self) -> bool:
-        """Return whether the ledger stores outputs."""
+        """Return whether the ledger has a replay cache, which stores encrypted outputs."""
         return self._replay_cache_key is not None
 
     @property
     def key_checks(self) -> tuple[bytes, bytes | None]:
-        """Return a hash of each key, which identifies the key without revealing it."""
+        """Return hashes of the device key and of the replay cache's key (or ``None``), which do not reveal the keys."""
         return compute_tag(self._device_key, "check"), None if self._replay_cache_key is None else compute_tag(
             self._replay_cache_key, "check"
         )
 
     def tag_unit(self, name: Any) -> bytes:
-        """Return the keyed hash (32 bytes) of a privacy unit's name in NFC.
+        """Return the keyed hash (32 bytes) of a privacy unit's name. Names with equal NFC forms have equal hashes.
 
         Raises:
             OptionError: The name is not a string.
@@ -100,27 +103,36 @@ class LedgerTags:
         )
 
     def tag_request(self, unit_tag: bytes, request: bytes) -> bytes:
-        """Return the keyed hash of a request.
+        """Return the keyed hash of a request. In different privacy units, the same request has different hashes.
 
-        The same request has another hash in each privacy unit.
+        Args:
+            unit_tag: Keyed hash of the name of the privacy unit.
+            request: The bytes that identify the request (``serialize_request``).
         """
         return compute_tag(self._device_key, "request", unit_tag, request)
 
     def tag_cache_entry(self, unit_tag: bytes, cache_key: bytes) -> bytes:
-        """Return the keyed hash under which the replay cache stores one text of one call.
+        """Return the keyed hash under which the replay cache stores the output for one text of one call.
 
-        ``make_cache_keys`` makes ``cache_key``.
+        Args:
+            unit_tag: Keyed hash of the name of the privacy unit.
+            cache_key: Cache key of the text (``make_cache_keys``).
         """
         return compute_tag(self._device_key, "replay cache", unit_tag, cache_key)
 
     def encrypt_output(self, output: bytes, context: bytes) -> bytes | None:
-        """Encrypt an output; return ``None`` without a replay cache."""
+        """Encrypt an output for the replay cache; return ``None`` if the ledger has no replay cache.
+
+        Args:
+            output: The output.
+            context: Bytes that are authenticated but not encrypted. Decryption needs the same bytes.
+        """
         return None if self._replay_cache_key is None else encrypt_bytes(self._replay_cache_key, output, context)
 
     def decrypt_output(self, encrypted: bytes, context: bytes) -> bytes | None:
-        """Decrypt an output; return ``None`` without a replay cache.
+        """Decrypt an output of the replay cache; return ``None`` if the ledger has no replay cache.
 
         Raises:
-            KeyFileError: The bytes are altered, or the key or ``context`` differs.
+            KeyFileError: The bytes were altered, or the key or ``context`` differs from that of ``encrypt_output``.
         """
         return None if self._replay_cache_key is None else decrypt_bytes(self._replay_cache_key, encrypted, context)

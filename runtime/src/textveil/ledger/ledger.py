@@ -1,4 +1,4 @@
-"""The public class ``Ledger``: records each spend on the disk before the output is released.
+"""Public class of the privacy ledger, which records each spend on the disk before the output is released.
 
 docs/proofs/ledger.md proves that the sums bound the privacy loss of a privacy unit.
 """
@@ -48,19 +48,18 @@ DEFAULT_PRIVACY_UNIT = "default"
 class Ledger:
     """Privacy ledger: a SQLite database of spends and dates.
 
-    It has no plain text, but keyed hashes (tags) of texts and of the names of privacy units.
-
-    Instances are safe to share between threads and to use after a fork. Any number of processes can use one file.
+    The ledger stores keyed hashes of texts and of the names of privacy units, but no plain text. Several threads may
+    share an instance, also after a fork. Several processes may use the same file.
 
     Args:
-        path: The database file; created at first use, private to its owner.
-        key: File of the device key, which makes the tags; by default ``path`` with the suffix ``.key``. Created at
-            the first use of the ledger. Without this file the ledger is unusable.
-        replay_cache_key: File of the key of the replay cache, created at first use, outside the ledger's folder and its
-            subfolders. With it the ledger stores encrypted outputs. A call with the same options, and with the same
-            privacy units and texts in the same order, returns the stored outputs without a new spend. Needs the extra
-            ``crypto``.
-        wait_s: Seconds to wait for other processes.
+        path: The database file, which is created at the first use. Only its owner can read it.
+        key: File of the device key for keyed hashes, which is created at the first use; by default ``path`` with the
+            suffix ``.key``. Without this file, the ledger is unusable.
+        replay_cache_key: File of the key of the replay cache, which is created at the first use; by default there is no
+            replay cache. A ledger with a replay cache stores encrypted outputs. A call with the same options, privacy
+            units and texts, in the same order, returns the stored outputs without a new spend. The file must be outside
+            the folder of the ledger. A replay cache needs the extra ``crypto``.
+        wait_s: Time to wait for other processes, in seconds.
 
     Raises:
         LedgerError, LedgerBusy, LedgerDamaged: The file is unusable.
@@ -119,13 +118,13 @@ class Ledger:
 
     @contextmanager
     def _open_transaction(self, *, write: bool = True) -> Generator[sqlite3.Connection]:
-        """Open a transaction and check that the keys of this instance are still those of the ledger."""
+        """Open a transaction, and check that the keys of this instance are still the keys of the ledger."""
         with open_transaction(self.path, write=write, wait_s=self._wait_s) as connection:
             self._check_keys(connection)
             yield connection
 
     def _check_keys(self, connection: sqlite3.Connection) -> None:
-        """Raise an error if the ledger now has other keys, as after a ``rotate`` by another process.
+        """Check that the ledger has no other keys now, as after a call of ``rotate`` by another process.
 
         Raises:
             KeyFileError: The device key or the key of the replay cache differs.
@@ -134,20 +133,17 @@ class Ledger:
         stored_device_check, stored_cache_check = queries.read_key_checks(connection)
         if stored_device_check != device_check:
             raise KeyFileError(
-                f"{DEVICE_KEY}: this is the key of another ledger: give the key that was created with this ledger"
+                f"{DEVICE_KEY}: this is the key of another ledger: pass the key that was created with this ledger"
             )
         if cache_check is not None and stored_cache_check != cache_check:
             raise KeyFileError(
-                f"{REPLAY_CACHE_KEY}: another key encrypts the stored outputs: give that key, or delete them "
-                "(textveil ledger delete --stored-outputs)"
+                f"{REPLAY_CACHE_KEY}: another key encrypts the stored outputs: pass that key, or delete the "
+                "outputs (textveil ledger delete --stored-outputs)"
             )
 
     @property
     def has_replay_cache(self) -> bool:
-        """Return whether the ledger has a replay cache.
-
-        With a replay cache the ledger stores encrypted outputs and returns them again for the same call.
-        """
+        """Return whether the ledger has a replay cache, which stores outputs and returns them for equal calls."""
         return self._tags.has_replay_cache
 
     def sanitize(
@@ -159,7 +155,10 @@ class Ledger:
         budget: Budget | None = None,
         **options: "Unpack[Options]",
     ) -> "RecordedRelease[Result]":
-        """Sanitize one text and record its spend, as ``sanitize_batch`` does with one text."""
+        """Sanitize one text, and record its spend before returning the result.
+
+        The arguments and errors are those of ``sanitize_batch``.
+        """
         return self.sanitize_batch(sanitizer, [text], privacy_unit=privacy_unit, budget=budget, **options)[0]
 
     def sanitize_batch(
@@ -171,38 +170,38 @@ class Ledger:
         budget: Budget | None = None,
         **options: "Unpack[Options]",
     ) -> "list[RecordedRelease[Result]]":
-        """Sanitize texts, each as its own document, and record all spends in one transaction.
+        """Sanitize texts, each as a separate document, and record all spends in one transaction.
 
-        If one release fails, the ledger records none and this method releases nothing.
+        If the release of one text fails, the ledger records no spend, and this method returns no result.
 
         Args:
             sanitizer: The sanitizer that randomizes the texts.
             texts: The texts.
-            privacy_unit: Name of the privacy unit of all texts, or one name per text.
-            budget: Budget of each privacy unit of this call. A budget can be set once, and then only lowered.
-            options: As in ``Sanitizer.sanitize``.
+            privacy_unit: Name of the privacy unit of all texts, or a list with one name for each text.
+            budget: Budget of each privacy unit of this call. A budget can be lowered later, but never raised.
+            options: Options of ``Sanitizer.sanitize``.
 
         Returns:
-            One ``RecordedRelease`` per text: the result, and its record in the ledger. A result from the replay cache
-            has no mapping.
+            One ``RecordedRelease`` for each text: the result, and its record in the ledger. A result from the replay
+            cache has no mapping.
 
         Raises:
-            BudgetError: A budget does not cover a release. Nothing is released for any text.
-            LedgerError, LedgerBusy: The ledger cannot be written. Nothing is released.
-            OptionError, InputError: As ``Sanitizer.sanitize_batch``; or the numbers of privacy units and texts differ;
-                or the ledger has a replay cache and the mode ``names`` has a further detector; or no option selects a
-                mode, and the default mode ``names`` has no epsilon.
+            BudgetError: A budget does not cover a release. No text is released.
+            LedgerError, LedgerBusy: The ledger cannot be written. No text is released.
+            InputError: A text is not a string, or cannot be sanitized.
+            OptionError: An option is not supported (``Sanitizer.sanitize_batch``); the numbers of privacy units and
+                texts differ; the ledger has a replay cache, and the sanitizer has an external detector; or no option
+                selects a mode, and the default mode ``names`` has no epsilon.
 
         Privacy:
-            Under ``staircase`` the spend is epsilon times the number of randomized words. Under ``santext``, ``krr``
-            and ``random`` it is the epsilon for any two words times the number of tokens. ``santext+`` and ``fbdd``
-            have no finite
-            epsilon: the ledger records their releases, and refuses them if there is a budget. The sums bound the loss
-                of all releases of a privacy unit (docs/proofs/ledger.md).
+            For ``staircase``, the spend is epsilon times the number of randomized words. For ``santext``, ``krr`` and
+            ``random``, it is the epsilon for any two words times the number of tokens. ``santext+`` and ``fbdd`` have
+            no finite epsilon: without a budget the ledger records their releases, and with a budget it refuses them.
+            The sums bound the privacy loss of all releases of a privacy unit (docs/proofs/ledger.md).
         """
         source = make_text_source(sanitizer, options)
         if self.has_replay_cache and source.options["promise"].get("also"):  # the options do not identify the detector
-            raise OptionError("the replay cache does not work with an external detector: omit one of them")
+            raise OptionError("the replay cache does not work with an external detector: use only one of the two")
         return self._record_releases(source, list_items(texts), privacy_unit, budget)
 
     def encode_batch(
@@ -214,10 +213,17 @@ class Ledger:
         budget: Budget | None = None,
         **options: Any,
     ) -> list[RecordedRelease[Any]]:
-        """Encode texts, and record all spends in one transaction or none of them.
+        """Encode texts as vectors or class labels, and record all spends in one transaction, or none of the spends.
 
-        The spend is the epsilon and the delta of the whole text. Other arguments and errors are those of
-        ``sanitize_batch``; ``options`` are those of the encoder's ``encode``.
+        The spend is the epsilon and the delta of the whole text. The other arguments and the errors are the same as for
+        ``sanitize_batch``.
+
+        Args:
+            encoder: The encoder that randomizes the texts.
+            texts: The texts.
+            privacy_unit: Name of the privacy unit of all texts, or a list with one name for each text.
+            budget: Budget of each privacy unit of this call.
+            options: Options of the encoder's method ``encode``.
         """
         return self._record_releases(make_encoder_source(encoder, options), list_items(texts), privacy_unit, budget)
 
@@ -228,11 +234,11 @@ class Ledger:
         privacy_unit: str | Sequence[str],
         budget: Budget | None,
     ) -> list[RecordedRelease[ReleaseType]]:
-        """Make one release per text, record all spends, and return the releases (see ``sanitize_batch``).
+        """Create one release for each text, record all spends, and return the releases (``sanitize_batch``).
 
-        The releases are made before the transaction, so that other threads and processes wait only for the disk. If
-        another call has stored an output of the same request in the replay cache in the meantime, that output is
-        returned, and the new one is discarded unseen.
+        The releases are created before the transaction, so that other threads and processes wait only for the disk.
+        Meanwhile, an equal call may have stored its outputs in the replay cache. Then this method returns the stored
+        outputs, and discards the new ones without releasing them.
         """
         privacy_units = list_privacy_units(texts, privacy_unit)
         options = serialize_options(source.options)
@@ -261,11 +267,18 @@ class Ledger:
         ]
 
     def record_spends(self, entries: Iterable[SpendEntry], *, budget: Budget | None = None) -> list[SpendOutcome]:
-        """Record the spends of releases in one transaction, all or none.
+        """Record the spends of releases in one transaction: all of them, or none if a budget does not cover one.
 
-        Use it for releases that ``sanitize_batch`` and ``encode_batch`` did not make. The spends are on the disk when
-        this method returns: release the outputs only then. If ``SpendOutcome.stored_output`` is not ``None``, release
-        it in place of the new output.
+        Use this method for releases that were not created by ``sanitize_batch`` or ``encode_batch``. Release the
+        outputs only after this method has returned, because then the spends are on the disk. If
+        ``SpendOutcome.stored_output`` is not ``None``, release it in place of the new output.
+
+        Args:
+            entries: The releases.
+            budget: Budget of each privacy unit of this call.
+
+        Returns:
+            The result for each release.
 
         Raises:
             BudgetError: A budget does not cover a release. Nothing is recorded except a new budget.
@@ -280,18 +293,18 @@ class Ledger:
     def record_groups(
         self, groups: Sequence[Sequence[SpendEntry]], *, budget: Budget | None = None, all_or_none: bool = False
     ) -> "list[list[SpendOutcome] | BudgetError]":
-        """Record the spends of groups of releases in one transaction; a refused group has none.
+        """Record the spends of groups of releases in one transaction: each group completely, or not at all.
 
-        If a budget does not cover a group, nothing of this group is recorded, and the result has a ``BudgetError`` in
-        its position. Calls of several threads at the same time share a transaction.
+        If a budget does not cover a group, the ledger records nothing of this group, and the result for this group is a
+        ``BudgetError``. Simultaneous calls of several threads share a transaction.
 
         Args:
             groups: The releases of each group.
-            budget: As in ``sanitize_batch``.
-            all_or_none: Whether the refusal of one group also prevents the spends of all others.
+            budget: Budget of each privacy unit of this call.
+            all_or_none: Whether to record no group if a budget does not cover one of the groups.
 
         Returns:
-            For each group, the result of each release, or the error.
+            For each group, a list with the result of each release, or a ``BudgetError``.
 
         Raises:
             LedgerError, LedgerBusy, LedgerDamaged: The ledger cannot be written. Nothing is recorded.
@@ -308,10 +321,14 @@ class Ledger:
         )
 
     def find_stored_outputs(self, cache_keys: Iterable[tuple[str, bytes]]) -> list[bytes | None]:
-        """Return the outputs that the replay cache has for pairs of a privacy unit and a cache key.
+        """Look up outputs in the replay cache.
 
-        Cache keys are made by ``make_cache_keys``. The result has ``None`` where nothing is stored, and everywhere if
-        the ledger has no replay cache.
+        Args:
+            cache_keys: Pairs of the name of a privacy unit and a cache key (``make_cache_keys``).
+
+        Returns:
+            The stored output for each pair, or ``None`` if no output is stored. If the ledger has no replay cache, all
+            are ``None``.
         """
         if not self.has_replay_cache:
             return [None for _ in cache_keys]
@@ -322,30 +339,33 @@ class Ledger:
             ]
 
     def count_releases(self, privacy_unit: str, request: bytes) -> int:
-        """Return how many releases of the same request a privacy unit has had."""
+        """Return the number of recorded releases of a request (``serialize_request``) in a privacy unit."""
         unit_tag = self._tags.tag_unit(privacy_unit)
         with self._open_transaction(write=False) as connection:
             return queries.count_releases(connection, unit_tag, self._tags.tag_request(unit_tag, request))
 
     def get_account(self, privacy_unit: str = DEFAULT_PRIVACY_UNIT) -> Account:
-        """Return the account of a privacy unit; an unknown name has an empty one."""
+        """Return the account of a privacy unit. For an unknown name, the account is empty."""
         with self._open_transaction(write=False) as connection:
             return queries.read_account(connection, self._tags.tag_unit(privacy_unit))
 
     def list_accounts(self) -> list[tuple[Account, int]]:
-        """Return the accounts of all privacy units, sorted by tag, each with its number of releases.
+        """Return the accounts of all privacy units, sorted by the keyed hashes of their names.
+
+        Returns:
+            Pairs of an account and its number of releases.
 
         Raises:
-            LedgerDamaged: The sums of an account differ from those of its releases.
+            LedgerDamaged: The sums of an account differ from the sums of its releases.
         """
         with self._open_transaction(write=False) as connection:
             return queries.read_accounts(connection)
 
     def export(self) -> dict[str, Any]:
-        """Return the whole content of the ledger without stored outputs, as plain values for JSON.
+        """Return the whole content of the ledger as plain values for JSON, except the stored outputs.
 
         Raises:
-            LedgerDamaged: The sums of an account differ from those of its releases.
+            LedgerDamaged: The sums of an account differ from the sums of its releases.
         """
         units = [{**account.to_dict(), "releases": releases} for account, releases in self.list_accounts()]
         with self._open_transaction(write=False) as connection:
@@ -363,23 +383,30 @@ class Ledger:
                 raise OptionError("the ledger has no privacy unit with that name")
 
     def delete_outputs(self) -> None:
-        """Delete all stored outputs; spends stay.
+        """Delete all outputs in the replay cache, but no spends.
 
-        Another key of the replay cache can be used afterward.
+        After this, the ledger can be opened with another key of the replay cache.
         """
         with self._open_transaction() as connection:
             queries.delete_outputs(connection)
 
     @classmethod
     def rotate(cls, path: str | Path, *, key: str | Path | None = None) -> "Ledger":
-        """Reset a ledger under a new device key; delete all accounts, budgets and stored outputs.
+        """Delete all accounts, budgets and stored outputs of a ledger, and create a new device key.
 
-        The old key may be missing, or the ledger if its key exists. After an interruption the ledger and its key may
-        not match. Opening the ledger then raises ``KeyFileError``, and ``rotate`` can be repeated.
+        Either the ledger or its old key may be missing. If the process is interrupted, the ledger and its key may not
+        match. Then opening the ledger raises ``KeyFileError``; call ``rotate`` again.
+
+        Args:
+            path: The ledger.
+            key: Path of the device key; by default the path next to the ledger.
+
+        Returns:
+            The empty ledger.
 
         Raises:
             LedgerError: Neither a ledger nor a key exists.
-            KeyFileError: The key's path has another kind of file, or ``key`` is the key of another ledger.
+            KeyFileError: The file at the key's path is not a key, or is the key of another ledger.
         """
         reset_ledger(Path(os.path.realpath(path)), key)
         return cls(path, key=key)

@@ -1,4 +1,4 @@
-"""Queries for the rows of the ledger's database; each runs in a transaction of the caller."""
+"""Queries for the rows of the ledger's database. The caller opens the transaction of each query."""
 
 import sqlite3
 from typing import Any
@@ -7,30 +7,30 @@ from textveil.errors import LedgerDamaged
 from textveil.ledger.account import Account, Budget, format_exact
 from textveil.release import DELTA_UNITS, EPSILON_UNITS
 
-#: Cache of verified sums: by tag of the privacy unit the number of the ledger's last release at that time, and the
-#: sums of epsilon, delta and unbounded releases of the privacy unit up to it.
+#: Cache of verified sums, by the keyed hash of a privacy unit. Each entry has the id of the last release of the ledger
+#: at the time of the check; and the sums of epsilon, delta and unbounded releases of the privacy unit at that time.
 VerifiedSums = dict[bytes, tuple[int, int, int, int]]
 _MAX_VERIFIED, _ZERO_SUMS = 10_000, (0, 0, 0, 0)
-_WRONG_SUMS = "the sums of a privacy unit differ from those of its releases: restore an undamaged copy of the ledger"
+_WRONG_SUMS = "the sums of a privacy unit differ from the sums of its releases: restore an undamaged copy of the ledger"
 _SUMS_QUERY = (
     "SELECT (SELECT coalesce(max(number), 0) FROM releases), coalesce(sum(epsilon), 0), coalesce(sum(delta), 0), "
     "count(*) - count(epsilon) FROM releases WHERE {} = ? AND number > ?"
 )
-#: With more than a tenth of all rows, a scan of the table is faster than a lookup of each row by the index.
+#: Query whether a privacy unit has more than a tenth of all rows. If so, scanning the table is faster than the index.
 _LARGE_SHARE_QUERY = (
     "SELECT 10 * (SELECT count(*) FROM releases WHERE privacy_unit = ?) > "
     "(SELECT coalesce(max(number), 0) FROM releases)"
 )
 _ACCOUNTS_QUERY = "SELECT privacy_unit, epsilon, delta, unbounded, budget_epsilon, budget_delta FROM privacy_units"
-#: A row of the table ``releases``: day (2026-01-31), tags of privacy unit and request, mechanism, epsilon and delta in
-#: units, encrypted output, and tag of the cache entry.
+#: A row of the table ``releases``: day (such as 2026-01-31), keyed hashes of privacy unit and request, mechanism,
+#: epsilon and delta in integer units, encrypted output, and keyed hash of the cache entry.
 ReleaseRow = tuple[str, bytes, bytes, str, int | None, int, bytes | None, bytes | None]
 
 
 def read_key_checks(connection: sqlite3.Connection) -> tuple[bytes | None, bytes | None]:
     """Return the check values of the device key and of the replay cache's key.
 
-    A check value is a hash that identifies a key without revealing it (``LedgerTags.key_checks``). ``None`` means that
+    A check value is a hash that identifies a key without revealing it (``LedgerTags.key_checks``). It is ``None`` if
     the ledger has no such key yet.
     """
     row = connection.execute("SELECT device_check, replay_cache_check FROM keys").fetchone()
@@ -38,7 +38,7 @@ def read_key_checks(connection: sqlite3.Connection) -> tuple[bytes | None, bytes
 
 
 def write_key_checks(connection: sqlite3.Connection, device_check: bytes, cache_check: bytes | None) -> None:
-    """Store the check values that the ledger lacks; existing values stay."""
+    """Store the check values of keys, unless the ledger has check values for them already."""
     if read_key_checks(connection)[0] is None:
         connection.execute("INSERT INTO keys (device_check) VALUES (?)", (device_check,))
     connection.execute(
@@ -48,16 +48,19 @@ def write_key_checks(connection: sqlite3.Connection, device_check: bytes, cache_
 
 
 def read_account(connection: sqlite3.Connection, unit_tag: bytes) -> Account:
-    """Return the account of a privacy unit; an unknown tag has an empty one."""
+    """Return the account of a privacy unit. For an unknown ``unit_tag`` (keyed hash), the account is empty."""
     row = connection.execute(_ACCOUNTS_QUERY + " WHERE privacy_unit = ?", (unit_tag,)).fetchone()
     return Account(unit_tag=unit_tag) if row is None else _parse_account(row)
 
 
 def read_accounts(connection: sqlite3.Connection) -> list[tuple[Account, int]]:
-    """Return all accounts, ordered by tag, each with its number of releases.
+    """Return all accounts, sorted by the keyed hashes of their privacy units.
+
+    Returns:
+        Pairs of an account and its number of releases.
 
     Raises:
-        LedgerDamaged: The sums of an account differ from those of its releases, or a release has no account.
+        LedgerDamaged: The sums of an account differ from the sums of its releases, or a release has no account.
     """
     counted_accounts: list[tuple[Account, int]] = []
     for row in connection.execute(_ACCOUNTS_QUERY + " ORDER BY privacy_unit").fetchall():
@@ -76,15 +79,15 @@ def read_accounts(connection: sqlite3.Connection) -> list[tuple[Account, int]]:
 
 
 def check_sums(connection: sqlite3.Connection, account: Account, verified_sums: VerifiedSums) -> None:
-    """Check that the sums of an account equal those of its releases.
+    """Check that the sums of an account equal the sums of its releases.
 
-    Normally releases are only added. If the cached sums plus the releases since then equal the sums of the account, the
-    older releases are not read again. Otherwise all releases of the account are read.
+    First, the function reads only the releases since the last check and adds them to the cached sums. If the result
+    differs from the account, it reads all releases of the account.
 
     Args:
         connection: An open transaction.
         account: The account.
-        verified_sums: Cache of verified sums; this function updates it.
+        verified_sums: Cache of sums at the last check, which this function updates.
 
     Raises:
         LedgerDamaged: The sums differ.
@@ -105,7 +108,7 @@ def check_sums(connection: sqlite3.Connection, account: Account, verified_sums: 
 
 
 def write_account(connection: sqlite3.Connection, account: Account) -> None:
-    """Insert or update an account."""
+    """Insert an account, or update it if it exists."""
     budget = (None, None) if account.budget is None else account.budget.units
     connection.execute(
         "INSERT INTO privacy_units (privacy_unit, epsilon, delta, unbounded, budget_epsilon, budget_delta) "
@@ -126,20 +129,20 @@ def insert_release(connection: sqlite3.Connection, release: ReleaseRow) -> None:
 
 
 def count_releases(connection: sqlite3.Connection, unit_tag: bytes, request: bytes) -> int:
-    """Return the number of releases of a request in a privacy unit."""
+    """Return the number of releases of a request in a privacy unit, given the keyed hashes of both."""
     query = "SELECT count(*) FROM releases WHERE privacy_unit = ? AND request = ?"
     return connection.execute(query, (unit_tag, request)).fetchone()[0]
 
 
 def read_output(connection: sqlite3.Connection, unit_tag: bytes, cache_tag: bytes) -> bytes | None:
-    """Return the stored, encrypted output of a cache entry, or ``None``."""
+    """Return the encrypted output of a cache entry in the replay cache; ``None`` if it is not stored."""
     query = "SELECT output FROM releases WHERE privacy_unit = ? AND cache_tag = ? AND output IS NOT NULL LIMIT 1"
     row = connection.execute(query, (unit_tag, cache_tag)).fetchone()
     return None if row is None else row[0]
 
 
 def read_releases(connection: sqlite3.Connection) -> list[dict[str, Any]]:
-    """Return all releases without their stored outputs, in order, as plain values for JSON."""
+    """Return all releases, oldest first, as plain values for JSON, except the stored outputs."""
     query = (
         "SELECT day, privacy_unit, request, mechanism, epsilon, delta, output IS NOT NULL FROM releases ORDER BY number"
     )
@@ -158,18 +161,18 @@ def read_releases(connection: sqlite3.Connection) -> list[dict[str, Any]]:
 
 
 def delete_privacy_unit(connection: sqlite3.Connection, unit_tag: bytes) -> bool:
-    """Delete a privacy unit with its releases; return whether it existed."""
+    """Delete a privacy unit and its releases. Return whether the privacy unit existed."""
     return connection.execute("DELETE FROM privacy_units WHERE privacy_unit = ?", (unit_tag,)).rowcount > 0
 
 
 def delete_outputs(connection: sqlite3.Connection) -> None:
-    """Delete the stored outputs and the check value of the key that encrypts them; spends stay."""
+    """Delete all stored outputs, and the check value of their encryption key, but no spends."""
     connection.execute("UPDATE releases SET output = NULL, cache_tag = NULL")
     connection.execute("UPDATE keys SET replay_cache_check = NULL")
 
 
 def delete_all_rows(connection: sqlite3.Connection) -> None:
-    """Delete all rows of all tables."""
+    """Delete all rows of all tables of the ledger."""
     for table in ("releases", "privacy_units", "keys"):
         connection.execute(f"DELETE FROM {table}")
 

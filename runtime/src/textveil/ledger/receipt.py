@@ -1,7 +1,7 @@
-"""Receipts: privacy statement of an output and the output's hash, signed for one recipient.
+"""Signed receipts: the privacy statement of an output and the hash of the output, for one recipient.
 
-A receipt is a function of the output, its template, public parameters and the key, so it reveals nothing that the
-output does not. But if the output itself is withheld, whoever has the receipt can confirm a guess of the output.
+A receipt is a function of the output, its template, public parameters and the key. So it reveals nothing beyond the
+output. But someone who has only the receipt, without the output, can check a guess of the output.
 """
 
 import hashlib
@@ -30,14 +30,14 @@ from textveil.storage.keys import read_key
 
 FORMAT, VERSION = "textveil-receipt", 2
 _MAX_VERSION = 999
-#: Most bytes of a receipt.
+#: Maximum size of a receipt in bytes.
 MAX_RECEIPT_BYTES = 1 << 20
 NOTE = (
     "Who has this receipt and guesses the output can confirm the guess by its hash, also where the output is withheld. "
     "The key links all receipts that it signed."
 )
 _NUMBER = re.compile(r"[0-9]{1,99}(\.[0-9]{1,99})?")
-#: Keys of a privacy statement that other fields of the receipt repeat, or that are not options.
+#: Keys of a privacy statement that are not options, or that a receipt has as separate fields.
 _OTHER_KEYS = {
     "mechanism",
     "bundle",
@@ -54,20 +54,20 @@ _OTHER_KEYS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Receipt:
-    """Content of a receipt, without key and signature.
+    """Content of a receipt, without public key and signature.
 
     Attributes:
         bundle: Content hash of the bundle.
         mechanism: Name of the mechanism.
-        options: Epsilons and options, as in the privacy statement. For a table also, under ``table``, its format and
-            the columns or keys that were sanitized.
-        documents: Number of documents of the output.
-        tokens: Number of units with a spend: randomized words (distinct ones with ``consistent``) or tokens. ``None``
-            if the epsilon is not finite, and for vectors and class labels.
-        epsilon: Sum of the epsilons, an exact decimal number; ``None`` without a finite epsilon.
-        delta: Sum of the deltas, an exact decimal number.
+        options: Epsilons and options, as in the privacy statement. If the output is a table, the key ``table`` has the
+            format of the table and the sanitized columns or keys.
+        documents: Number of documents in the output.
+        tokens: Number of randomized words or tokens that spend an epsilon. With consistent sampling, equal words count
+            once. ``None`` for vectors and class labels, and if the epsilon is not finite.
+        epsilon: Sum of the epsilons, as an exact decimal number; ``None`` if it is not finite.
+        delta: Sum of the deltas, as an exact decimal number.
         output_sha256: SHA-256 of the bytes of the output.
-        note: Information that the receipt itself reveals.
+        note: Explanation of what the receipt itself reveals.
 
     Example:
         >>> from textveil import Sanitizer
@@ -90,10 +90,10 @@ class Receipt:
     note: str = NOTE
 
     def check_output(self, content: Iterable[bytes]) -> None:
-        """Raise an error unless the receipt is for this output.
+        """Check that the receipt belongs to an output.
 
         Args:
-            content: The bytes of the output, in parts.
+            content: Parts of the output, in order.
 
         Raises:
             ReceiptError: The output has another SHA-256.
@@ -125,11 +125,12 @@ _LOCATION = "the receipt"
 
 
 class ReceiptWriter:
-    """Builder of a receipt: hashes an output while it is written, and sums its spends.
+    """Builder of a receipt, which computes the hash of an output part by part and sums its spends.
 
     Args:
-        key: File of the secret key, 32 bytes; created if missing. Use another key for each recipient.
-        statement: A privacy statement with the same options; its counts are ignored.
+        key: File of the secret key (32 bytes), which is created if it is missing. Use a different key for each
+            recipient.
+        statement: A privacy statement of any document of the output, for the options. Its counts are not added.
         table: If the output is a table, its format and the sanitized columns or keys; ``None`` otherwise.
 
     Raises:
@@ -148,7 +149,8 @@ class ReceiptWriter:
 
     def __init__(self, key: Path, statement: ReleaseStatement, table: Mapping[str, Any] | None = None) -> None:
         check_cryptography("a receipt")
-        # A derived seed: a key file with another use, such as a ledger's, never signs directly.
+        # The signing key is derived from the key file, so that a key of another purpose, such as the key of a ledger,
+        # never signs directly.
         self._seed = compute_tag(read_key(key, "the key of the receipt", create=True), "receipt")
         self._statement, self._table = statement, {} if table is None else {"table": dict(table)}
         self._hash = hashlib.sha256()
@@ -156,7 +158,12 @@ class ReceiptWriter:
         self._unbounded = statement.spend.epsilon_units is None
 
     def add_statements(self, statements: Iterable[ReleaseStatement], times: int = 1) -> None:
-        """Count the privacy statements of documents, each of them ``times`` times."""
+        """Add the spends and counts of documents to the receipt.
+
+        Args:
+            statements: Privacy statements of the documents.
+            times: How often to count each document.
+        """
         for statement in statements:
             fields, spend = statement.to_dict(), statement.spend
             self._documents += times
@@ -165,11 +172,11 @@ class ReceiptWriter:
             self._delta += times * spend.delta_units
 
     def update(self, part: str | bytes) -> None:
-        """Add a part of the output to the hash; a string is encoded as UTF-8."""
+        """Add a part of the output to the hash. A string is encoded as UTF-8."""
         self._hash.update(part.encode("utf-8") if isinstance(part, str) else part)
 
     def make_receipt(self) -> Receipt:
-        """Return the receipt of all parts and documents that were added so far."""
+        """Return the receipt for all parts and documents so far."""
         fields = self._statement.to_dict()
         has_token_count = not self._unbounded and ("randomized_words" in fields or "tokens" in fields)
         return Receipt(
@@ -184,17 +191,17 @@ class ReceiptWriter:
         )
 
     def format_signed(self) -> str:
-        """Return the receipt as JSON, with public key and signature (Ed25519)."""
+        """Return the receipt as JSON text, with the public key and the signature (Ed25519)."""
         content = {"format": FORMAT, "format_version": VERSION, **asdict(self.make_receipt())}
         public_key, signature = sign_bytes(self._seed, _make_signed_bytes(content))
         return json.dumps({**content, "key": public_key.hex(), "signature": signature.hex()}, indent=1) + "\n"
 
 
 def read_receipt(content: bytes, *, expected_key: str | None = None) -> tuple[Receipt, str]:
-    """Read a receipt and check its signature.
+    """Parse a receipt and check its signature.
 
-    Anyone can sign with their own key: without ``expected_key`` the signature only proves that the receipt is
-    unaltered.
+    Without ``expected_key``, the signature only proves that the receipt has not been altered, because anyone can sign
+    with a key of their own.
 
     Args:
         content: The bytes of the file.
@@ -204,7 +211,7 @@ def read_receipt(content: bytes, *, expected_key: str | None = None) -> tuple[Re
         The receipt and the public key that signed it.
 
     Raises:
-        ReceiptError: The content is not a receipt, is altered, or has the signature of another key.
+        ReceiptError: The content is not a receipt, was altered, or has the signature of another key.
         CryptoUnavailable: Signatures need the package ``cryptography``.
 
     Example:
@@ -245,10 +252,9 @@ def read_receipt(content: bytes, *, expected_key: str | None = None) -> tuple[Re
 
 
 def _check_fields(fields: dict[str, Any]) -> None:
-    """Raise an error unless the signed fields have the types of a receipt and are printable.
+    """Check that the fields of a receipt have the right types and only printable characters.
 
-    The signature of an unknown author does not make content harmless: a receipt is printed on a terminal, which would
-    execute control characters.
+    A signature does not make the content harmless: a terminal that prints the receipt would execute control characters.
 
     Raises:
         BundleDamaged: A field has another type, is out of range, is too long or has unprintable characters.

@@ -1,7 +1,4 @@
-"""Releases that a privacy ledger records: texts, vectors and class labels.
-
-This module also decides which requests are equal.
-"""
+"""Releases that a privacy ledger records (texts, vectors and class labels), and the equality of requests."""
 
 import hashlib
 import json
@@ -24,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class StatedRelease(Protocol):
-    """A release with a privacy statement."""
+    """Interface of a release that has a privacy statement."""
 
     @property
     def statement(self) -> "ReleaseStatement":
@@ -41,9 +38,8 @@ class RecordedRelease(Generic[ReleaseType]):
 
     Attributes:
         release: The release.
-        earlier_releases: Number of earlier releases of the same request in its privacy unit. Keep this number on the
-            device.
-        is_replayed: Whether the replay cache returned the release without a new spend. Keep this on the device.
+        earlier_releases: Number of earlier releases of the same request in its privacy unit. Do not publish it.
+        is_replayed: Whether the release comes from the replay cache, without a new spend. Do not publish it.
 
     Example:
         >>> from textveil import Ledger, Sanitizer
@@ -59,13 +55,13 @@ class RecordedRelease(Generic[ReleaseType]):
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseSource(Generic[ReleaseType]):
-    """Functions that make releases of one type, and convert them to JSON and back.
+    """Functions that create releases of one type, and convert them to JSON and back.
 
     Attributes:
-        options: All parameters of the output distribution, with the content hash of the bundle.
-        draw_releases: Makes one release per text.
-        pack: Converts a release to plain values for JSON.
-        unpack: Restores a release from the result of ``pack``.
+        options: All parameters of the output distribution, including the content hash of the bundle.
+        draw_releases: Function that creates one release for each text.
+        pack: Function that converts a release to plain values for JSON.
+        unpack: Function that converts the result of ``pack`` to a release.
     """
 
     options: dict[str, Any]
@@ -75,12 +71,12 @@ class ReleaseSource(Generic[ReleaseType]):
 
 
 def make_text_source(sanitizer: "Sanitizer", options: "Options") -> "ReleaseSource[Result]":
-    """Return the ``ReleaseSource`` of sanitized texts.
+    """Create the ``ReleaseSource`` of sanitized texts.
 
-    ``pack`` keeps the text and the counts, but no mapping: a mapping holds words of the original text.
+    Its function ``pack`` keeps the text and the counts, but not the mapping, which contains words of the original text.
 
     Raises:
-        OptionError: The options select the mode ``names`` by default alone, which has no epsilon to record.
+        OptionError: No option selects a mode, and the default mode ``names`` has no epsilon to record.
 
     Example:
         >>> from textveil import Sanitizer
@@ -118,7 +114,12 @@ def make_text_source(sanitizer: "Sanitizer", options: "Options") -> "ReleaseSour
 
 
 def make_encoder_source(encoder: "Encoder | TextLabelEncoder", options: Mapping[str, Any]) -> ReleaseSource[Any]:
-    """Return the ``ReleaseSource`` of vectors or class labels."""
+    """Create the ``ReleaseSource`` of vectors or class labels.
+
+    Args:
+        encoder: The encoder.
+        options: Options of the encoder's method ``encode``.
+    """
     return ReleaseSource(
         options={"kind": encoder.kind, **encoder.canonical_options(**options)},
         draw_releases=lambda texts: encoder.encode_batch(texts, **options),
@@ -128,7 +129,7 @@ def make_encoder_source(encoder: "Encoder | TextLabelEncoder", options: Mapping[
 
 
 def serialize_options(options: Mapping[str, Any]) -> bytes:
-    """Serialize options so that only equal options have equal bytes.
+    """Serialize options to bytes, so that only equal options have equal bytes.
 
     Example:
         >>> serialize_options({"protect": "names", "deny": frozenset(["b", "a"])})
@@ -138,9 +139,13 @@ def serialize_options(options: Mapping[str, Any]) -> bytes:
 
 
 def serialize_request(options: bytes, text: str) -> bytes:
-    """Return the bytes that identify a request. They are equal only for equal options and texts.
+    """Return the bytes that identify a request. Only equal options and texts have equal bytes.
 
-    Texts are compared in NFC.
+    Texts are equal if their NFC forms are equal.
+
+    Args:
+        options: Options from ``serialize_options``.
+        text: The text.
 
     Example:
         >>> decomposed, composed = "cafe" + chr(0x301), "caf" + chr(0xE9)
@@ -151,9 +156,14 @@ def serialize_request(options: bytes, text: str) -> bytes:
 
 
 def serialize_document(options: bytes, texts: Sequence[str]) -> bytes:
-    """Return the bytes that identify a request of several texts.
+    """Return the bytes that identify a request with several texts.
 
-    With one text, the result is that of ``serialize_request``; with several, it never equals that of one text.
+    For one text, the result is that of ``serialize_request``. For several texts, it differs from the result for any
+    single text.
+
+    Args:
+        options: Options from ``serialize_options``.
+        texts: The texts.
 
     Example:
         >>> serialize_document(b"{}", ["one", "two"]) == serialize_request(b"{}", "one two")
@@ -167,11 +177,15 @@ def serialize_document(options: bytes, texts: Sequence[str]) -> bytes:
 
 
 def make_cache_keys(privacy_units: Sequence[str], requests: Sequence[bytes]) -> list[bytes]:
-    """Return one cache key per request of a call, from the whole call and the position.
+    """Return one key of the replay cache for each request of a call.
 
-    Each key has the number of requests, a SHA-256 of all privacy units and requests, and the position of the request. A
-    cache of single texts would reveal which texts of a call are equal: with one word per text, the result would be a
-    substitution cipher.
+    A key contains the number of requests, a SHA-256 of all privacy units and requests, and the position of the request.
+    So stored outputs are returned only for an equal call. If the cache stored single texts, equal texts of a call would
+    get equal outputs. With one word per text, this would be a substitution cipher.
+
+    Args:
+        privacy_units: Names of the privacy units of the call.
+        requests: The requests of the call (``serialize_request``).
     """
     digest = hashlib.sha256()
     for part in (*(scope.encode("utf-8", "surrogatepass") for scope in privacy_units), *requests):
@@ -182,7 +196,11 @@ def make_cache_keys(privacy_units: Sequence[str], requests: Sequence[bytes]) -> 
 
 
 def list_privacy_units(texts: Sequence[str], privacy_unit: str | Sequence[str]) -> Sequence[str]:
-    """Return the name of the privacy unit of each text.
+    """Return the name of the privacy unit of each text, after checking the texts and names.
+
+    Args:
+        texts: The texts.
+        privacy_unit: One name for all texts, or a list with one name for each text.
 
     Raises:
         InputError: A text is not a string.

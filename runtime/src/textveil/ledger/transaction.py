@@ -1,4 +1,4 @@
-"""Spends and their recording inside one transaction: in groups, each group whole or not at all."""
+"""Recording of spends in one transaction. Each group of spends is recorded completely, or not at all."""
 
 import sqlite3
 import time
@@ -19,13 +19,11 @@ class SpendEntry:
 
     Attributes:
         privacy_unit: Name of the privacy unit.
-        request: The bytes of options and text (``serialize_request``), equal for equal requests. As private as the
-            text.
+        request: Bytes that identify the options and the text (``serialize_request``). They are as private as the text.
         mechanism: Name of the mechanism.
         spend: Spend of the release.
-        output: Output that the replay cache stores, or ``None`` without a replay cache.
-        cache_key: Lookup key of the replay cache: hash of the whole call, and position of this text in it. As private
-            as the texts.
+        output: Output that the replay cache stores; ``None`` if there is no replay cache.
+        cache_key: Key of the text in the replay cache (``make_cache_keys``). It is as private as the texts of the call.
 
     Example:
         >>> spend = Spend(epsilon_units=8 << 20)
@@ -48,8 +46,8 @@ class SpendOutcome:
     Attributes:
         earlier_releases: Number of earlier releases of the same request in the privacy unit; 0 if ``stored_output`` is
             not ``None``.
-        stored_output: If not ``None``, an output from the replay cache. Release it in place of the new output; the
-            ledger recorded no spend.
+        stored_output: Output from the replay cache, or ``None``. If it is not ``None``, the ledger recorded no spend,
+            and the caller must release this output in place of the new output.
 
     Example:
         >>> from textveil import Ledger
@@ -72,18 +70,18 @@ def record_in_transaction(
     *,
     all_or_none: bool,
 ) -> list[list[SpendOutcome] | BudgetError]:
-    """Record the spends of groups in order, in an open transaction: ``Ledger.record_groups``.
+    """Record the spends of groups of releases in an open transaction (``Ledger.record_groups``).
 
     Args:
         connection: The open transaction.
         tags: Keyed hashes and encryption of the ledger.
         groups: The releases of each group.
-        budget: Budget of each privacy unit of the call. It is written even if groups are refused.
-        verified_sums: Cache of verified sums (``check_sums``); this function updates it.
-        all_or_none: Whether the refusal of one group also prevents the spends of all others.
+        budget: Budget of each privacy unit of the call. It is written even if the budget does not cover a group.
+        verified_sums: Cache of sums at the last check (``check_sums``), which this function updates.
+        all_or_none: Whether to record no group if a budget does not cover one of the groups.
 
     Returns:
-        For each group, the result of each release, or the error.
+        For each group, a list with the result of each release, or a ``BudgetError``.
     """
     pending = _PendingSpends(connection, tags, budget, verified_sums)
     outcomes: list[list[SpendOutcome] | BudgetError] = []
@@ -98,10 +96,7 @@ def record_in_transaction(
 
 
 class _PendingSpends:
-    """Spends of one transaction in memory.
-
-    ``write_rows`` stores all of them, or only the budgets.
-    """
+    """Spends of one transaction that are not yet written to the database (``write_rows``)."""
 
     def __init__(
         self,
@@ -121,15 +116,18 @@ class _PendingSpends:
         self._release_counts: dict[bytes, int] = {}
 
     def add_group(self, group: Sequence[SpendEntry], all_or_none: bool) -> list[SpendOutcome]:
-        """Add all releases of a group, or none if a budget does not cover one of them.
+        """Add all releases of a group; or add none and raise an error if a budget does not cover one of the releases.
 
         Args:
             group: The releases.
-            all_or_none: Whether error messages report what was spent before the first group, or else before this one.
+            all_or_none: Whether error messages state the sums before the first group; otherwise, before this group.
+
+        Returns:
+            The result of each release.
 
         Raises:
-            BudgetError: A budget does not cover a release of the group, or is larger than the budget that its privacy
-                unit already has.
+            BudgetError: A budget does not cover a release of the group; or the budget of the call is larger than the
+                current budget of a privacy unit.
         """
         lookups = [(entry, *self._look_up(entry)) for entry in group]
         unit_names = {
@@ -155,7 +153,7 @@ class _PendingSpends:
         ]
 
     def write_rows(self, *, sums: bool) -> None:
-        """Write the budgets. If ``sums`` is true, write also the sums and the releases."""
+        """Write the new budgets to the database; if ``sums`` is true, also write the new sums and the releases."""
         updated = self._updated_accounts if sums else {}
         for unit_tag, budgeted in self._budgeted_accounts.items():
             if unit_tag in updated or budgeted != self._loaded_accounts[unit_tag]:
@@ -164,10 +162,14 @@ class _PendingSpends:
             queries.insert_release(self._connection, release)
 
     def _load_account(self, unit_tag: bytes, name: str) -> BudgetError | None:
-        """Load the account of a privacy unit at its first use, check its sums, and set the budget.
+        """Load the account of a privacy unit, check its sums, and set the budget, unless this was done before.
+
+        Args:
+            unit_tag: Keyed hash of the name of the privacy unit.
+            name: Name of the privacy unit, for the error.
 
         Returns:
-            The error if the new budget is larger than the present one; otherwise ``None``.
+            An error if the new budget is larger than the current budget; otherwise ``None``.
         """
         if unit_tag in self._budgeted_accounts:
             return None
@@ -184,9 +186,11 @@ class _PendingSpends:
         return None
 
     def _look_up(self, entry: SpendEntry) -> tuple[bytes, bytes | None, bytes | None]:
-        """Return the tag of the privacy unit, the tag of the cache entry, and the stored output.
+        """Look up a release in the replay cache.
 
-        The last two are ``None`` without a replay cache. The output is also ``None`` if nothing is stored.
+        Returns:
+            The keyed hash of the privacy unit, the keyed hash of the cache entry, and the stored output. The last two
+            are ``None`` if there is no replay cache. The output is also ``None`` if it is not stored.
         """
         unit_tag = self._get_unit_tag(entry.privacy_unit)
         if entry.output is None:
@@ -213,7 +217,14 @@ class _PendingSpends:
 def find_stored_output(
     connection: sqlite3.Connection, tags: LedgerTags, unit_tag: bytes, cache_key: bytes
 ) -> bytes | None:
-    """Return the decrypted output of a cache entry; ``None`` if nothing is stored."""
+    """Find an output in the replay cache and decrypt it; return ``None`` if it is not stored.
+
+    Args:
+        connection: An open transaction.
+        tags: Keyed hashes and encryption of the ledger.
+        unit_tag: Keyed hash of the name of the privacy unit.
+        cache_key: Key of the text in the replay cache (``make_cache_keys``).
+    """
     cache_tag = tags.tag_cache_entry(unit_tag, cache_key)
     encrypted = queries.read_output(connection, unit_tag, cache_tag) if tags.has_replay_cache else None
     return None if encrypted is None else tags.decrypt_output(encrypted, unit_tag + cache_tag)

@@ -1,4 +1,4 @@
-"""Common parts of all mechanisms: output distributions and exact integer sampling.
+"""Interfaces and functions for all mechanisms: output distributions and exact integer sampling.
 
 The mechanisms themselves are in ``textveil.mechanisms.staircase``, ``textveil.mechanisms.noise`` and
 ``textveil.mechanisms.baselines``.

@@ -1,4 +1,4 @@
-"""A coin with an exact probability: an integer threshold for one random 64-bit word."""
+"""A coin with an exact probability, which compares one random 64-bit word with an integer threshold."""
 
 import math
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from textveil.errors import OptionError
 
 @dataclass(frozen=True)
 class ReplacementCoin:
-    """SanText+'s coin: it replaces a common word if a random number is below ``threshold``.
+    """The coin of SanText+, which decides for each common word whether to replace it or keep it.
 
     Attributes:
-        threshold: An integer in ``[1, 2**64]``. The random number is a 64-bit word, so the probability of replacement
-            is exactly ``threshold / 2**64``.
+        threshold: An integer in ``[1, 2**64]``. A word is replaced if a random 64-bit integer is below the threshold.
+            So the probability of replacement is exactly ``threshold / 2**64``.
 
     Example:
         >>> coin = ReplacementCoin.from_probability("0.25")
@@ -31,7 +31,7 @@ class ReplacementCoin:
 
     @classmethod
     def from_probability(cls, probability: str | float | Fraction) -> "ReplacementCoin":
-        """Create the coin that replaces with a probability, rounded up to a multiple of 2**-64.
+        """Create a coin from the probability of replacement, which is rounded up to a multiple of 2**-64.
 
         Raises:
             OptionError: The probability is not a number in ``(0, 1]``.
@@ -48,7 +48,14 @@ class ReplacementCoin:
         return cls(math.ceil(Fraction(exact) * 2**64))
 
     def draw_replaced(self, words: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Return a mask of the words to replace, given one random 64-bit number for each word."""
+        """Decide which words to replace.
+
+        Args:
+            words: One random 64-bit integer for each word.
+
+        Returns:
+            For each word, whether to replace it.
+        """
         if self.threshold == 2**64:
             return np.ones(len(words), dtype=bool)
         return words < np.uint64(self.threshold)

@@ -11,11 +11,11 @@ UNKNOWN_SYMBOL = "<unk>"
 
 @dataclass(frozen=True)
 class OutputDistribution:
-    """All possible outputs of one word, with the exact integer weight of each.
+    """All possible outputs for one input word, with the exact integer weight of each output.
 
     Attributes:
-        words: Outputs with a positive weight, shape ``(n,)``, in vocabulary order.
-        weights: Weights of these outputs, exact integers of any size, shape ``(n,)``.
+        words: The ``n`` outputs with a positive weight, in the order of the vocabulary.
+        weights: Weights of these ``n`` outputs, as exact integers of any size.
         symbol: The input word; ``<unk>`` for a word outside the vocabulary.
 
     Example:
@@ -37,7 +37,7 @@ class OutputDistribution:
         Args:
             vocabulary: Symbols by id.
             randomizer: Output distributions of all inputs of the mechanism.
-            token: Input id; ``len(vocabulary)`` is ``<unk>``.
+            token: Id of the input; ``len(vocabulary)`` is the id of ``<unk>``.
         """
         row = randomizer.compute_exact_row(token)
         ids = [y for y, weight in enumerate(row) if weight]
@@ -50,7 +50,7 @@ class OutputDistribution:
         return sum(self.weights)
 
     def compute_probability(self, word: str) -> Fraction:
-        """Return the exact probability of the output ``word``; 0 for a word that is never an output."""
+        """Return the exact probability of the output ``word``. It is 0 for a word that is never an output."""
         if word not in self.words:
             return Fraction(0)
         return Fraction(self.weights[self.words.index(word)], self.total)

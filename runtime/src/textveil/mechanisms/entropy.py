@@ -1,7 +1,7 @@
 """The only source of randomness: the random generator of the operating system.
 
-This module has no seed, no state and no buffer. So processes and threads never share random numbers, and the memory of
-a process contains nothing from which a sample could be repeated or predicted.
+This module has no seed, no state and no buffer. Processes and threads therefore never share random numbers, and an
+attacker cannot repeat or predict samples from the memory of a process.
 """
 
 import os
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from textveil.errors import EntropyFailed
 
-#: Source of randomness: returns a given number of independent, uniform 64-bit words.
+#: Function that returns a given number of independent, uniform 64-bit words.
 RandomUint64 = Callable[[int], NDArray[np.uint64]]
 #: Bytes of one random word.
 WORD_BYTES = 8
@@ -25,11 +25,10 @@ def random_uint64(count: int) -> NDArray[np.uint64]:
         count: Number of words, at least 0.
 
     Returns:
-        Shape ``(count,)``. Word ``i`` is bytes ``8 i`` to ``8 i + 7`` of the stream, little endian.
+        The words, shape ``(count,)``. Word ``i`` consists of the random bytes ``8 i`` to ``8 i + 7``, little endian.
 
     Raises:
-        EntropyFailed: The operating system returns no random bytes, or fewer or more than requested. Then no words are
-            returned at all, because too few words would be spread over all samples.
+        EntropyFailed: The operating system returns no random bytes, or not as many as requested.
 
     Example:
         >>> words = random_uint64(3)

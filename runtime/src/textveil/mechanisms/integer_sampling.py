@@ -1,17 +1,16 @@
-"""Exact sampling from integer weights: pure functions of weights and random words.
+"""Exact sampling in proportion to integer weights, without floating point.
 
-No function uses floating point. A *random word* is a uniform 64-bit integer.
-
-Proof: docs/proofs/integer-sampling.md.
+All functions are pure functions of weights and random words. A *random word* is a uniform 64-bit integer. Proof:
+docs/proofs/integer-sampling.md.
 
 Every mechanism of this package gives each input ``x`` a row of integer weights over the outputs ``y``, of the form
 
     weight(x, y) = tail(x) * base(y) + excess(x, y).
 
-``base`` is one table for the whole vocabulary, and ``excess`` is zero for all except a few *stored* outputs. Sampling
-uses one integer ``u``, uniform below ``total(x) = tail(x) * sum(base) + sum(excess(x, .))``. The first ``sum(excess)``
-values of ``u`` select the stored outputs. Each following block of ``tail(x)`` values selects one unit of ``base``. So
-every value of ``u`` selects an output, and no weight is divided or rounded.
+``base`` has one weight for each output, the same for all inputs. ``excess`` is zero for all except a few *stored*
+outputs. Sampling uses one integer ``u``, uniform below ``total(x) = tail(x) * sum(base) + sum(excess(x, .))``. The
+first ``sum(excess)`` values of ``u`` select the stored outputs. Each following block of ``tail(x)`` values selects one
+unit of ``base``. So every value of ``u`` selects an output, and no weight is divided or rounded.
 """
 
 from collections.abc import Callable
@@ -24,25 +23,28 @@ from textveil.errors import EntropyFailed
 from textveil.mechanisms.arrays import Integers
 from textveil.mechanisms.entropy import RandomUint64
 
-#: Upper bound of the total of a row: sums and products below stay inside a signed 64-bit integer.
+#: Upper bound of the total of a row, so that all sums and products of this module fit into signed 64-bit integers.
 MAX_TOTAL = 1 << 62
-#: Maximum number of words for one integer: all of them are rejected with a probability below 2**-256.
+#: Maximum number of random words for one integer. The probability that all of them are rejected is below 2**-256.
 MAX_WORDS = 128
-#: Maximum number of rounds of one thinned sample.
+#: Maximum number of rounds for one sample of ``draw_thinned``.
 MAX_ROUNDS = 1 << 15
 _NOT_RANDOM = "the operating system's bytes are not random: nothing is released until its generator is repaired"
 
 
 @dataclass(frozen=True, kw_only=True)
 class WeightRows:
-    """The weights of some inputs, prepared for sampling. The module's docstring has the formula.
+    """Integer weights of all outputs ``y`` for some inputs ``x``, with one row for each input.
+
+    The weight is ``tail(x) * base(y) + excess(x, y)``, where ``excess`` is nonzero only for the ``k`` stored outputs of
+    an input.
 
     Attributes:
         stored: Ids of the stored outputs, shape ``(rows, k)``.
-        cumulative: Running sums of ``excess`` along each row, shape ``(rows, k)``.
-        tail: Weight of one unit of ``base``, shape ``(rows,)``, at least 1.
-        base: Running sums of ``base`` over all symbol ids, shape ``(outputs,)``. At a symbol that is never an output
-            the sum does not grow.
+        cumulative: Cumulative sums of ``excess`` along each row, shape ``(rows, k)``.
+        tail: ``tail`` of each row, shape ``(rows,)``, at least 1.
+        base: Cumulative sums of ``base`` in the order of the output ids, shape ``(outputs,)``. For a symbol that is
+            never an output, ``base`` is 0.
     """
 
     stored: Integers
@@ -64,27 +66,28 @@ class WeightRows:
 
 
 def draw_uniform_below(totals: Integers, random_uint64: RandomUint64, *, bits: int = 64) -> Integers:
-    """Sample one integer uniformly from ``[0, total)`` for every total.
+    """Sample, for each ``total`` in ``totals``, one integer uniformly from ``[0, total)``.
 
-    A random word at or above the largest multiple of ``total`` that fits in ``bits`` bits is rejected. New words are
-    read for the rejected positions only, in order. So each remainder is the result of equally many words, and every
-    returned integer is exactly uniform. A broken source that returns only rejected words, such as words of ones, causes
-    an error after ``MAX_WORDS`` words. With independent words that error has a probability below ``4**-MAX_WORDS =
-    2**-256`` for each integer.
+    The result is a random word modulo ``total``. The function rejects a word that is not below the largest multiple of
+    ``total`` up to ``2**bits``, and reads new words for the rejected positions only, in order. So each remainder is the
+    result of equally many words, and every returned integer is exactly uniform.
+
+    A broken source that returns only rejected words, such as words of ones, causes an error after ``MAX_WORDS`` words.
+    With independent words, the probability of this error is below ``4**-MAX_WORDS = 2**-256`` for each integer.
 
     Args:
-        totals: Shape ``(n,)``, each in ``[1, MAX_TOTAL]`` and at most ``2**bits``.
-        random_uint64: Returns a given number of independent uniform words below ``2**bits``.
+        totals: Integers in ``[1, MAX_TOTAL]`` and at most ``2**bits``, shape ``(n,)``.
+        random_uint64: Function that returns a given number of independent uniform words below ``2**bits``.
         bits: Number of bits of a word; 64 in production, small in exhaustive tests.
 
     Returns:
-        Shape ``(n,)``.
+        The sampled integers, shape ``(n,)``.
 
     Raises:
-        EntropyFailed: ``MAX_WORDS`` words of one integer were rejected.
+        EntropyFailed: ``MAX_WORDS`` words for one integer were rejected.
 
     Privacy:
-        The number of words read depends on ``totals`` and on chance. Each word is rejected with a probability below
+        The number of used words depends on ``totals`` and on chance. The probability that a word is rejected is below
         ``total / 2**bits``.
 
     Example:
@@ -112,15 +115,16 @@ def draw_uniform_below(totals: Integers, random_uint64: RandomUint64, *, bits: i
 
 
 def select_outputs(rows: WeightRows, row_of: NDArray[np.intp], uniform: Integers) -> Integers:
-    """Return the output that each uniform integer selects, by the cumulative weights of its row.
+    """Return the output that each uniform integer selects, in proportion to the weights of its row.
 
     Args:
         rows: The weights.
-        row_of: Row of each sample, shape ``(n,)``.
-        uniform: Shape ``(n,)``, each in ``[0, total)`` of its row.
+        row_of: Number of the row for each sample, shape ``(n,)``.
+        uniform: For each sample, an integer in ``[0, total)``, where ``total`` is the sum of the weights of the row;
+            shape ``(n,)``.
 
     Returns:
-        Output ids, shape ``(n,)``.
+        Ids of outputs, shape ``(n,)``.
     """
     k = rows.cumulative.shape[1]
     position = np.zeros(len(row_of), dtype=np.intp)
@@ -141,14 +145,24 @@ def select_outputs(rows: WeightRows, row_of: NDArray[np.intp], uniform: Integers
 
 
 def draw_from_rows(rows: WeightRows, row_of: NDArray[np.intp], random_uint64: RandomUint64) -> Integers:
-    """Sample one output for every entry of ``row_of``, independently, shape ``(n,)``."""
+    """Sample one output for each entry of ``row_of`` independently, from the weights of that row.
+
+    Returns:
+        Ids of outputs, shape ``(n,)``.
+    """
     return select_outputs(rows, row_of, draw_uniform_below(rows.totals[row_of], random_uint64))
 
 
 def draw_from_inputs(rows: Callable[[Integers], WeightRows], inputs: Integers, random_uint64: RandomUint64) -> Integers:
-    """Sample one output for every input, independently, shape ``(n,)``.
+    """Sample one output for every input independently, from the weights that ``rows`` computes.
 
-    The rows of each distinct input are computed once.
+    Args:
+        rows: Function that computes the weights of distinct inputs. It is called once.
+        inputs: Input ids, shape ``(n,)``.
+        random_uint64: Function that returns a given number of independent uniform 64-bit words.
+
+    Returns:
+        Ids of outputs, shape ``(n,)``.
     """
     unique, row_of = np.unique(inputs, return_inverse=True)
     return draw_from_rows(rows(unique), row_of, random_uint64)
@@ -160,29 +174,33 @@ def draw_thinned(
     weight: Callable[[NDArray[np.intp], Integers], Integers],
     random_uint64: RandomUint64,
 ) -> Integers:
-    """Sample exactly in proportion to ``weight``, by rejection, from rows with too heavy a tail.
+    """Sample outputs by rejection, for mechanisms whose true weights are at most the weights in ``rows``.
 
-    The row proposes an output. A proposal of a stored output is kept. A proposal from the tail is kept with probability
-    ``weight / tail(x)``, at most 1, by an integer comparison; otherwise the whole sample starts again. (An inner loop
-    over the tail alone would leave too much probability there.) So output ``y`` has a probability in proportion to
-    ``excess(x, y) + base(y) min(tail(x), weight(x, y))``, provided that the loop ends. After ``MAX_ROUNDS`` rounds the
-    function raises an error. If a round ends with probability ``a``, the error has a probability below ``exp(-a
-    MAX_ROUNDS)``: less than ``2**-100`` if ``a`` is at least 1 in 470.
+    Each round samples a proposal from the row. If the proposal comes from ``excess``, it is the result. If it comes
+    from ``tail(x) * base(y)``, it is accepted with probability ``weight / tail(x)``, by an integer comparison.
+    Otherwise the next round begins with a new proposal. (Repeating only the sampling from the tail would give the tail
+    too much probability.) So the probability of output ``y`` is in proportion to ``excess(x, y) + base(y) min(tail(x),
+    weight(x, y))``.
+
+    After ``MAX_ROUNDS`` rounds the function raises an error. If a round accepts its proposal with probability ``a``,
+    the probability of this error is below ``exp(-a MAX_ROUNDS)``: less than ``2**-100`` if ``a`` is at least 1/470.
 
     Args:
-        rows: The proposals.
-        row_of: Row of each sample, shape ``(n,)``.
-        weight: Returns the true weight of one unit of ``base``, for rows and outputs of shape ``(m,)``.
-        random_uint64: As in ``draw_uniform_below``.
+        rows: Weights of the proposals.
+        row_of: Number of the row for each sample, shape ``(n,)``.
+        weight: Function that returns the true weight of one unit of ``base``, for arrays of row numbers and output ids
+            of shape ``(m,)``.
+        random_uint64: Function that returns a given number of independent uniform 64-bit words.
 
     Returns:
-        Output ids, shape ``(n,)``.
+        Ids of outputs, shape ``(n,)``.
 
     Raises:
-        EntropyFailed: A sample did not end in ``MAX_ROUNDS`` rounds, or as ``draw_uniform_below``.
+        EntropyFailed: No proposal was accepted in ``MAX_ROUNDS`` rounds, or ``random_uint64`` is not random
+            (``draw_uniform_below``).
 
     Privacy:
-        The number of rounds depends on the row: the running time reveals a little about the words.
+        The number of rounds depends on the row, so the running time reveals a little about the words.
     """
     outputs = np.empty(len(row_of), dtype=np.int64)
     pending, totals = np.arange(len(row_of)), rows.totals

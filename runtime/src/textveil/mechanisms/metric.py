@@ -1,7 +1,7 @@
 """Euclidean distances between words, in exact integers.
 
 A word's *row* is its vector of 8-bit integers (docs/format-santext.md, "embeddings.safetensors"). The rows define the
-distances: every squared distance is an integer, and everyone who has the rows computes the same one.
+distances. Every squared distance is an integer, so all implementations compute the same distances from the same rows.
 """
 
 import math
@@ -15,23 +15,23 @@ from numpy.typing import NDArray
 
 from textveil.mechanisms.arrays import Floats, Integers
 
-#: Rows of the distance matrix in one block.
+#: Number of rows of the distance matrix that are computed at a time.
 BLOCK = 256
 _BLOCK_PAIRS = 512
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WordMetric:
-    """Distances between all inputs of a bundle: the symbols by id, then ``<unk>``.
+    """Distances between all inputs of a bundle: the symbols in the order of their ids, then ``<unk>``.
 
     A *scaled distance* is a distance divided by the median distance of two words. A *score* is a scaled distance in
     steps of ``1 / grid``, rounded down.
 
     Attributes:
-        rows: int8 vectors, ``<unk>`` last, shape ``(symbols + 1, dimension)``.
-        grid: Score steps per unit of scaled distance.
-        median_squared: Squared distance, in units of the rows, that is one unit of scaled distance.
-        unknown_extra: Square of the additional coordinate that only ``<unk>`` has.
+        rows: Vectors of the inputs, int8, ``<unk>`` last, shape ``(symbols + 1, dimension)``.
+        grid: Number of score steps per unit of scaled distance.
+        median_squared: Square of the median distance of two words, in units of the rows.
+        unknown_extra: Square of the additional coordinate of ``<unk>``, which is 0 for all words.
 
     Example:
         >>> rows = np.array([[0, 0], [3, 4], [6, 8]], np.int8)
@@ -59,7 +59,7 @@ class WordMetric:
 
     @cached_property
     def _exact_type(self) -> type[np.float32 | np.float64]:
-        """A floating-point type in which every partial sum of a squared distance is exact.
+        """The smaller floating-point type in which every partial sum of a squared distance is exact.
 
         Partial sums are at most four times the largest squared length of a row.
         """
@@ -69,10 +69,14 @@ class WordMetric:
     def iterate_squared_blocks(
         self, inputs: NDArray[np.intp], block: int = BLOCK
     ) -> Iterator[tuple[NDArray[np.intp], Integers]]:
-        """Yield squared distances from some inputs to all inputs, one block of inputs at a time.
+        """Yield the squared distances from the given inputs to all inputs, in blocks.
+
+        Args:
+            inputs: Input ids.
+            block: Maximum number of inputs in one block.
 
         Yields:
-            The inputs of the block, and their squared distances, shape ``(<= block, inputs)``.
+            The input ids of the block, and their squared distances, shape ``(ids of the block, all inputs)``.
         """
         unknown = len(self.rows) - 1
         for start, squared in _iterate_squared_distances(self.rows[inputs], *self._all_rows, block):
@@ -83,7 +87,7 @@ class WordMetric:
 
     @cached_property
     def _all_rows(self) -> tuple[Any, Integers]:
-        """All rows as ``_prepare_candidates`` returns them; cached for callers with few inputs."""
+        """All rows in the form of ``_prepare_candidates``. They are cached for callers with few inputs."""
         return _prepare_candidates(self.rows)
 
     def compute_scores(self, squared: Integers) -> Integers:
@@ -95,17 +99,17 @@ class WordMetric:
         return np.sqrt(squared / self.median_squared) * (1 - 1e-14)
 
     def compute_distance(self, first: int, second: int) -> float:
-        """Return the scaled distance of two inputs.
+        """Return the scaled distance of two inputs, given their ids.
 
-        One unit is the median distance of two words of the vocabulary.
+        The unit is the median distance of two words of the vocabulary.
         """
         return math.sqrt(int(self.compute_squared(np.array([first]), np.array([second]))[0]) / self.median_squared)
 
 
 def compute_scores(squared: Integers, grid: int, median_squared: int) -> Integers:
-    """Return the scores ``floor(grid * sqrt(squared / median_squared))``, any shape.
+    """Return the scores ``floor(grid * sqrt(squared / median_squared))`` for squared distances of any shape.
 
-    The result is exact: it is corrected in integer arithmetic.
+    The scores are exact, because the function corrects rounding errors with integer arithmetic.
     """
     radicand = squared * (grid * grid) // median_squared
     root = np.sqrt(radicand.astype(np.float64)).astype(np.int64)
@@ -117,14 +121,18 @@ def compute_scores(squared: Integers, grid: int, median_squared: int) -> Integer
 def iterate_squared_distances(
     rows: NDArray[np.int8], candidates: NDArray[np.int8], block: int = BLOCK
 ) -> Iterator[tuple[int, Integers]]:
-    """Yield squared distances from all rows to all candidates, one block of rows at a time.
+    """Yield the squared distances from all rows to all candidates, in blocks, to limit memory.
 
-    So the whole matrix is never in memory. The computation ``|x - y|^2 = |x|^2 + |y|^2 - 2 x.y`` is exact: every
-    partial sum of ``x.y`` is an integer that the floating-point type of the matrix product can represent, in any order
-    of summation.
+    The computation ``|x - y|^2 = |x|^2 + |y|^2 - 2 x.y`` is exact: every partial sum of ``x.y`` is an integer that the
+    floating-point type of the matrix product can represent, in any order of summation.
+
+    Args:
+        rows: Vectors, shape ``(n, dimension)``.
+        candidates: Vectors, shape ``(m, dimension)``.
+        block: Maximum number of rows in one block.
 
     Yields:
-        Index of the first row of the block, and the squared distances, shape ``(<= block, candidates)``.
+        Index of the first row of the block, and the squared distances, shape ``(rows of the block, m)``.
 
     Example:
         >>> rows = np.array([[0, 0], [3, 4]], np.int8)
@@ -136,7 +144,11 @@ def iterate_squared_distances(
 
 
 def _prepare_candidates(candidates: NDArray[np.int8]) -> tuple[Any, Integers]:
-    """Return candidates as the right factor of an exact matrix product, and their squared norms."""
+    """Convert vectors to the right factor of an exact matrix product.
+
+    Returns:
+        The transposed vectors in a floating-point type without rounding errors, and the squared norms of the vectors.
+    """
     exact = np.float32 if candidates.shape[1] * 128**2 < 1 << 24 else np.float64
     norms = [(part.astype(np.int64) ** 2).sum(axis=1) for part in np.array_split(candidates, 64)]
     return candidates.astype(exact).T, np.concatenate(norms)

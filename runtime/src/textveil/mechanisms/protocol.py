@@ -1,4 +1,4 @@
-"""The interface of all mechanisms that randomize words: sample one symbol for every input.
+"""The interface of all mechanisms that randomize words. A mechanism samples one symbol for every input.
 
 A mechanism never sees text. Its inputs and outputs are *symbols*: the words or WordPieces of a vocabulary, as integer
 ids. An input may also be ``<unk>``.
@@ -12,8 +12,8 @@ ids. An input may also be ``<unk>``.
 | ``random`` | uniform over the outputs | ``baselines.randomized_response`` |
 | ``fbdd`` | noise on the vector, then the nearest word (Feyisetan et al. 2020) | ``baselines.fbdd`` |
 
-Every mechanism except ``fbdd`` has exact integer weights for its outputs, so a ``Randomizer`` can describe its output
-distribution.
+Every mechanism except ``fbdd`` has exact integer weights for its outputs. A ``Randomizer`` describes the output
+distribution of such a mechanism.
 """
 
 from collections.abc import Callable
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 
 class Slots(Protocol):
-    """The places in texts that receive the outputs of some samples: one *slot* for each sample.
+    """Properties of the slots of some samples. A *slot* is the place in a text that receives the output of one sample.
 
-    They are all that a mechanism receives besides the inputs.
+    A mechanism receives no other information besides the inputs.
 
     Example:
         >>> slots: Slots = IsolatedSlots.make_equal(2)
@@ -44,12 +44,12 @@ class Slots(Protocol):
 
     @property
     def is_lower(self) -> NDArray[np.bool_]:
-        """For each sample, whether its output is always written in lower case, shape ``(draws,)``."""
+        """For each sample, whether the text has the output in lower case in all cases; shape ``(draws,)``."""
         ...
 
     @property
     def is_whole(self) -> NDArray[np.bool_]:
-        """For each sample, whether its input is a whole word, not a part of one, shape ``(draws,)``."""
+        """For each sample, whether the input is a whole word instead of a part of a word; shape ``(draws,)``."""
         ...
 
 
@@ -58,8 +58,8 @@ class IsolatedSlots:
     """Slots of words that are sampled without a text.
 
     Attributes:
-        is_lower: As ``Slots.is_lower``.
-        is_whole: As ``Slots.is_whole``.
+        is_lower: For each sample, whether the output is in lower case in all cases.
+        is_whole: For each sample, whether the input is a whole word instead of a part of a word.
 
     Example:
         >>> IsolatedSlots.make_equal(2, lower=True).is_lower.tolist()
@@ -71,12 +71,20 @@ class IsolatedSlots:
 
     @classmethod
     def make_equal(cls, count: int, *, lower: bool = False, whole: bool = True) -> "IsolatedSlots":
-        """Create ``count`` equal slots."""
+        """Create ``count`` equal slots.
+
+        Args:
+            count: Number of slots.
+            lower: Whether outputs are in lower case in all cases.
+            whole: Whether inputs are whole words.
+        """
         return cls(np.full(count, lower), np.full(count, whole))
 
 
 class Mechanism(Protocol):
-    """Samples a symbol for every input: a symbol id, or the number of symbols for ``<unk>``.
+    """Interface of a mechanism, which samples a symbol for every input.
+
+    Inputs are symbol ids. The number of symbols is the id of ``<unk>``, which stands for all unknown words.
 
     Example:
         >>> from textveil.mechanisms import random_uint64
@@ -87,24 +95,27 @@ class Mechanism(Protocol):
     """
 
     def draw_symbols(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
-        """Sample one symbol for each input, shape ``(n,)``.
+        """Sample one symbol for each input.
 
         Args:
             inputs: Input ids, shape ``(n,)``.
-            slots: Where the outputs are written.
-            random_uint64: Returns a given number of independent uniform 64-bit words.
+            slots: Properties of the places in texts that receive the outputs.
+            random_uint64: Function that returns a given number of independent uniform 64-bit words.
+
+        Returns:
+            Symbol ids, shape ``(n,)``.
 
         Privacy:
-            This is the release. Each output depends only on its input, its slot and fresh randomness.
+            Each output depends only on its input, its slot and fresh randomness.
         """
         ...
 
     def get_randomizer(self, *, lower: bool = False, whole: bool = True) -> "Randomizer":
-        """Return the output distribution of all inputs, for one kind of slot.
+        """Return the output distribution of all inputs, for slots with the given properties.
 
         Args:
-            lower: Whether the output is always written in lower case.
-            whole: Whether the input is a whole word, not a part of one.
+            lower: Whether the output is in lower case in all cases.
+            whole: Whether the input is a whole word instead of a part of a word.
 
         Raises:
             OptionError: The mechanism has no integer weights (``fbdd``).
@@ -113,20 +124,29 @@ class Mechanism(Protocol):
 
 
 class InputSampler(Protocol):
-    """A mechanism whose samples do not depend on slots, only on inputs."""
+    """Interface of a sampler whose outputs depend only on the inputs, not on the places in texts (slots)."""
 
     def draw_symbols(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
-        """Sample one output for each input, independently, shape ``(n,)``."""
+        """Sample one output for each input independently.
+
+        Args:
+            inputs: Input ids, shape ``(n,)``.
+            random_uint64: Function that returns a given number of independent uniform 64-bit words.
+
+        Returns:
+            Symbol ids, shape ``(n,)``.
+        """
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class SlotlessMechanism:
-    """Makes a ``Mechanism`` from a sampler that does not use slots.
+    """Adapter that makes a ``Mechanism`` of a sampler whose outputs do not depend on slots.
 
     Attributes:
-        sampler: Samples outputs for inputs.
-        make_randomizer: Returns the output distribution of the sampler; ``None`` if it has no integer weights.
+        sampler: The sampler.
+        make_randomizer: Function that returns the output distribution of the sampler; ``None`` if the sampler has no
+            integer weights.
 
     Example:
         >>> from textveil.mechanisms import random_uint64
@@ -141,11 +161,11 @@ class SlotlessMechanism:
     make_randomizer: "Callable[[], Randomizer] | None"
 
     def draw_symbols(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
-        """Sample as ``Mechanism.draw_symbols``; ``slots`` is ignored."""
+        """Sample one symbol for each input (``Mechanism.draw_symbols``). ``slots`` is ignored."""
         return self.sampler.draw_symbols(inputs, random_uint64)
 
     def get_randomizer(self, *, lower: bool = False, whole: bool = True) -> "Randomizer":
-        """Return the distribution as ``Mechanism.get_randomizer``; it is the same for every slot."""
+        """Return the output distribution of all inputs (``Mechanism.get_randomizer``). Both arguments are ignored."""
         if self.make_randomizer is None:
             raise OptionError("fbdd has no table of probabilities: estimate its output distribution from samples")
         return self.make_randomizer()

@@ -1,8 +1,8 @@
-"""``Randomizer``: the output distribution of a mechanism, as matrices of probabilities.
+"""Output distributions of mechanisms, as matrices of probabilities.
 
 ``Pr[M(x) = y]`` is the probability of output ``y`` for input ``x``. Rows belong to inputs, columns to outputs. Audits,
-certificates, leakage statistics, attacks and training read output distributions only from here. There are two classes:
-``ScoreRandomizer`` below, and that of the staircase mechanism (``textveil.mechanisms.staircase.staircase_randomizer``).
+certificates, leakage statistics, attacks and training use these classes. ``Randomizer`` is the interface. It has two
+implementations: ``ScoreRandomizer``, and ``StaircaseRandomizer`` for the staircase mechanism.
 """
 
 from abc import ABC, abstractmethod
@@ -18,13 +18,13 @@ from textveil.mechanisms.scores import BLOCK, PairScoring
 
 
 class Randomizer(ABC):
-    """The output distribution of one mechanism for every input.
+    """Interface of the output distribution of one mechanism, for every input.
 
-    Inputs are the symbols, by id, then ``<unk>``.
+    The inputs are the symbols, in the order of their ids, and then ``<unk>``.
 
     Attributes:
-        base: Weight that each symbol has for all inputs, 0 for symbols that are never an output, shape
-            ``(symbol_count,)``.
+        base: Part of each symbol's weight as an output that is the same for all inputs; 0 for symbols that are never an
+            output. Shape ``(symbol_count,)``.
 
     Example:
         >>> from textveil import Sanitizer
@@ -44,27 +44,34 @@ class Randomizer(ABC):
 
     @abstractmethod
     def compute_rows(self, inputs: Ids) -> Floats:
-        """Return ``Pr[M(x) = y]`` from some inputs to all symbols, shape ``(n, symbols)``.
+        """Return ``Pr[M(x) = y]`` for the inputs ``x`` in ``inputs`` and all symbols ``y``, shape ``(n, symbols)``.
 
         Each row sums to 1.
         """
 
     @abstractmethod
     def compute_columns(self, outputs: Ids) -> Floats:
-        """Return ``Pr[M(x) = y]`` from all inputs to some outputs, shape ``(n, inputs)``."""
+        """Return ``Pr[M(x) = y]`` for the outputs ``y`` in ``outputs`` and all inputs ``x``, shape ``(n, inputs)``."""
 
     @abstractmethod
     def compute_exact_row(self, token: int) -> list[int]:
-        """Return the exact weight of every symbol as the output of one input: integers of any size."""
+        """Return the exact weight of every symbol as an output for one input.
+
+        Args:
+            token: Id of the input.
+
+        Returns:
+            One integer of any size for each symbol, in proportion to its probability.
+        """
 
     @property
     def without_coin(self) -> "Randomizer":
-        """The output distribution of inputs that SanText+'s coin never keeps."""
+        """Output distribution for words that SanText+ never keeps; for other mechanisms, this distribution itself."""
         return self
 
     @property
     def input_count(self) -> int:
-        """The number of inputs: every symbol, and ``<unk>``."""
+        """The number of inputs: all symbols, and ``<unk>``."""
         return self.symbol_count + 1
 
     @cached_property
@@ -73,7 +80,7 @@ class Randomizer(ABC):
         return np.flatnonzero(self.base)
 
     def compute_log_rows(self, inputs: Ids) -> Floats:
-        """Return ``ln Pr[M(x) = y]`` from some inputs to all symbols, shape ``(n, symbols)``.
+        """Return ``ln Pr[M(x) = y]`` for the inputs ``x`` in ``inputs`` and all symbols ``y``, shape ``(n, symbols)``.
 
         The value is -inf for a probability of 0.
         """
@@ -81,28 +88,36 @@ class Randomizer(ABC):
             return np.log(self.compute_rows(inputs))
 
     def iterate_column_blocks(self, outputs: Ids, size: int = BLOCK) -> Iterator[tuple[Ids, Floats]]:
-        """Yield blocks of some outputs, in order, and their columns (``compute_columns``)."""
+        """Compute columns in blocks, to limit memory.
+
+        Args:
+            outputs: Ids of outputs.
+            size: Maximum number of outputs in one block.
+
+        Yields:
+            The ids of the block, and the result of ``compute_columns`` for them.
+        """
         for start in range(0, len(outputs), size):
             yield outputs[start : start + size], self.compute_columns(outputs[start : start + size])
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreRandomizer(Randomizer):
-    """The output distribution of a mechanism with integer weights that depend on scores.
+    """Output distribution of a mechanism whose integer weights depend on scores of pairs of words.
 
         Pr[M(x) = y] = q(y) W[c(x, y)] / Z(x),    Z(x) = sum over y of q(y) W[c(x, y)],
 
-    where ``c(x, y)`` is the score of a pair (``textveil.mechanisms.scores``), ``W`` a table of the integer weight of
-    each score, and ``q`` a base measure: a factor of each output that is the same for all inputs. SanText+ keeps some
-    inputs with a probability, and samples otherwise; this class includes that mixture (docs/proofs/santext-plus.md).
+    where ``c(x, y)`` is the score of a pair (``textveil.mechanisms.scores``), ``W`` a table with the integer weight of
+    each score, and ``q`` a factor of each output that is the same for all inputs. SanText+ keeps some inputs at random
+    and samples otherwise; this class includes this mixture (docs/proofs/santext-plus.md).
 
     Attributes:
         scores: The scores ``c(x, y)``.
-        score_weights: ``W``, at least 1 each, shape ``(scores,)``. A score past the end has the last weight.
-        base: ``q``, shape ``(symbol_count,)``, 0 for symbols that are never an output.
-        is_keepable: True for inputs that the mechanism may keep without sampling, ``<unk>`` last, shape ``(symbol_count
-            + 1,)``; ``None`` for none.
-        keep_threshold: Probability that the mechanism keeps a keepable input without sampling, in units of 2**-64.
+        score_weights: ``W``, each at least 1, shape ``(scores,)``. Larger scores have the last weight.
+        base: ``q``, shape ``(symbol_count,)``; 0 for symbols that are never an output.
+        is_keepable: For each input, whether the mechanism may keep it without sampling; ``<unk>`` is last. Shape
+            ``(symbol_count + 1,)``. ``None`` if the mechanism never keeps an input.
+        keep_threshold: Probability with which the mechanism keeps such an input, multiplied by 2**64.
 
     Example:
         >>> from textveil.mechanisms import EqualityScores
@@ -127,7 +142,7 @@ class ScoreRandomizer(Randomizer):
 
     @property
     def without_coin(self) -> "ScoreRandomizer":
-        """The output distribution of inputs that SanText+'s coin never keeps."""
+        """Output distribution for words that SanText+ never keeps; for other mechanisms, this distribution itself."""
         if not self.keep_threshold:
             return self
         randomizer = replace(self, is_keepable=None, keep_threshold=0)
@@ -137,23 +152,23 @@ class ScoreRandomizer(Randomizer):
 
     @cached_property
     def weights(self) -> Integers:
-        """The weight ``W`` of every possible score, shape ``(scores.max_score + 1,)`` or longer."""
+        """The weight ``W`` of every possible score, of length ``scores.max_score + 1`` or more."""
         beyond = max(0, self.scores.max_score + 1 - len(self.score_weights))
         return np.pad(self.score_weights, (0, beyond), mode="edge")
 
     @cached_property
     def log_weights(self) -> Floats:
-        """``ln W`` of every possible score, same shape as ``weights``."""
+        """The logarithm of the weight of every possible score, in the shape of ``weights``."""
         return np.log(self.weights.astype(np.float64))
 
     @cached_property
     def totals(self) -> Integers:
-        """The total weight ``Z(x)`` of every input, exact, shape ``(inputs,)``."""
+        """The exact total weight ``Z(x)`` of every input, shape ``(inputs,)``."""
         return self.scores.compute_totals(self.weights, self.base)
 
     @cached_property
     def log_totals(self) -> Floats:
-        """``ln Z(x)``, shape ``(inputs,)``."""
+        """The logarithm of the total weight ``Z(x)`` of every input, shape ``(inputs,)``."""
         return np.log(self.totals.astype(np.float64))
 
     @cached_property
@@ -164,45 +179,52 @@ class ScoreRandomizer(Randomizer):
         return np.where(self.is_keepable, self.keep_threshold / 2**64, 0.0)
 
     def compute_input_weights(self, inputs: Ids) -> Integers:
-        """Return the exact weights ``q(y) W[c(x, y)]`` of all outputs, one row for each input.
+        """Return the exact weights ``q(y) W[c(x, y)]`` of all outputs ``y`` for the given inputs ``x``.
 
         Returns:
-            Shape ``(n, symbols)``.
+            Weights, shape ``(n, symbols)``, one row for each input.
         """
         weights = np.take(self.weights, self.scores.score_inputs(inputs))
         weights *= self.base
         return weights
 
     def compute_output_weights(self, outputs: Ids) -> Integers:
-        """Return the exact weights ``q(y) W[c(x, y)]`` for all inputs, one row for each output.
+        """Return the exact weights ``q(y) W[c(x, y)]`` of the given outputs ``y`` for all inputs ``x``.
 
         Returns:
-            Shape ``(n, inputs)``.
+            Weights, shape ``(n, inputs)``, one row for each output.
         """
         weights = np.take(self.weights, self.scores.score_outputs(outputs))
         weights *= self.base[outputs, None]
         return weights
 
     def compute_rows(self, inputs: Ids) -> Floats:
-        """Return ``Pr[M(x) = y]`` from some inputs to all symbols, shape ``(n, symbols)``.
+        """Return ``Pr[M(x) = y]`` for the inputs ``x`` in ``inputs`` and all symbols ``y``, shape ``(n, symbols)``.
 
         Each row sums to 1.
         """
         weights = self.compute_input_weights(inputs)
-        # The sum of the computed row is enough: `totals` would compute the weights of all inputs.
+        # The sum of the computed rows is enough. `totals` would compute the weights of all inputs.
         probabilities = weights * ((1 - self.keep_probabilities[inputs]) / weights.sum(axis=1))[:, None]
         own = np.flatnonzero(inputs < self.scores.symbol_count)
         probabilities[own, inputs[own]] += self.keep_probabilities[inputs[own]]
         return probabilities
 
     def compute_columns(self, outputs: Ids) -> Floats:
-        """Return ``Pr[M(x) = y]`` from all inputs to some outputs, shape ``(n, inputs)``."""
+        """Return ``Pr[M(x) = y]`` for the outputs ``y`` in ``outputs`` and all inputs ``x``, shape ``(n, inputs)``."""
         probabilities = self.compute_output_weights(outputs) * ((1 - self.keep_probabilities) / self.totals)
         probabilities[np.arange(len(outputs)), outputs] += self.keep_probabilities[outputs]
         return probabilities
 
     def compute_exact_row(self, token: int) -> list[int]:
-        """Return the exact weight of every symbol as the output of one input: integers of any size."""
+        """Return the exact weight of every symbol as an output for one input.
+
+        Args:
+            token: Id of the input.
+
+        Returns:
+            One integer of any size for each symbol, in proportion to its probability.
+        """
         weights = [int(weight) for weight in self.compute_input_weights(np.array([token]))[0]]
         if self.is_keepable is None or not self.is_keepable[token] or not self.keep_threshold:
             return weights

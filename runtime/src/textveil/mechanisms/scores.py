@@ -1,4 +1,4 @@
-"""The scores ``c(x, y)`` of pairs of words. A table turns the scores into weights.
+"""Integer scores ``c(x, y)`` of pairs of words. The weight of output ``y`` for input ``x`` depends on the score.
 
 * ``santext``: ``c = floor(grid d(x, y))``, the scaled distance ``d`` in steps of ``1 / grid`` (``MetricScores``);
 * ``krr`` and ``random``: ``c = 0`` if ``x = y``, else ``1`` (``EqualityScores``).
@@ -12,30 +12,39 @@ from numpy.typing import NDArray
 from textveil.mechanisms.arrays import Ids, Integers
 from textveil.mechanisms.metric import WordMetric
 
-#: Inputs or outputs of one block: about 40 MB of doubles for 20,000 symbols.
+#: Number of inputs or outputs in one block, which takes about 40 MB for 20,000 symbols.
 BLOCK = 256
-#: Maximum number of entries in a look-up of squared distances.
+#: Maximum size of a lookup table from squared distances to scores.
 _LOOK_UP = 1 << 22
 _MAX_DIRECT_INPUTS = 4
 
 
 class PairScoring(Protocol):
-    """The scores ``c(x, y)`` of a mechanism. All levels (epsilons) of one table share them.
+    """Interface of the scores ``c(x, y)`` of a mechanism, which are the same for all levels (epsilons) of a table.
 
     Attributes:
-        symbol_count: The number of symbols, which are the outputs; also the id of ``<unk>``, the last input.
-        max_score: An upper bound of every score.
+        symbol_count: The number of symbols, which are the possible outputs. It is also the id of ``<unk>``, the last
+            input.
+        max_score: An upper bound of all scores.
     """
 
     symbol_count: int
     max_score: int
 
     def score_inputs(self, inputs: Ids) -> NDArray[Any]:
-        """Return the scores from some inputs to all symbols, shape ``(n, symbols)``."""
+        """Return the scores ``c(x, y)`` for the inputs ``x`` in ``inputs`` and all symbols ``y``.
+
+        Returns:
+            Scores, shape ``(n, symbols)``.
+        """
         ...
 
     def score_outputs(self, outputs: Ids) -> NDArray[Any]:
-        """Return the scores from all inputs to some outputs, shape ``(n, symbols + 1)``."""
+        """Return the scores ``c(x, y)`` for the outputs ``y`` in ``outputs`` and all inputs ``x``.
+
+        Returns:
+            Scores, shape ``(n, symbols + 1)``.
+        """
         ...
 
     def compute_totals(self, weights: Integers, base: Integers) -> Integers:
@@ -43,20 +52,20 @@ class PairScoring(Protocol):
 
         Args:
             weights: ``W``, the weight of every score up to ``max_score``.
-            base: ``q``, the weight of every output for all inputs, shape ``(symbols,)``.
+            base: ``q``, a factor of every output that is the same for all inputs, shape ``(symbols,)``.
 
         Returns:
-            Shape ``(symbols + 1,)``.
+            Totals, shape ``(symbols + 1,)``.
         """
         blocks = np.split(np.arange(self.symbol_count + 1), range(BLOCK, self.symbol_count + 1, BLOCK))
         return np.concatenate([np.take(weights, self.score_inputs(block)) @ base for block in blocks])
 
 
 class MetricScores(PairScoring):
-    """The scores of SanText: the scaled distances of all pairs, in steps of ``1 / grid``.
+    """The scores of SanText: the scaled distance of each pair of words, in steps of ``1 / grid``, rounded down.
 
     Args:
-        metric: Distances of all inputs.
+        metric: Distances between all inputs.
 
     Example:
         >>> rows = np.array([[0, 0], [3, 4], [6, 8]], np.int8)
@@ -68,18 +77,18 @@ class MetricScores(PairScoring):
     def __init__(self, metric: WordMetric) -> None:
         self.metric: WordMetric = metric
         self.symbol_count: int = len(metric.rows) - 1
-        # Upper bound of all squared distances: (twice the longest row) squared, plus the coordinate of <unk>.
+        # Upper bound of all squared distances: the square of twice the longest row, plus the coordinate of <unk>.
         parts = np.array_split(metric.rows, 64)
         longest = max(int((part.astype(np.int64) ** 2).sum(axis=1).max(initial=0)) for part in parts)
         largest = 4 * longest + metric.unknown_extra
         self.max_score: int = int(metric.compute_scores(np.array([largest], dtype=np.int64))[0])
-        # Squared distances are integers: if their range is small, a look-up replaces a root for every pair.
+        # Squared distances are integers. If their range is small, a lookup table is faster than square roots.
         self._score_by_squared = None
         if largest < _LOOK_UP:
             self._score_by_squared = metric.compute_scores(np.arange(largest + 1, dtype=np.int64)).astype(np.int32)
 
     def score_inputs(self, inputs: Ids) -> NDArray[Any]:
-        """Return the scores from some inputs to all symbols (``PairScoring.score_inputs``)."""
+        """Return the scores of the given inputs with all symbols (``PairScoring.score_inputs``)."""
         if len(inputs) <= _MAX_DIRECT_INPUTS:  # a query for single words on a device: avoid a copy of all rows
             first, second = np.repeat(inputs, self.symbol_count), np.tile(np.arange(self.symbol_count), len(inputs))
             return self._look_up_scores(self.metric.compute_squared(first, second)).reshape(
@@ -90,7 +99,7 @@ class MetricScores(PairScoring):
         )
 
     def score_outputs(self, outputs: Ids) -> NDArray[Any]:
-        """Return the scores from all inputs to some outputs (``PairScoring.score_outputs``)."""
+        """Return the scores of all inputs with the given outputs (``PairScoring.score_outputs``)."""
         if not len(outputs):
             return np.empty((0, self.symbol_count + 1), dtype=np.int64)
         return np.concatenate(
@@ -120,11 +129,11 @@ class EqualityScores(PairScoring):
         self.symbol_count = symbols
 
     def score_inputs(self, inputs: Ids) -> Ids:
-        """Return the scores from some inputs to all symbols (``PairScoring.score_inputs``)."""
+        """Return the scores of the given inputs with all symbols (``PairScoring.score_inputs``)."""
         return (inputs[:, None] != np.arange(self.symbol_count)).astype(np.intp)
 
     def score_outputs(self, outputs: Ids) -> Ids:
-        """Return the scores from all inputs to some outputs (``PairScoring.score_outputs``)."""
+        """Return the scores of all inputs with the given outputs (``PairScoring.score_outputs``)."""
         return (np.arange(self.symbol_count + 1) != outputs[:, None]).astype(np.intp)
 
     def compute_totals(self, weights: Integers, base: Integers) -> Integers:

@@ -1,8 +1,8 @@
 """Public API of text sanitizing: the ``Sanitizer``, its results, privacy statements and levels.
 
 The names of ``__all__`` are imported at first access, so that an import of this package is fast. Two submodules are
-imported by their own names: ``textveil.text.segmentation`` splits texts into tokens, and ``textveil.text.restore``
-puts the original words back into a reply to a sanitized text.
+imported by their own names: ``textveil.text.segmentation`` splits texts into tokens, and ``textveil.text.restore`` puts
+the original words back into a reply to a sanitized text.
 """
 
 from typing import TYPE_CHECKING

@@ -93,7 +93,7 @@ def _open_fence(state: RegionState, mark: str, count: int) -> None:
 def _close_code(state: RegionState, frame: OpenRegion) -> None:
     """Close a region of code.
 
-    If its content may open another region for some reader, all following text counts as code.
+    If some Markdown viewers would see another region begin in the code, all following text counts as code.
     """
     state.pop()
     # For a reader that does not support fences, a link or tag inside the fence continues after it.
@@ -117,8 +117,13 @@ def _close_fence(state: RegionState, frame: OpenRegion) -> None:
 def _note_hazard(state: RegionState, frame: OpenRegion, character: str) -> None:
     """Process a character of code, and record markup, commands and links in the code.
 
-    A reader that does not treat the text as code would act on them. After the start of such markup, the rest of an
-    uncertain region does not count as code.
+    A Markdown viewer that does not treat the text as code would act on them. After the start of such markup, the rest
+    of the region does not count as code if some viewers do not treat it as code.
+
+    Args:
+        state: State of the region scanner.
+        frame: The region of the code.
+        character: The next character.
     """
     last = state.last
     if frame.tag:
@@ -142,7 +147,15 @@ def _note_hazard(state: RegionState, frame: OpenRegion, character: str) -> None:
 
 
 def _read_tag_in_code(state: RegionState, frame: OpenRegion, character: str) -> None:
-    """Process a character of an HTML tag in code, and record a hazard if readers disagree on its end."""
+    """Process a character of an HTML tag in code, and record a hazard if viewers disagree on its end.
+
+    A hazard is markup that a viewer may act on if it does not treat the text as code.
+
+    Args:
+        state: State of the region scanner.
+        frame: The region of the code.
+        character: The next character.
+    """
     part = frame.tag
     if character in "<`" or (character == ">" and state.phase == START):  # the mark of a quotation
         frame.hazard = True
@@ -166,7 +179,14 @@ def _read_tag_in_code(state: RegionState, frame: OpenRegion, character: str) -> 
 
 
 def read_fence(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> Region:
-    """Process a character of a fenced block of code, and return the region of this character."""
+    """Process a character of a fenced block of code, and return the region of this character.
+
+    Args:
+        state: State of the region scanner.
+        frame: The region of the block.
+        character: The next character.
+        at_start: Whether the character is the first one of the text of a line.
+    """
     _note_hazard(state, frame, character)
     if not frame.started:  # the line that opens it
         if character == "\n":
@@ -203,22 +223,27 @@ def read_fence(state: RegionState, frame: OpenRegion, character: str, at_start: 
 
 
 def _may_be_picture(info: str) -> bool:
-    """Return whether a reader may display a fenced block as a picture.
+    """Return whether a Markdown viewer may display a fenced block as a picture.
 
     Args:
         info: The text after the opening marks, such as ``mermaid``. The result is true for an unclear text: with an
-            entity,
-            with a backslash, or too long.
+            entity, with a backslash, or too long.
     """
     words = _INFO_WORD.findall(info.lower())
     return "&" in info or "\\" in info or len(info) > MAX_NAME_LENGTH or not _PICTURE_LANGUAGES.isdisjoint(words)
 
 
 def _follow_link_in_fence(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> None:
-    """Process a character of a link in a fenced block, for readers that do not support such blocks.
+    """Process a character of a link in a fenced block, for Markdown viewers without fenced blocks.
 
     While a link is open, ``frame.depth`` is positive. While the definition of a link is open, ``frame.quote`` is not
     empty.
+
+    Args:
+        state: State of the region scanner.
+        frame: The region of the block.
+        character: The next character.
+        at_start: Whether the character is the first one of the text of a line.
     """
     if state.last == "]" and character == "(":
         frame.depth = 1
@@ -231,7 +256,14 @@ def _follow_link_in_fence(state: RegionState, frame: OpenRegion, character: str,
 
 
 def read_inline(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> Region:
-    """Process a character of inline code, and return the region of this character."""
+    """Process a character of inline code, and return the region of this character.
+
+    Args:
+        state: State of the region scanner.
+        frame: The region of the code.
+        character: The next character.
+        at_start: Whether the character is the first one of the text of a line.
+    """
     if (at_start and character not in LETTERS and character < "\x80") or (character == ">" and state.phase == START):
         frame.torn = frame.torn or "\n" in frame.info  # for some readers this line begins another block
     if character == "\n":

@@ -25,8 +25,7 @@ class ExplainedPiece:
         start: Index of its first character in the text, in code points.
         end: Index after its last character.
         reason: The list or rule that decides the treatment. It is empty for gaps. In the modes ``words`` and ``all``
-            only
-            function words have a reason.
+            only function words have a reason.
     """
 
     text: str

@@ -14,7 +14,7 @@ from textveil.lazy import STATEMENTS, load_data
 from textveil.release import UNBOUNDED_SPEND, PerDistance, PerToken, PrivacyLoss, Spend, compute_largest_odds, round_up
 from textveil.text.statement import CERTIFIED, PURE_LDP, PrivacyTerms
 
-#: What a certified epsilon relies on: a bundle or signer that the caller specified, or only the bundle's own claim.
+#: Notes on a certified epsilon: the caller specified the bundle or its signer; or the epsilon is only a claim.
 EXPECTED_BUNDLE, NOT_RECOMPUTED = "of the expected bundle", "certificate not recomputed"
 _TEXTS, _TOKEN_TEXTS = load_data(STATEMENTS)["words"], load_data(STATEMENTS)["tokens"]
 _ORDER_PHRASE: str = load_data(STATEMENTS)["revealed_parts"]["order"]
@@ -27,9 +27,8 @@ CONSISTENT_NOTION: str = _TEXTS["guarantee_consistent"]
 class TokenGuarantee:
     """Guarantee of SanText, SanText+, FBDD and randomized response for each token.
 
-    For metric differential privacy, the odds of any output for two tokens at the scaled distance ``d`` differ by a
-    factor
-    of at most ``exp(epsilon * d + epsilon_0 + rounding_slack)``. For pure LDP the factor is at most ``exp(epsilon)``.
+    The odds of any output for two tokens differ by at most a factor. For metric differential privacy the factor is
+    ``exp(epsilon * d + epsilon_0 + rounding_slack)`` at the scaled distance ``d``. For pure LDP it is ``exp(epsilon)``.
     SanText+ has an exception: an output word that is not on its list of sensitive words reveals its input by design.
 
     Attributes:
@@ -56,7 +55,7 @@ class TokenGuarantee:
 
     @property
     def certificate_basis(self) -> str | None:
-        """How reliable a certified epsilon is (``EXPECTED_BUNDLE`` or ``NOT_RECOMPUTED``); else ``None``."""
+        """For a certified epsilon, ``EXPECTED_BUNDLE`` or ``NOT_RECOMPUTED``; ``None`` for other epsilons."""
         if self.epsilon_kind != CERTIFIED:
             return None
         return EXPECTED_BUNDLE if self.pinned else NOT_RECOMPUTED
@@ -255,7 +254,7 @@ class StaircaseGuarantee:
 
 
 def round_guess_gain(exact: float) -> float:
-    """Return a guess gain rounded up to one decimal."""
+    """Round up the factor by which an attacker's guess improves, to one decimal."""
     return round_up(exact * (1 + 1e-12), 1)
 
 

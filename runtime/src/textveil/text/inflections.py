@@ -1,4 +1,4 @@
-"""Forms in which a reply may write a surrogate, and the original in the same form.
+"""Forms in which a reply may write a surrogate, and conversion of the original to the same form.
 
 A form is, for example, the plural of the surrogate, its digits in groups, a date in another order, or a person's first
 name as an initial. Language packs add inflections and elisions. The name of a form, such as ``plural``, is its
@@ -37,11 +37,11 @@ _MIN_NAME_WORDS = 2
 #: A tag, and the other brackets and separators in which replies write one. Without brackets, ``person 1`` may be a
 #: phrase of the reply itself.
 _TAG = re.compile(r"\[([\w-]+) (\d+)\]")
-_TAG_NOTATIONS = ("[{}{}]", "[{}_{}]", "[{}-{}]", "({} {})", "({}{})", "({}_{})", "{{{} {}}}", "{{{}{}}}", "{{{}_{}}}")
+TAG_NOTATIONS = ("[{}{}]", "[{}_{}]", "[{}-{}]", "({} {})", "({}{})", "({}_{})", "{{{} {}}}", "{{{}{}}}", "{{{}_{}}}")
 TAG, BARE_TAG = "tag", "bare tag"
-#: Beginnings of the notations of a language: the name of an inflection follows, or what replaces the word before.
+#: Prefixes of notations. The name of the inflection follows, or the text that replaces the word before the surrogate.
 _INFLECTION, _ELISION = "inflection ", "elision "
-#: Notations of a person with initials (``_write_initials``).
+#: Notations of a person's name with initials (``_write_initials``).
 _INITIALS_NOTATIONS = frozenset((
     "initial", "initial without dot", "initials", "initials without blanks", "initial last", "initial after Dear",
     "initial after Hi",
@@ -61,11 +61,9 @@ class SurrogatePair(NamedTuple):
         lead: Number of characters at the start of ``output`` that the original replaces. The rest of ``output`` is
             context, and remains. 0 means that the original replaces all characters.
         weak: Whether the surrogate is so short that it may also be a word of the reply itself. Then it is restored only
-            in
-            its context.
+            in its context.
         before: Lookup key of the word or sign that must precede a weak surrogate; empty if any word may precede it. In
-            a
-            pair with ``after``: the text before the surrogate in the sanitized text.
+            a pair with ``after``: the text before the surrogate in the sanitized text.
         after: The text after the surrogate in the sanitized text. The pair applies only where a reply repeats the text
             around the surrogate (see ``textveil.text.quotations``). ``None`` for pairs that apply at any position.
     """
@@ -83,12 +81,12 @@ SurrogateForm = tuple[SurrogatePair, str]
 
 
 def inflect_original(form: SurrogateForm, written: str, rules: ReplyRules = NO_REPLY_RULES) -> str:
-    """Return the original in the form in which the reply has its surrogate.
+    """Return the original in the same form as the surrogate in the reply.
 
     Example: for the surrogate ``clinic`` of ``hospital``, the form ``Clinics`` gives ``Hospitals``.
 
     Args:
-        form: The pair of surrogate and original, and the notation in which the reply has the surrogate.
+        form: The pair of surrogate and original, and the notation of the surrogate in the reply.
         written: The surrogate as written in the reply; its case is applied to the original.
         rules: Rules of the language, as for ``iterate_forms``.
     """
@@ -127,7 +125,9 @@ def fold_text(text: str) -> str:
 
 
 def split_elision(written: str) -> tuple[str, str]:
-    """Split an elided form into the word before the surrogate, with its blank or apostrophe, and the surrogate.
+    """Split an elided form into the word before the surrogate, and the surrogate.
+
+    The word keeps its blank or apostrophe.
 
     >>> split_elision("de Keller"), split_elision("d'Anna")
     (('de ', 'Keller'), ("d'", 'Anna'))
@@ -149,22 +149,24 @@ def is_elision(form: SurrogateForm) -> bool:
 def iterate_forms(pair: SurrogatePair, rules: ReplyRules = NO_REPLY_RULES) -> Iterator[tuple[str, str]]:
     """Yield each form of a surrogate as folded text (see ``fold_text``), with its notation.
 
-    The first form is the surrogate itself, with an empty notation.
+    A form is a spelling of the surrogate that a reply may use. The first form is the surrogate itself, with an empty
+    notation.
 
     Args:
         pair: The surrogate, with its original.
-        rules: Rules of the language. They add inflections. They also add forms with the word before the surrogate if
-            the
-            original changes that word: a reply with ``de Keller`` needs ``d'Anna`` if the original is ``Anna``.
+        rules: Rules of the language. They add inflections. They also add forms with the word before the surrogate, if
+            the original changes that word. If the surrogate ``Keller`` replaces ``Anna``, then ``de Keller`` becomes
+            ``d'Anna``.
     """
     output = pair.output
     folded = fold_text(output)
+    folded = output if folded == output else folded  # one string in memory, not two
     yield " ".join(folded.split()), ""
     if pair.lead or pair.weak:
         return
     if output[:1] == "[" and (tag := _TAG.fullmatch(output)) is not None:
         public_type, number = fold_text(tag[1]), fold_text(tag[2])
-        for notation in _TAG_NOTATIONS:
+        for notation in TAG_NOTATIONS:
             yield notation.format(public_type, number), TAG
         yield f"{public_type} {number}", BARE_TAG
         return
@@ -246,11 +248,11 @@ def _write_initials(name: str) -> dict[str, str]:
 
 
 def match_case(written: str, output: str, original: str) -> str:
-    """Return the original with the case in which the reply has the surrogate.
+    """Return the original in the same case as the surrogate in the reply.
 
-    The original keeps its own spelling if ``written`` has the same case pattern as ``output``, or if the original or
-    the
-    surrogate is not a plain word (an address, a number). Otherwise it gets the case pattern of ``written``.
+    The original keeps its own spelling if ``written`` has the same case pattern as ``output``. It also does so if the
+    original or the surrogate is not a plain word but, for example, an address or a number. Otherwise it gets the case
+    pattern of ``written``.
 
     Args:
         written: The surrogate as written in the reply.
@@ -284,7 +286,7 @@ def _make_plural(word: str) -> str:
 
 
 def _match_number_notation(written: str, output: str, original: str) -> str:
-    """Return the original number in the notation in which the reply has its surrogate.
+    """Return the original number in the same notation as its surrogate in the reply.
 
     The result has commas or ``.00`` if ``written`` has them and the surrogate ``output`` does not.
     """
@@ -334,3 +336,15 @@ def find_word_before(text: str) -> str:
     """
     match = _WORD_BEFORE.search(text[-LOOKBEHIND_CHARACTERS:])
     return "" if match is None else fold_text(match[1] or match[2])
+
+
+def are_alike(one: str, other: str) -> bool:
+    """Return whether two originals are equal except for case and the kind of apostrophe.
+
+    A mathematical letter such as U+1D465 and the plain letter have the same surrogate, but are different originals.
+    """
+    return one == other or _fold_case(one) == _fold_case(other)
+
+
+def _fold_case(text: str) -> str:
+    return unicodedata.normalize("NFC", text).lower().replace("\u2019", "'")

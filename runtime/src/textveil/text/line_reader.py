@@ -7,8 +7,8 @@ depend on how a stream is split.
 
 import re
 
-#: Columns of indentation, beyond that of the list item around it, that make a line code; and columns of blanks after a
-#: list mark that do.
+#: A line is code if it is indented by this many columns more than the list item around it. A list item is code if at
+#: least the second number of columns, all blank, follow its mark.
 _CODE_INDENT, _CODE_GAP = 4, 5
 #: Number of nested list items that count; text deeper than that is code.
 _MAX_ITEMS = 64
@@ -24,11 +24,11 @@ _COMMAND_HEAD = re.compile(
     r"|[a-z][a-z0-9._-]*[ \t]+[\"']?(?:-[A-Za-z]|[a-z][a-z0-9+.-]*://|www\.|(?:~|\.{1,2})?/|[\w.+-]+@|[\w-]+(?:\.[\w-]+)+[/:?]))",
     re.ASCII,
 )
-#: An option of a command, after the first chunk of a line: of one letter, or with two hyphens. The other form is one
-#: whose value is a surrogate directly after it. In running text a single hyphen before a word may be a dash.
+#: An option of a command: of one letter (``-x``), or with two hyphens. The second pattern is an option of one letter
+#: that a surrogate follows directly, as its value. In running text a single hyphen before a word may be a dash.
 _OPTION, _OPTION_BEFORE_VALUE = re.compile(r"[ \t](?:--[A-Za-z]|-[A-Za-z][^A-Za-z])"), re.compile(r"[ \t]-[A-Za-z]\Z")
 _TAIL_CHARACTERS = 4
-#: Last characters of a command that goes on in the next line.
+#: Last characters of a line whose command continues on the next line.
 _CONTINUES = frozenset("\\^|&")
 _IN_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _PARENTHESIS = re.compile(r"[()]")

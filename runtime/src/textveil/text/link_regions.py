@@ -228,9 +228,14 @@ def read_link(state: RegionState, frame: OpenRegion, kind: int, character: str, 
 
 
 def _read_plain_link(state: RegionState, frame: OpenRegion, character: str) -> None:
-    """Process a character of ``(address "title")``, a form of link that all readers end in the same way.
+    """Process a character of ``(address "title")``, which all Markdown viewers end in the same way.
 
     If the link differs from this form, all following text counts as a link.
+
+    Args:
+        state: State of the region scanner.
+        frame: The region of the link.
+        character: The next character.
     """
     if frame.angle:
         frame.angle = character != ">"
@@ -296,8 +301,7 @@ def end_definition(state: RegionState, frame: OpenRegion) -> None:
     """End the definition of a link.
 
     If its address contains a quotation mark, all following text counts as a link, because the library showdown begins
-    an
-    attribute at that mark.
+    an attribute at that mark.
     """
     if frame.torn:
         state.give_up(Region.LINK)
@@ -340,7 +344,13 @@ def open_tag(state: RegionState, frame: OpenRegion | None, character: str) -> bo
 
 
 def read_angle(state: RegionState, frame: OpenRegion, character: str) -> Region:
-    """Process a character of a possible tag or address in angle brackets, and return its region."""
+    """Process a character of a possible tag or address in angle brackets, and return its region.
+
+    Args:
+        state: State of the region scanner.
+        frame: The region of the tag.
+        character: The next character.
+    """
     name = frame.destination
     if frame.lost:
         if character in _REGION_OPENERS or (character == ">" and state.phase == START):
@@ -387,6 +397,11 @@ def _lose_tag(state: RegionState, frame: OpenRegion, character: str) -> None:
 
     In the middle of a line, the text up to the end of the paragraph may be a tag or plain text. Elsewhere all later
     text counts as markup.
+
+    Args:
+        state: State of the region scanner.
+        frame: The region of the tag.
+        character: The character.
     """
     block = begins_block(frame.destination.split(" ")[0]) or not is_harmless_tag(frame.destination.split(" ")[0])
     if frame.nested or state.html or state.disputed or block or character in _REGION_OPENERS:

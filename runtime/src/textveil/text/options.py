@@ -11,7 +11,7 @@ from textveil.errors import OptionError
 _SET_OPTIONS = ("deny", "keep", "tag", "drop", "allow", "randomize", "known")
 #: The protection modes, from the most readable to the most private.
 MODES = (NAMES_MODE, *STAIRCASE_MODES)
-#: Values of the option ``facts``, each of which keeps all that the one before it keeps; its default.
+#: Values of the option ``facts``. Each value keeps all that the value before it keeps, and more.
 FACTS = ("none", "plain", "useful", "public")
 NO_FACTS = FACTS[0]
 DEFAULT_FACTS = "plain"
@@ -31,14 +31,11 @@ class Options(TypedDict, total=False):
         protect: Protection mode. ``"words"`` keeps function words, replaces names, places, numbers and similar entities
             by surrogates of the same type, and randomizes all other words. ``"all"`` randomizes function words too.
             ``"names"`` keeps the words of a public list, and replaces all others by surrogates of their types. The
-            default
-            is ``"names"``. If the bundle has no lists for it, or the call has a ``mechanism``, the default is the mode
-            of
-            the bundle's mechanism.
+            default is ``"names"``. If the bundle has no lists for it, or the call has a ``mechanism``, the default is
+            the mode of the bundle's mechanism.
         consistent: Whether equal words of a document get equal outputs (``staircase``, ``names``). The default is true
-            for
-            ``names`` and false for other modes. ``names`` also accepts ``"corpus"``: equal strings of all documents get
-            equal outputs, derived from a key.
+            for ``names`` and false for other modes. ``names`` also accepts ``"corpus"``: equal strings of all documents
+            get equal outputs, derived from a key.
         key: At least 16 secret bytes, for ``consistent="corpus"``.
         consistent_cap: With ``consistent``, the largest number of randomized words, names and numbers of a document,
             repetitions included; 2,000 if omitted. A document with more is an error.
@@ -62,11 +59,9 @@ class Options(TypedDict, total=False):
             string of the same character classes, or a tag such as ``[employee 1]``.
         known: Persons whose names are replaced wherever they occur. Each string lists the spellings of one person:
             ``"Daniel Keller, D. Keller, Dan"`` (``names``). All spellings of one person get one surrogate person. The
-            list
-            is private.
+            list is private.
         sanitize_punctuation: Whether punctuation is randomized as tokens. Then the output loses the case of words, and
-            each
-            white space becomes one blank.
+            each white space becomes one blank.
 
     >>> options: Options = {"protect": "words", "epsilon": 10}
     >>> check_options(options)

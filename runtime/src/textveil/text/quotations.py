@@ -19,8 +19,8 @@ LOOKAHEAD_CHARACTERS = 24
 #: Number of characters, without blanks, that a reply must repeat; and for how many characters a shared start or end of
 #: the whole text counts.
 _MIN_SHARED, _EDGE_WEIGHT = 8, 4
-#: Number of characters next to a surrogate by which surroundings are looked up: every quotation repeats as many on one
-#: side.
+#: Number of characters next to a surrogate that are the key of its surroundings. Every quotation repeats at least these
+#: characters on one side.
 _KEY_CHARACTERS = 4
 #: Number of characters by which a reply is searched for forms. A shorter surrogate may be the beginning of a longer
 #: word.
@@ -48,7 +48,7 @@ def fold_surroundings(text: str) -> str:
 
 
 def cut_before(text: str, *, is_start: bool) -> str:
-    """Return the last characters of the text before a surrogate, folded for comparison with surroundings.
+    """Return the folded last characters of the text before a surrogate, in the form that mappings store.
 
     Args:
         text: The characters before the surrogate.
@@ -61,7 +61,7 @@ def cut_before(text: str, *, is_start: bool) -> str:
 
 
 def cut_after(text: str, *, is_end: bool) -> str:
-    """Return the first characters of the text after a surrogate, folded for comparison with surroundings.
+    """Return the folded first characters of the text after a surrogate, in the form that mappings store.
 
     Args:
         text: The characters after the surrogate.
@@ -74,10 +74,10 @@ def cut_after(text: str, *, is_end: bool) -> str:
 
 
 class Quotation(NamedTuple):
-    """Result of a search for the stored surroundings that match a surrogate in a reply.
+    """Result of the comparison of a reply with the stored texts around surrogates.
 
     Attributes:
-        pair: The pair whose surroundings match best; ``None`` if no surroundings match.
+        pair: The pair whose stored texts match best; ``None`` if none match.
         needs_more: Whether the decision depends on characters of the reply that are not available yet.
     """
 
@@ -99,16 +99,17 @@ class QuotationIndex:
         pairs: Pairs with surroundings: those whose ``after`` is not ``None``.
 
     Attributes:
+        outputs: The surrogates, folded.
         short_joined: Surrogates of one or two characters that are the beginning of a longer word, as in ``7x``.
     """
 
     def __init__(self, pairs: Iterable[SurrogatePair]) -> None:
         self._candidates: dict[tuple[str, bool, str], list[_Surroundings]] = {}
-        self._outputs: set[str] = set()
+        self.outputs: set[str] = set()
         self.short_joined: set[str] = set()
         for pair in pairs:
             output, after = fold_output(pair.output), pair.after or ""
-            self._outputs.add(output)
+            self.outputs.add(output)
             if len(output) < _MIN_PREFIX and after[:1].isalnum():
                 self.short_joined.add(output)
             for is_after, key in (
@@ -120,14 +121,13 @@ class QuotationIndex:
                     alike.append((pair.before[::-1], after, pair))
 
     def __contains__(self, output: str) -> bool:
-        return output in self._outputs
+        return output in self.outputs
 
     def find_quotation(self, output: str, before: str, rest: str, *, is_end: bool, is_alone: bool) -> Quotation:
-        """Return the pair whose surroundings the reply repeats best.
+        """Return the pair for which the reply best repeats the text around the surrogate.
 
-        The text on one side of the surrogate is enough for a weak pair. But if the surrogate is a part of a longer
-        word, or if
-        its pair is not weak, the reply must repeat text on both sides.
+        For a weak pair (see ``SurrogatePair``) the text on one side of the surrogate is enough. But if the surrogate is
+        a part of a longer word, or if its pair is not weak, the reply must repeat text on both sides.
 
         Args:
             output: The surrogate, folded.
@@ -167,7 +167,7 @@ def _remove_blanks(text: str) -> str:
 
 
 def _count_shared(one: str, other: str) -> int:
-    """Return how many characters two surroundings have in common, counted from the surrogate outward.
+    """Return how many characters two texts next to a surrogate share, counted from the surrogate outward.
 
     Blanks and incomplete words do not count. A shared start or end of the whole text counts as four characters.
     """

@@ -38,7 +38,7 @@ MAX_NAME_LENGTH, MAX_DESTINATION_LENGTH = MAX_TAG_LENGTH, 2048
 BLANK = " \t\r\n"
 LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 OPENS_MARKUP = LETTERS | frozenset("/!?")
-#: Characters after which ``>`` ends a tag for every reader: markdown2 escapes it after any other.
+#: Characters after which ``>`` ends a tag for every reader. The library markdown2 escapes it after other characters.
 ENDS_TAG = LETTERS | frozenset("0123456789?!/'\"-")
 MAX_ESCAPE_DIGITS, MAX_DEPTH = 4, 64
 #: Marks at the start of a line whose rest some readers treat as a class name.
@@ -110,7 +110,7 @@ class OpenRegion:
     exact: bool = True
     info: str = ""
     is_picture: bool = False  # whether some readers display the code as a picture
-    lost: bool = False  # whether it is a tag only for readers that find its end in the paragraph, else text
+    lost: bool = False  # whether it is a tag only for readers that find its end in the same paragraph
     #: Whether some readers end the code earlier, for example at an empty line. For a definition: whether its
     #: address has a quotation mark.
     torn: bool = False
@@ -208,7 +208,7 @@ class RegionState:
         self.slash, self.opener, self.dollar = NONE, "", False
 
     def give_up(self, region: Region) -> None:
-        """Treat all following text as ``region``, since readers may disagree on it."""
+        """Treat all following text as ``region``, since Markdown viewers may disagree on it."""
         self.frames = [OpenRegion(UNKNOWN, region)]
         self.slash, self.opener, self.dollar = NONE, "", False
 
@@ -229,9 +229,8 @@ class RegionState:
     def read_template(self, character: str) -> None:
         """Process a character of a template tag, which begins with ``<%`` and ends with ``%>``.
 
-        Programs that fill in templates run the content of such a tag, and Markdown readers treat the tag in different
-        ways. So
-        if the tag is outside code, and opens another region or is inside one, no later text counts as prose.
+        Programs that fill in templates run the content of such a tag, and Markdown viewers treat the tag in different
+        ways. So if the tag is outside code, and opens another region or is inside one, no later text counts as prose.
         """
         if self.template:
             is_end = character == ">" and self.template == len("<%")  # ERB does not end a tag at ``%%>``

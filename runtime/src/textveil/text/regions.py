@@ -98,7 +98,7 @@ class RegionScanner(RegionState):
 
     @property
     def is_in_certain_fence(self) -> bool:
-        """Whether the last character is in a fenced block that every CommonMark reader treats as code."""
+        """Whether the last character is in a fenced block that every CommonMark viewer treats as code."""
         frame = self.frames[-1] if self.frames else None
         return frame is not None and frame.kind == FENCE and frame.started and not frame.uncertain
 
@@ -106,9 +106,8 @@ class RegionScanner(RegionState):
     def is_sealed(self) -> bool:
         """Whether restoring is forbidden at this position under all options.
 
-        This holds on the opening line of a fenced block, in a block that readers display as a picture, and wherever
-        readers
-        disagree.
+        This holds on the opening line of a fenced block, in a block that Markdown viewers display as a picture, and
+        wherever viewers disagree.
         """
         frame = self.frames[-1] if self.frames else None
         if frame is None or frame.inner is not None:
@@ -117,7 +116,7 @@ class RegionScanner(RegionState):
 
     @property
     def is_neutral(self) -> bool:
-        """Whether all readers treat the following text as if it were the start of a reply."""
+        """Whether all Markdown viewers treat the following text as if it were the start of a reply."""
         is_odd = self.tainted or self.html or self.line_label or self.odd or self.tag
         is_odd = is_odd or self.disputed or self.abbreviation or self.braces > 0 or self.stray
         return not is_odd and self.enclosure is None and self._find_skippable() is _PLAIN
@@ -162,8 +161,7 @@ class RegionScanner(RegionState):
         """Record that the text so far ends with a tag such as ``[person 1]`` that may become its original.
 
         So ``[person 1]: `` and ``[person 1](`` begin no link. At the end of the chunk, or earlier if nothing of the
-        chunk is
-        restored, the caller must call ``settle_tag``.
+        chunk is restored, the caller must call ``settle_tag``.
         """
         self.tag, self.bracket_closed = True, False
 
@@ -176,8 +174,7 @@ class RegionScanner(RegionState):
         """Update the regions after the decision whether the last tag was replaced by its original.
 
         If the tag was not replaced, a round bracket directly after it begins a link. Then the text since this bracket
-        is read
-        again as a link.
+        is read again as a link.
         """
         text, self.tag_link = self.tag_link, ""
         if is_replaced:

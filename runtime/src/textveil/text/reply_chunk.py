@@ -119,8 +119,7 @@ class ReplyChunk:
         """End the chunk, and update ``spoiled``.
 
         An open square bracket, an open tag (unless it is harmless and has no attributes) or a slash at the end spoils
-        the
-        chunk.
+        the chunk.
         """
         self.spoiled = (
             self.spoiled
@@ -172,7 +171,7 @@ class ReplyChunk:
     def _add_inside(self, character: str) -> None:
         """Add a character after an opening ``<``, ``[`` or ``/`` that is not yet closed.
 
-        A tag, a note number in square brackets, or the end ``/>`` of a tag is permitted. Other text spoils the chunk.
+        A tag, a note number in square brackets, or the end ``/>`` of a tag is permitted. Other text sets ``spoiled``.
         """
         if self._opener == "/":
             self.spoiled, self._opener = self.spoiled or character != ">", ""

@@ -1,9 +1,9 @@
 """Search for surrogates in a reply that arrives in parts, and their replacement by originals.
 
-Whole replies and streams use this code. It restores a surrogate only after it has read enough text: until no longer
-form of a surrogate can match, and until the end of the chunk (the text up to the next blank). So the result does not
-depend on how a stream is split, except for active content such as scripts. The code holds back at most one form of a
-surrogate and one character, and after the first surrogate of a chunk the rest of the chunk, up to 1,024 characters.
+Whole replies and streams use this code. It decides on a surrogate when the chunk (the text up to the next blank) has
+ended, and no longer form of a surrogate can match. So the result does not depend on how a stream is split, except for
+active content such as scripts. Until the decision the code holds back text: at most the rest of the chunk, up to 1,024
+characters, or one form of a surrogate and one character.
 """
 
 import json
@@ -333,7 +333,7 @@ class StreamRestorer(ReportProperties):
         return set(restorable) - {addresses[0]} if addresses else set()
 
     def _settle_surrogate(self, candidate: _PendingSurrogate, path: tuple[int, int] | None, is_blocked: bool) -> str:
-        """Return the original of a pending surrogate; or the surrogate itself, after recording why it stays."""
+        """Return the original of a pending surrogate; or the surrogate, after recording why it is not restored."""
         reason = SkipReason.ACTIVE if self._active.detected else self._closed_reason or candidate.reason
         if reason is None and is_blocked:
             reason = SkipReason.CHUNK
@@ -403,8 +403,7 @@ class StreamRestorer(ReportProperties):
 
         Returns:
             Four values: the region of the first character; the region that forbids restoring, or else the region of the
-                first
-            character; the reason not to restore the surrogate, or ``None``; and the JSON role of each character.
+            first character; the reason not to restore the surrogate, or ``None``; and the JSON role of each character.
         """
         places = self._policy.places
         roles, enclosure = [JsonRole.TEXT] * len(written), scanner.enclosure
@@ -439,7 +438,7 @@ class StreamRestorer(ReportProperties):
         return block if len(block) <= _HEAD_CHARACTERS else f"{block[:_HEAD_CHARACTERS]}\0{block[-len(_FENCE) :]}"
 
     def _make_original(self, text: str, index: int, form_match: FormMatch) -> str | None:
-        """Return the original in the form in which the reply has its surrogate.
+        """Return the original in the same form as the surrogate in the reply.
 
         The result is ``None``, and the reason is recorded, if the form has several originals or may be a word of the
         reply.

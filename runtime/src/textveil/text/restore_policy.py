@@ -63,8 +63,7 @@ class RestorePolicy:
 
         Args:
             restore_places: Any of ``code``, ``json`` and ``math``. The value ``all`` also permits links. Use ``all``
-                only for
-                a reply that no program displays, and from which no program opens addresses.
+                only for a reply that no program displays, and from which no program opens addresses.
             restore_hosts: Host names such as ``docs.example.com`` or ``localhost:8080``.
 
         Raises:
@@ -110,8 +109,7 @@ class RestorePolicy:
 
         Returns:
             The start and the latest possible end of the path, as indices in ``chunk``; ``None`` if ``chunk`` is not
-            such an
-            address.
+            such an address.
         """
         lead = len(chunk) - len(chunk.lstrip(_LEADING_MARKS))
         address = chunk[lead:]

@@ -47,8 +47,7 @@ class Sanitizer:
     Args:
         bundle: An opened bundle.
         detector: Optional second detector for the mode ``names``. It reads each output, and returns the start and the
-            end
-            of further spans to hide.
+            end of further spans to hide.
 
     >>> sanitizer = Sanitizer.load()
     >>> sanitizer.sanitize("I am Anna.", protect="names").text.startswith("I am ")
@@ -75,8 +74,7 @@ class Sanitizer:
 
         Args:
             path: Folder of a bundle. If ``path`` is omitted, ``language`` selects an installed language pack. If
-                ``language``
-                is omitted too, the built-in English bundle is opened, and its content hash is checked.
+                ``language`` is omitted too, the built-in English bundle is opened, and its content hash is checked.
             pins: Expected content hash, signer or language (see ``ExpectedBundle``). ``language="es"`` opens the pack
                 ``textveil-es``. ``language="es+en"`` joins two packs for mixed texts.
 
@@ -110,8 +108,7 @@ class Sanitizer:
 
         Privacy:
             Every call draws new random outputs. A second call for the same text is a second release: both outputs
-            together
-            reveal more than one.
+            together reveal more than one.
         """
         if not isinstance(text, str):
             raise InputError("the text must be a string: for a list of texts use sanitize_batch")
@@ -121,8 +118,7 @@ class Sanitizer:
         """Sanitize many texts. Each text is a document of its own, with its own statement.
 
         A batch randomizes the tokens of all texts together, and is many times faster than one call per text. For
-        arguments,
-        errors and privacy see ``sanitize``.
+        arguments, errors and privacy see ``sanitize``.
 
         Returns:
             One result for each text, in order.
@@ -135,10 +131,8 @@ class Sanitizer:
         """Sanitize documents that consist of several texts, such as the cells of a row.
 
         With the option ``consistent``, equal words in all texts of a document get equal outputs, and each distinct word
-        counts
-        once toward the spend. Without this option the outputs are those of ``sanitize_batch``, and the ``tokens`` of a
-        document
-        are the sum over its texts. For arguments, errors and privacy see ``sanitize``.
+        counts once toward the spend. Without this option the outputs are those of ``sanitize_batch``, and the
+        ``tokens`` of a document are the sum over its texts. For arguments, errors and privacy see ``sanitize``.
 
         Returns:
             One ``SanitizedDocument`` for each document, in order.
@@ -167,17 +161,14 @@ class Sanitizer:
         Args:
             text: Any text.
             explain: Whether to return also the position of each part and the list or rule that decides its treatment
-                (see
-                ``ExplainedPiece``).
+                (see ``ExplainedPiece``).
             options: See ``Options``.
 
         Returns:
             Pairs of a part of the text and its treatment. The treatment is ``"gap"`` for characters between tokens,
-            ``"kept"``,
-            ``"randomized"``, ``"unknown"`` (randomized, but not in the vocabulary), or the name of an entity type.
-            Under
-            ``santext+`` a ``"randomized"`` word can by chance remain unchanged. With ``explain`` the result has an
-            ``ExplainedPiece`` in place of each pair. The result is as private as the text.
+            ``"kept"``, ``"randomized"``, ``"unknown"`` (randomized, but not in the vocabulary), or the name of an
+            entity type. Under ``santext+`` a ``"randomized"`` word can by chance remain unchanged. With ``explain`` the
+            result has an ``ExplainedPiece`` in place of each pair. The result is as private as the text.
 
         Raises:
             OptionError: The bundle or the mechanism does not support the value of an option.
@@ -197,10 +188,8 @@ class Sanitizer:
         """Return the share of a text's randomized words that are not in the vocabulary, from 0 to 1.
 
         The mode ``names`` has no vocabulary. There the result is the share of words that are on no list, among all
-        words that
-        are no names, numbers or other entities. A result above 0.5 can mean that the text is in another language. The
-        result
-        is 0 if the text has no such words.
+        words that are no names, numbers or other entities. A result above 0.5 can mean that the text is in another
+        language. The result is 0 if the text has no such words.
 
         Privacy:
             The share depends on private words: do not release it.
@@ -222,8 +211,7 @@ class Sanitizer:
         """Return all parameters that determine the output distribution, such as for the key of a cache.
 
         They include the content hash of the bundle, the default values of omitted options, and the SHA-256 of ``key``
-        instead
-        of ``key``.
+        instead of ``key``.
 
         Privacy:
             The result contains the private words of ``deny`` and ``known``. Do not publish it.
@@ -249,8 +237,7 @@ class Sanitizer:
         """Return the options with a mode that randomizes words, if they select the default mode ``names``.
 
         Call it before an operation that needs the output distribution of a word: the mode ``names`` has none. Options
-        that
-        state a mode or a mechanism are returned unchanged.
+        that state a mode or a mechanism are returned unchanged.
 
         >>> Sanitizer.load().add_sampling_mode({"epsilon": 8})
         {'epsilon': 8, 'protect': 'words'}
@@ -304,8 +291,7 @@ class Sanitizer:
         """Return the privacy terms, and an iterable of the rewritten documents.
 
         Python's Unicode tables can differ from those of the bundle. Characters that differ are replaced before the
-        rewriting,
-        and restored after it (see ``unicode_compat``).
+        rewriting, and restored after it (see ``unicode_compat``).
         """
         plan, swap = self._get_plan(options), self._find_swap(documents, options)
         if swap is None:
@@ -408,11 +394,11 @@ class PlanFactory:
                 option.
         """
         if names_only := sorted(NAMES_OPTIONS.intersection(checked)):
-            raise OptionError(f"{', '.join(names_only)}: only with the mode names (protect)")
+            raise OptionError(f"{', '.join(names_only)}: only the mode names supports this: use protect names")
         if not self._bundle.mechanisms and self._bundle.language not in (None, "en"):
             self._bundle.check_mechanism("staircase")  # names the language, and the next step
         if self._detector is not None:
-            raise OptionError("an external detector works only with the mode names (protect)")
+            raise OptionError("an external detector works only with the mode names: use protect names")
         if checked.get("mechanism", self._bundle.default_mechanism) != "staircase":
             return self.token_plans.make_plan(checked)
         return self.staircase_plans.make_plan(checked)
@@ -422,8 +408,7 @@ def selects_names(bundle: TextBundle, checked: Mapping[str, Any]) -> bool:
     """Return whether the options of a call select the mode ``names``.
 
     Without the option ``protect``, the option ``mechanism`` selects its mechanism, and the bundle's default mode
-    applies
-    only if both are omitted.
+    applies only if both are omitted.
 
     Args:
         bundle: The bundle, which states the default mode.
@@ -453,7 +438,7 @@ def _open_languages(language: str, pins: ExpectedBundle) -> TextBundle:
     if len(languages) == 1:
         return open_bundle(folders[0], TextBundle, **pins)
     if pins.get("signer") is not None:
-        raise OptionError("signer works only with a single language")
+        raise OptionError("signer works only with a single language: omit signer, or load one language")
     own = ExpectedBundle(max_bytes=pins["max_bytes"]) if "max_bytes" in pins else ExpectedBundle()
     bundles = [
         open_bundle(folder, TextBundle, **{**own, "language": one})

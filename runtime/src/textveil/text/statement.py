@@ -161,16 +161,13 @@ class PrivacyStatement(ReleaseStatement):
 
     For any two texts with the same template, the probabilities of any output differ by a factor of at most ``exp(s)``.
     Here ``s`` is the sum of the losses of the randomized tokens that differ between the two texts (docs/privacy.md).
-    For
-    texts with different templates there is no bound. If a mechanism randomizes every token, the template consists of
-    gaps,
-    token boundaries and case patterns.
+    For texts with different templates there is no bound. If a mechanism randomizes every token, the template consists
+    of gaps, token boundaries and case patterns.
 
     Attributes:
         terms: Mechanism, epsilons and options.
         tokens: Number of tokens of the document that count toward the spend: all randomized tokens, or with
-            ``consistent``
-            the distinct ones.
+            ``consistent`` the distinct ones.
         randomized_words: In the mode ``names``, the number of words that the option ``randomize`` randomizes.
 
     Example:
@@ -183,6 +180,22 @@ class PrivacyStatement(ReleaseStatement):
     terms: PrivacyTerms
     tokens: int
     randomized_words: int = 0
+
+    def __repr__(self) -> str:
+        """Return the statement as one line.
+
+        >>> from textveil import Sanitizer
+        >>> repr(Sanitizer.load().sanitize("Anna paid.", protect="names").statement)[:31]
+        '<PrivacyStatement: Kept: common'
+        """
+        return f"<{type(self).__name__}: {self.format_line()}>"
+
+    def _repr_html_(self) -> str:
+        """Return the statement as HTML for a notebook."""
+        from textveil.text.marked_html import escape_html  # lazy: only notebooks need it
+
+        items = "".join(f"<li>{escape_html(item)}</li>" for item in self.not_protected)
+        return f"<p>{escape_html(self.summary())}</p><p>Not protected:</p><ul>{items}</ul>"
 
     @property
     def bundle_hash(self) -> str:
@@ -214,8 +227,7 @@ class PrivacyStatement(ReleaseStatement):
         """Bound of the loss of the document: ``epsilon`` times ``tokens``.
 
         It applies to two texts that differ in all counted tokens. For metric differential privacy the bound is this
-        value
-        times the scaled distance of the words.
+        value times the scaled distance of the words.
         """
         return self.tokens * self.terms.epsilon
 
@@ -247,8 +259,7 @@ class KeptWords(NamedTuple):
     """Numbers of kept words, and of replaced words that are on no list, in one text or several.
 
     Names, numbers, identifiers and words of the option ``randomize`` are in neither number. Both numbers follow from
-    the
-    template, which the output reveals anyway, so they reveal nothing more (docs/proofs/names.md).
+    the template, which the output reveals anyway, so they reveal nothing more (docs/proofs/names.md).
 
     >>> KeptWords(5, 25).may_be_foreign
     True
@@ -283,8 +294,7 @@ class Result:
             ones. Where a mechanism splits words into WordPieces, each WordPiece counts.
         terms: Mechanism, epsilons and options.
         mapping: With ``consistent``, the object that restores the original words in a reply; otherwise ``None``. It
-            undoes
-            the protection: no ``repr`` and no pickle contains it.
+            undoes the protection: no ``repr`` and no pickle contains it.
         randomized_words: In the mode ``names``, the number of words that the option ``randomize`` randomizes.
         replaced_words: In the mode ``names``, the number of replaced words that are on no list, without names and
             numbers.
@@ -348,15 +358,15 @@ class Result:
 
         Raises:
             OptionError: ``show_originals`` is true, and the result has no originals. Only results of the mode ``names``
-                have
-                originals, and only in the process that created them.
+                have originals, and only in the process that created them.
         """
         from textveil.text.marked_html import HtmlFragment, MarkedPiece, make_fragment  # lazy: only notebooks need it
 
         spans = self.spans
         if show_originals and (self.mapping is None or spans is None):
             raise OptionError(
-                "this result has no originals: only results of the mode names have them, in the process that made them"
+                "this result has no originals: only results of the mode names have originals, and only in the process "
+                "that created them"
             )
         pieces, position = list[MarkedPiece](), 0
         for start, end, entity_type, original in spans or ():
@@ -377,8 +387,8 @@ class Result:
         """Share of words that the mode ``names`` kept, from 0 to 1; ``None`` in other modes and without words.
 
         Names, numbers and identifiers do not count. A share below 0.5 can mean that the text is in another language
-        than the
-        bundle. The share follows from the template, which the output reveals anyway, so it reveals nothing more.
+        than the bundle. The share follows from the template, which the output reveals anyway, so it reveals nothing
+        more.
         """
         return None if self.kept_words is None else self.kept_words.share
 
@@ -401,8 +411,7 @@ class Result:
         """Replace surrogates in a reply about the sanitized text by their originals, on this device.
 
         A surrogate is restored only if it has a single original, and only in running text: not in links, markup, code,
-        math or
-        JSON (docs/restoring.md). ``result.restore(reply, restore_places={"code"})`` restores code too.
+        math or JSON (docs/restoring.md). ``result.restore(reply, restore_places={"code"})`` restores code too.
 
         >>> from textveil import Sanitizer
         >>> result = Sanitizer.load().sanitize("Order 48213 is for Anna Novak.", protect="names")
@@ -413,16 +422,13 @@ class Result:
         Args:
             reply: The whole reply.
             restore_places: Further regions in which words are restored: any of ``code``, ``json`` and ``math``. The
-                value
-                ``all`` also permits links. Use ``all`` only for a reply that no program displays, and from which no
-                program
-                opens addresses.
+                value ``all`` also permits links. Use ``all`` only for a reply that no program displays, and from which
+                no program opens addresses.
             restore_hosts: Host names. Words in links to these hosts are restored.
 
         Returns:
             The restored reply, which can be used like a string. Its ``report`` lists the words that were not restored,
-            with
-            reasons.
+            with reasons.
 
         Raises:
             OptionError: The text was not sanitized with ``consistent``, the result comes from another process, or an
@@ -434,7 +440,8 @@ class Result:
         policy = RestorePolicy.parse(restore_places, restore_hosts)
         if self.mapping is None:
             raise OptionError(
-                "this result has no mapping: only results of consistent=True have one, in the process that made them"
+                "this result has no mapping: only results with consistent=True have one, and only in the process that "
+                "created them"
             )
         return self.mapping.restore(reply, policy, self.text)
 

@@ -81,7 +81,7 @@ class TokenPlanFactory:
                 f"{mechanism} does not support {', '.join(unsupported)}: omit it, or use the mechanism staircase"
             )
         if mechanism != "santext+" and ("replacement_probability" in checked or checked.get("deny")):
-            raise OptionError("replacement_probability and deny work only with santext+")
+            raise OptionError("replacement_probability and deny work only with santext+: omit them")
 
     def _choose_santext(self, checked: Mapping[str, Any]) -> _MechanismChoice:
         santext, level, guarantee_fields = self._make_santext("santext", checked)
@@ -146,16 +146,14 @@ def compute_pure_epsilon(bundle: TextBundle, level: SanTextLevel, mechanism: str
     """Return the privacy loss of SanText per token for any two words, as an epsilon of pure local DP.
 
     If the caller specified the bundle or its signer, the result is the figure of the bundle's certificate. The
-    certificate
-    of any other bundle is only a claim of its author, and the privacy ledger must not rely on it. Then the result is a
-    proven bound, rounded up:
+    certificate of any other bundle is only a claim of its author, and the privacy ledger must not rely on it. Then the
+    result is a proven bound, rounded up:
 
         ln Pr[M(x) = y] - ln Pr[M(x') = y] <= 2 ln (max W / min W),    Pr[M(x) = y] = q(y) W[c] / Z(x).
 
-    Here ``W[c]`` is the weight for the rounded distance ``c`` of ``x`` and ``y``, ``q(y)`` is a factor that depends
-    only on
-    the output, and ``Z(x)`` is the sum over all outputs. For two inputs, the weights differ by at most the factor
-    ``max W / min W``, and so do the sums (docs/proofs/ledger.md).
+    Here ``c`` is the rounded distance of the input ``x`` and the output ``y``, and ``W[c]`` is its weight. The factor
+    ``q(y)`` depends only on the output, and ``Z(x)`` is the sum over all outputs. For two inputs, the weights differ by
+    at most the factor ``max W / min W``, and so do the sums (docs/proofs/ledger.md).
 
     Args:
         bundle: The bundle.

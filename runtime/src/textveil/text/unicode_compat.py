@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from textveil.text.statement import RewrittenDocument
 
 #: Characters whose classes may differ. All others have the same classes in every Unicode version and every bundle
-#: (docs/format.md), and most texts consist of these.
+#: (docs/format.md). Most texts consist of these characters.
 _MAY_DIFFER = re.compile("[^\0-\u036f\u0400-\u052f\u2000-\u2064\u20ac\u2212\ufe0f\ufe6b\ufeff\uff20]")
 _PATTERNS = {name: LazyPattern(regex.compile, found, regex.V1) for name, found in CHARACTER_CLASSES.items()}
 #: The last ideograph of Unicode 15, and the last private-use character, which has no classes.

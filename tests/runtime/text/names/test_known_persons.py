@@ -167,7 +167,7 @@ def test_a_reply_is_restored_while_it_arrives(sanitizer: Sanitizer) -> None:
         (["a " * 13], "entry 1 has a spelling that is not supported"),
         ([",|,"], "entry 1 has no spelling"),
         ([",".join(f"Anna {'b' * number}" for number in range(2, 103))], "entry 1 has more than 100 spellings"),
-        (["# Anna", " "], "no person in the list"),
+        (["# Anna", " "], "the list has no person"),
     ],
 )
 def test_a_list_with_a_mistake_is_refused_without_its_content(

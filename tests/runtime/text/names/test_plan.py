@@ -25,11 +25,20 @@ def plans(names: Path) -> NamesPlanFactory:
     ("options", "message"),
     [
         ({"keep": ["persn"]}, "no such entity type: persn; did you mean person?"),
-        ({"keep": ["city"], "drop": ["city"]}, "an entity type may be in only one of keep, tag and drop"),
+        (
+            {"keep": ["city"], "drop": ["city"]},
+            "an entity type is in two of keep, tag and drop: leave it in one of them",
+        ),
         ({"style": "x"}, "style must be one of surrogate, tag"),
         ({"facts": "all"}, "facts must be one of none, plain, useful, public"),
-        ({"consistent": "corpus"}, 'consistent="corpus" and key need each other'),
-        ({"key": KEY}, 'consistent="corpus" and key need each other'),
+        (
+            {"consistent": "corpus"},
+            'consistent="corpus" works only with a key, and key only with consistent="corpus": set the missing one',
+        ),
+        (
+            {"key": KEY},
+            'consistent="corpus" works only with a key, and key only with consistent="corpus": set the missing one',
+        ),
         ({"consistent": "corpus", "key": KEY[1:]}, "key must have at least 16 bytes"),
         (
             {"protect": "names", "epsilon": "8"},
@@ -81,7 +90,7 @@ def test_without_facts_the_statement_has_only_a_new_key(plans: NamesPlanFactory)
 @pytest.mark.parametrize("level", FACTS)
 def test_other_modes_refuse_facts(options: dict[str, Any], level: str) -> None:
     for call in (Sanitizer.load().sanitize, Sanitizer.load().preview):
-        with pytest.raises(OptionError, match=r"^facts: only with the mode names \(protect\)$"):
+        with pytest.raises(OptionError, match=r"^facts: only the mode names supports this: use protect names$"):
             call("Anna", **options, facts=level)
 
 

@@ -17,30 +17,39 @@ ENGLISH = Sanitizer.load()
 WORDS = strict_words(ENGLISH.bundle, 130)
 NAMES: dict[str, Any] = {"protect": "names"}
 
-UNFIT = "randomize: not one word of two or more letters, in lower case: entry "
+UNFIT = "are not single words of two or more lower-case letters"
 REFUSED: list[tuple[Callable[[list[str]], list[str]], str]] = [
-    (lambda words: [*words, "heart attack"], f"{UNFIT}131 of the list"),
-    (lambda words: ["zorblax7", *words], f"{UNFIT}1 of the list"),
+    (lambda words: [*words, "heart attack"], f"randomize: entries 131 of the list {UNFIT}"),
+    (lambda words: ["zorblax7", *words], f"randomize: entries 1 of the list {UNFIT}"),
     (
         lambda words: [words[0], "12", "", "x", "Zorblax", "zorb-lax", "crohn's"],
-        f"{UNFIT}2, 3, 4, 5, 6, and more of the list",
+        f"randomize: entries 2, 3, 4, 5, 6, and more of the list {UNFIT}",
     ),
-    (lambda words: [*words, "ｚorb"], f"{UNFIT}131 of the list"),
-    (lambda words: [*words, words[3]], "randomize: there before: entry 131 of the list"),
-    (lambda words: ["the", *words, "and"], "randomize: a function word, or a part of HTML: entry 1, 132 of the list"),
-    (lambda words: [*words, "quot"], "randomize: a function word, or a part of HTML: entry 131 of the list"),
-    (lambda words: [*words, "baker", "friday"], "randomize: a name too: deny it: entry 131, 132 of the list"),
+    (lambda words: [*words, "ｚorb"], f"randomize: entries 131 of the list {UNFIT}"),
+    (lambda words: [*words, words[3]], "randomize: entries 131 of the list repeat earlier entries: remove them"),
+    (
+        lambda words: ["the", *words, "and"],
+        "randomize: entries 1, 132 of the list are function words or parts of HTML: remove them",
+    ),
+    (
+        lambda words: [*words, "quot"],
+        "randomize: entries 131 of the list are function words or parts of HTML: remove them",
+    ),
+    (
+        lambda words: [*words, "baker", "friday"],
+        "randomize: entries 131, 132 of the list are also names: use deny for them",
+    ),
     (
         lambda words: [],
-        f"randomize needs at least {MIN_WORDS} vocabulary words that are not denied, not 0",
+        f"randomize needs at least {MIN_WORDS} vocabulary words that are not denied, and has 0",
     ),
     (
         lambda words: words[:99],
-        "randomize needs at least 100 vocabulary words that are not denied, not 99: with fewer",
+        "randomize needs at least 100 vocabulary words that are not denied, and has 99: with fewer",
     ),
     (
         lambda words: [*words[:99], "zorblax"],
-        "randomize needs at least 100 vocabulary words that are not denied, not 99",
+        "randomize needs at least 100 vocabulary words that are not denied, and has 99",
     ),
 ]
 
@@ -69,7 +78,7 @@ def test_options_that_belong_to_draws(options: dict[str, Any]) -> None:
 
 
 def test_other_rungs_bundles_and_levels_refuse(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="randomize: only with the mode names"):
+    with pytest.raises(OptionError, match="randomize: only the mode names supports this"):
         ENGLISH.sanitize("he", protect="words", randomize=WORDS)
     with pytest.raises(OptionError, match="randomize must be a collection of words"):
         ENGLISH.sanitize("he", randomize="zorblax", **NAMES)  # type: ignore[arg-type]

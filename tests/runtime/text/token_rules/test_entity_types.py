@@ -184,7 +184,7 @@ NO_ENTRY, NO_MARK = (
         ("other", ":)\n", NO_ENTRY),
         ("other", "cat\n", NO_ENTRY),
         ("other", "X7-q\n", NO_ENTRY),
-        ("shape", "5\n", "an entity type has an unknown pattern"),
+        ("shape", "5\n", "an entity type has a shape that the format does not define"),
     ],
 )
 def test_damaged_files_are_refused(shape: str | None, text: str, message: str) -> None:

@@ -11,6 +11,9 @@ const splitWords = (words: string): ReadonlySet<string> => new Set(words.split("
 const DAYS = splitWords("day ordinal date");
 const DATES = splitWords("month day date year year-range season");
 const DAYS_AND_CARDS = splitWords("day ordinal date account card iban");
+/** A temperature in one string; a sign of degrees between a number and its unit. */
+const TEMPERATURE = /^[0-9]{1,3}(?:[.,][0-9]{1,2})?\u00b0[CF]$/;
+const DEGREES = /^ *\u00b0 *$/;
 /** A month and a year, and words before those of a card. */
 const MONTH_YEAR = /^(?:0?[1-9]|1[0-2])\/(?:19|20)[0-9]{2}$/;
 const EXPIRY_WORDS = splitWords("exp expiration expire expires expiry thru until valid");
@@ -33,7 +36,7 @@ const ROUND_RANGE = /^([0-9]{1,4})[-\u2013]([0-9]{1,4})$/;
 const ENDS_IN_CURRENCY = /[$\u20ac\u00a3\u00a5\u20b9] *$/;
 const BEGINS_WITH_CURRENCY = /^ *[$\u20ac\u00a3\u00a5\u20b9]/;
 
-/** Rules that keep numbers. */
+/** Rules of the option `facts` that keep numbers. */
 export class NumberFacts {
   readonly #words: FactWords;
   readonly #beforeValues: ReadonlySet<string>;
@@ -48,7 +51,10 @@ export class NumberFacts {
     const { entityType, text } = mention.span;
     const { isUseful } = this.strings;
     if (entityType === "month") return isUseful && place.isMonthPlace(index) && !place.hasInSentence(index, DAYS);
-    if (entityType === "key") return isUseful && TIMESTAMP.test(text) && this.#isTimePlace(place, index);
+    if (entityType === "key") {
+      if (TEMPERATURE.test(text)) return !place.follows(index, this.#beforeValues);
+      return isUseful && TIMESTAMP.test(text) && this.#isTimePlace(place, index);
+    }
     if (!NUMERIC_TYPES.has(entityType)) return false;
     if (entityType === "age") return isUseful && isAtMost(text, MAX_AGE);
     if (place.getGap(index).endsWith("#") || place.precedesCapital(index)) return false;
@@ -73,25 +79,26 @@ export class NumberFacts {
     return entityType === "time" || entityType === "decade";
   }
 
-  /** Return whether no date and no word of a secret or an address stands near a time of a recording. */
+  /** Return whether a time stamp of a recording, as in subtitles, may be kept in its context. */
   #isTimePlace(place: LinePlaces, index: number): boolean {
     const isNearDate = [-3, -2, -1, 0, 1, 2, 3].some((step) => DATES.has(place.getClass(index + step)));
     return !isNearDate && !place.follows(index, this.#beforeValues);
   }
 
-  /** Return whether a number word counts, or begins a clause with a capital: *First of all*. */
+  /** Return whether a number word counts something, or begins a clause with a capital: *First of all*. */
   #isNumberWord(place: LinePlaces, index: number, { span }: EntityMention): boolean {
     if (place.follows(index, this.#beforeValues)) return false;
-    return this.#counts(place, index) || (span.case === TITLE && place.beginsClause(index, undefined));
+    if (this.#counts(place, index)) return true;
+    return span.case === TITLE && (place.beginsClause(index, undefined) || place.beginsSentence(index, new Set()));
   }
 
-  /** Return whether no day, and no word of a secret, an address or a card, stands near a month with its year. */
+  /** Return whether the context permits the rule to keep a month with its year. */
   #isMonthYear(place: LinePlaces, index: number): boolean {
     const words = new Set([...this.#beforeValues, ...EXPIRY_WORDS]);
     return !place.follows(index, words, FAR) && !place.hasInSentence(index, DAYS_AND_CARDS);
   }
 
-  /** Return whether a number counts, measures or is money, or is the first of two: `20 to 35 hours`. */
+  /** Return whether a number counts or measures something, is money, or begins a range: `20 to 35 hours`. */
   #isCounted(place: LinePlaces, index: number, entityType: string, text: string): boolean {
     const { isUseful } = this.strings;
     if (place.follows(index, isUseful ? this.#words.secretWords : this.#beforeValues)) return false;
@@ -118,7 +125,7 @@ export class NumberFacts {
   #hasUnit(place: LinePlaces, index: number): boolean {
     const { units, currencies } = this.#words;
     const [gap, after] = [place.getGap(index + 1), place.getWord(index + 1)];
-    if (/^ *%/.test(gap)) return true;
+    if (/^ *%/.test(gap) || (DEGREES.test(gap) && (after === "C" || after === "F"))) return true;
     if (["", " ", "-"].includes(gap) && (units.has(after) || units.has(after.toLowerCase())))
       return !place.isAge(index + 1);
     if ((gap === " " || gap === "-") && !currencies.has(after)) {
@@ -135,7 +142,7 @@ export class NumberFacts {
     return false;
   }
 
-  /** Return whether a sign or a word of a currency stands beside a number. */
+  /** Return whether a currency sign is next to a number, or a word for money follows it. */
   #isAmount(place: LinePlaces, index: number): boolean {
     const [before, after] = [place.getGap(index), place.getGap(index + 1)];
     if (ENDS_IN_CURRENCY.test(before) || BEGINS_WITH_CURRENCY.test(after)) return true;
@@ -145,7 +152,7 @@ export class NumberFacts {
 
 const isAtMost = (digits: string, most: number): boolean => ASCII_DIGITS.test(digits) && Number(digits) <= most;
 
-/** Return whether a string is a range such as `500-1000`, of multiples of 50. */
+/** Return whether a string is a range of multiples of 50, such as `500-1000`. */
 function isRoundRange(text: string): boolean {
   const [, first, last] = ROUND_RANGE.exec(text) ?? [];
   return first !== undefined && Number(first) < Number(last) && Number(first) % 50 === 0 && Number(last) % 50 === 0;

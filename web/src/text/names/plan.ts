@@ -81,7 +81,7 @@ function joinJsonElements(parts: readonly JsonPart[], readNext: () => ReadText):
   return { elements: [...elements, keptText], keptCount };
 }
 
-/** Plan of the mode `names` for all texts under one set of options. */
+/** The lists, surrogate pools and options that rewrite texts in the mode `names`. */
 export class NamesPlan {
   readonly style: ReplacementStyle;
   readonly facts: FactRules;
@@ -117,7 +117,7 @@ export class NamesPlan {
       new Set([...keptTypes, ...taggedTypes, ...droppedTypes]).size <
       keptTypes.size + taggedTypes.size + droppedTypes.size
     ) {
-      throw new OptionError("an entity type may be in only one of keep, tag and drop");
+      throw new OptionError("an entity type is in two of keep, tag and drop: leave it in one of them");
     }
     const unlisted = [...keptTypes].filter((entityType) => types.unlisted.includes(entityType)).sort();
     if (unlisted.length > 0) {

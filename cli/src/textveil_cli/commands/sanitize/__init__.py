@@ -77,7 +77,10 @@ class SanitizeArguments:
         return any(get_packed_ending(path) or os.path.isdir(path) for path in self.inputs.paths)
 
     def resolve_format(self) -> "SanitizeArguments":
-        """Return these arguments with the format of the file endings, unless an option selects a format."""
+        """Return these arguments with the format that the endings of the input files imply.
+
+        A format that an option selects stays.
+        """
         return replace(self, table=self.table.resolve_format(self.inputs.paths))
 
     def check_options(self) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from textveil_cli.files import ReviewedBlock, RewrittenDocuments
 
 #: Number of rows of a table that ``--diff`` prints, and maximum number of rows of a report.
-_DIFF_ROWS, _REPORT_ROWS = 20, 100
+_DIFF_ROWS, _REPORT_ROWS = 20, 1_000
 
 
 class ChangeViews:

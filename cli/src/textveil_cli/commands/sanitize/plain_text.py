@@ -18,6 +18,7 @@ from textveil_cli.console import (
     name_inputs,
     open_input,
     open_output,
+    print_message,
     print_unless_quiet,
     read_lines,
 )
@@ -26,13 +27,13 @@ from textveil_cli.options.ledger import check_writable
 if TYPE_CHECKING:
     from textveil.text import PrivacyTerms
 
-    from textveil_cli.commands.sanitize.language_warnings import KeptWordsTally
+    from textveil_cli.console import KeptWordsTally
 
 _ONE_DOCUMENT_ERROR = "--save-mapping needs one document: pass one line, one --text, or --document file"
 _ENCODING_ADVICE, _REJECTED_ROWS_ADVICE = "save it as UTF-8", "; --rejected-rows FILE skips rejected lines"
 #: Maximum number of characters in one write of a long text.
 _MAX_WRITE_CHARACTERS = 1 << 20
-#: Smaller inputs finish before anyone could read a bar.
+#: Smallest input for which a progress bar is shown.
 _BAR_FROM_BYTES = 20_000_000
 
 SanitizeLines = Callable[[list[str]], list[Result]]
@@ -72,7 +73,7 @@ def sanitize_plain_text(arguments: SanitizeArguments, sanitizer: Sanitizer, opti
             tally.add_results(results)
         if receipt is not None:
             receipt.add_releases(results)
-        if mapping is not None:  # first: recovering a text whose mapping is lost would take a second release
+        if mapping is not None:  # before the output: if the mapping were lost, only a second release could replace it
             _write_mapping(mapping, results)
         if views is not None:
             views.add_results(texts, results)
@@ -93,7 +94,9 @@ def sanitize_plain_text(arguments: SanitizeArguments, sanitizer: Sanitizer, opti
         names = [name for _, name in name_inputs(arguments.inputs.paths)] or ["--text"]
         views.finish(ReportFacts(inputs=names, statement=statement))
     if tally is not None:
-        tally.print_warning(sanitizer)
+        hint = tally.describe_language(is_english=sanitizer.bundle.is_builtin, option="--language")
+        if hint:
+            print_message(f"textveil: {hint}")
     if run_ledger is not None:
         run_ledger.print_summary(arguments.output.quiet)
 
@@ -128,7 +131,8 @@ def _make_language_checks(sanitizer: Sanitizer, options: Options) -> "tuple[Line
 
     The caller calls the first with texts before they are sanitized, and prints the second after the run.
     """
-    from textveil_cli.commands.sanitize.language_warnings import KeptWordsTally, UnknownWordsWarning
+    from textveil_cli.commands.sanitize.language_warnings import UnknownWordsWarning
+    from textveil_cli.console import KeptWordsTally
 
     return UnknownWordsWarning(sanitizer, options), KeptWordsTally()
 
@@ -136,7 +140,15 @@ def _make_language_checks(sanitizer: Sanitizer, options: Options) -> "tuple[Line
 def _sanitize_text(
     arguments: SanitizeArguments, text: str, sanitize_lines: SanitizeLines, check_language: LineCheck, write: TextWriter
 ) -> str:
-    """Sanitize the text of ``--text``, write the output, and return the privacy statement as one line."""
+    """Sanitize the text of ``--text``, write the output, and return the privacy statement as one line.
+
+    Args:
+        arguments: All arguments of the command.
+        text: The text.
+        sanitize_lines: Function that sanitizes a list of texts.
+        check_language: Function that warns if texts may be in another language.
+        write: Function that writes the output.
+    """
     (result,) = sanitize_lines([text])
     check_language([text])
     for chunk in _iterate_output([result], arguments.output.as_json, ended=True):
@@ -152,7 +164,15 @@ def _sanitize_inputs(
     write: TextWriter,
     begin_input: Callable[[str], None],
 ) -> str:
-    """Sanitize all inputs, write the output, and return the last input's privacy statement as one line."""
+    """Sanitize all inputs, write the output, and return the last input's privacy statement as one line.
+
+    Args:
+        arguments: All arguments of the command.
+        sanitize_lines: Function that sanitizes a list of texts.
+        check_language: Function that warns if texts may be in another language.
+        write: Function that writes the output.
+        begin_input: Called with the name of each input.
+    """
     from textveil_cli.console import show_byte_progress
     from textveil_cli.files import make_table_refusal, refuse_tables_by_name
 
@@ -237,7 +257,7 @@ def _read_documents(descriptor: int, name: str, arguments: SanitizeArguments) ->
     lines_read, is_one_document = (
         0,
         arguments.save_mapping is not None or arguments.ledger.replay_cache,
-    )  # no --rejected-rows there
+    )  # plain text has no --rejected-rows
     for lines, ended, consumed in read_lines(
         descriptor, name, _ENCODING_ADVICE if is_one_document else _ENCODING_ADVICE + _REJECTED_ROWS_ADVICE
     ):
@@ -248,7 +268,15 @@ def _read_documents(descriptor: int, name: str, arguments: SanitizeArguments) ->
 
 
 def _iterate_output(results: list[Result], as_json: bool, *, ended: bool) -> Iterator[str]:
-    """Yield the output text; a long text in several parts, since one string would need too much memory."""
+    """Yield the output text of results, with a line end after each result.
+
+    A long text is yielded in several parts, since one string would need too much memory.
+
+    Args:
+        results: The results.
+        as_json: Whether each result becomes a JSON object.
+        ended: Whether the last result gets a line end.
+    """
     if all(len(result.text) < _MAX_WRITE_CHARACTERS for result in results):
         yield _format_output(results, as_json, ended=ended)
         return

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from textveil_cli.commands.sanitize.changes import ChangeViews
     from textveil_cli.run_ledger import ReceiptFile, RunLedger
 
-#: Smaller inputs finish before anyone could read a bar.
+#: Smallest input for which a progress bar is shown.
 _BAR_FROM_BYTES = 1_000_000
 
 
@@ -102,7 +102,7 @@ def sanitize_tables(arguments: SanitizeArguments, sanitizer: Sanitizer, options:
 def _find_files(arguments: SanitizeArguments, selection: ColumnSelection) -> SourceFiles:
     """Find the files of the run, and the paths of their outputs."""
     if arguments.output.as_json and arguments.output.output is None:
-        raise OptionError("--json prints the privacy statement of the run: write the rows with -o")
+        raise OptionError("--json prints a description of the run on standard output: write the rows to a file with -o")
     output = arguments.output.output
     if arguments.changes.diff and output is None:  # the differences are printed in place of the rows
         output = Path(os.devnull)
@@ -144,7 +144,7 @@ class _TableRun:
         """
         arguments, sources = self.arguments, self.sources
         size, to_file = sum(source.size for source in sources.files), arguments.output.output is not None
-        gc.freeze()  # excludes the loaded data from garbage collection, which takes a fifth of the time of short cells
+        gc.freeze()  # without this, garbage collection of the loaded data takes a fifth of the time for short cells
         with ExitStack() as stack:
             manifest = rejected_rows = block_ledger = None
             if sources.folder is not None:

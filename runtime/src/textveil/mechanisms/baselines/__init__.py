@@ -1,4 +1,4 @@
-"""Published mechanisms to compare with: SanText, SanText+, FBDD and randomized response."""
+"""Published mechanisms for comparison with the staircase mechanism: SanText, SanText+, FBDD and randomized response."""
 
 from typing import TYPE_CHECKING
 

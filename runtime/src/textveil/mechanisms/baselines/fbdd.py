@@ -1,19 +1,20 @@
-"""FBDD: add noise to the vector of a word, then release the nearest word.
+"""FBDD: a mechanism that adds noise to the vector of a word, and releases the nearest word.
 
 Source: Feyisetan, Balle, Diethe, Drake 2020, Algorithm 1. Proof: docs/proofs/fbdd.md.
 
 A *row* is the vector of a word. In units of the median distance of two words, the noise ``z`` has a density
-proportional to ``exp(-epsilon |z|)``: a direction uniform on the sphere, times a radius from Gamma(m, 1 / epsilon),
-where ``m`` is the dimension. By the triangle inequality, the noisy point satisfies metric differential privacy with the
-loss ``epsilon d`` for two words at distance ``d``, without a factor 2. The nearest word is a function of that point
-alone.
+proportional to ``exp(-epsilon |z|)``. To sample the noise, the mechanism multiplies a uniform direction on the sphere
+by a radius from Gamma(m, 1 / epsilon), where ``m`` is the dimension. By the triangle inequality, the noisy point
+satisfies metric differential privacy: the loss for two words at distance ``d`` is at most ``epsilon d``, without a
+factor 2. The same bound holds for the nearest word, which is a function of the noisy point alone.
 
-``<unk>`` has a coordinate of its own, in which every word is 0. The mechanism drops this coordinate before it adds
-noise. Dropping a coordinate never increases a distance, so the bound also holds for pairs with ``<unk>``, and the order
-of the outputs by distance stays the same. Noise along that coordinate would cost accuracy without adding protection.
+The input ``<unk>`` (unknown word) has an additional coordinate, which is 0 for every word. The mechanism omits this
+coordinate before it adds noise. This never increases a distance, so the bound also holds for pairs with ``<unk>``. The
+order of the outputs by distance stays the same. Noise along that coordinate would cost accuracy without adding
+protection.
 
-This module computes in floating point. The proof is for real numbers and does not bound the effect of rounding. So the
-epsilon is called textbook, never certified.
+This module computes in floating point. The proof is for real numbers and does not bound the effect of rounding. The
+epsilon of FBDD is therefore called a textbook epsilon, never a certified epsilon.
 """
 
 from dataclasses import dataclass
@@ -29,46 +30,49 @@ from textveil.mechanisms.baselines.table import SANTEXT_OUTPUT_ROLE, SanTextTabl
 from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.metric import WordMetric
 
-#: Largest epsilon. Words of a bundle are at least 0.1 apart: at this epsilon the noise is far below that distance.
+#: Largest epsilon. The distance of two words of a bundle is at least 0.1, and the noise at this epsilon is far smaller.
 MAX_FBDD_EPSILON = 100_000
 
-#: Memory bounds of one block of tokens: 32 MB of scores, 8 MB of random words.
+#: Memory limits for one block of tokens: 32 MB of scores, 8 MB of random words.
 _BLOCK_SCORES, _BLOCK_WORDS = 1 << 22, 1 << 20
 
 
 def convert_to_uniform(words: NDArray[np.uint64]) -> Floats:
-    """Map random 64-bit words to uniform multiples of 2**-53 in (0, 1], by their upper 53 bits."""
+    """Convert random 64-bit words to uniform floating-point numbers in (0, 1].
+
+    The upper 53 bits of a word select a multiple of ``2**-53``.
+    """
     return ((words >> np.uint64(11)) + np.uint64(1)).astype(np.float64) * 2.0**-53
 
 
 def count_words_per_point(dimension: int) -> int:
-    """Return how many random words one point of ``draw_laplace_noise`` takes.
+    """Return the number of random 64-bit words that ``draw_laplace_noise`` uses for one point.
 
-    Each pair of Gaussian numbers takes two words, each exponential number takes one.
+    Each pair of Gaussian numbers uses two words. Each exponential number uses one word.
     """
     return 2 * (-(-dimension // 2)) + dimension
 
 
 def draw_laplace_noise(count: int, dimension: int, random_uint64: RandomUint64) -> Floats:
-    """Sample independent points with density proportional to ``exp(-|z|)``.
+    """Sample independent points with a density proportional to ``exp(-|z|)``.
 
-    In ``n`` dimensions the radius ``r`` of such a point has a density proportional to ``r**(n - 1) exp(-r)``, and the
-    direction is uniform on the sphere. So the function takes the direction of ``n`` Gaussian numbers (Box and Muller
-    1958), and a radius from Gamma(n, 1): the sum of ``n`` exponential numbers ``-ln(u)``. Divided by epsilon the result
-    is the noise of FBDD.
+    In ``n`` dimensions, the radius ``r`` of such a point has a density proportional to ``r**(n - 1) exp(-r)``, and the
+    direction is uniform on the sphere. The function takes the direction from ``n`` Gaussian numbers (Box and Muller
+    1958), and the radius from Gamma(n, 1), as the sum of ``n`` exponential numbers ``-ln(u)``. The noise of FBDD is
+    this point divided by epsilon.
 
     Args:
         count: Number of points.
-        dimension: ``n``.
-        random_uint64: Returns a given number of independent uniform 64-bit words.
+        dimension: Number of coordinates ``n``.
+        random_uint64: Function that returns a given number of independent uniform 64-bit words.
 
     Returns:
-        Shape ``(count, dimension)``, finite. A point is zero if all its Gaussian numbers or all its exponential numbers
-        are
-        zero: for ``n`` <= 2, with a probability of at most 2**-52.
+        The points, shape ``(count, dimension)``, all finite. A point is zero if all its Gaussian numbers or all its
+        exponential numbers are zero. For ``n`` up to 2, this happens with a probability of at most 2**-52.
 
     Privacy:
-        Every point takes ``count_words_per_point(n)`` words. Neither this number nor the time depends on the sample.
+        Every point uses ``count_words_per_point(n)`` random words. Neither this number nor the time depends on the
+        sample.
 
     Example:
         >>> from textveil.mechanisms import random_uint64
@@ -88,12 +92,12 @@ def draw_laplace_noise(count: int, dimension: int, random_uint64: RandomUint64) 
 
 @dataclass(frozen=True, kw_only=True)
 class OutputPoints:
-    """The possible outputs as points: the nearest one to ``v`` maximizes ``v.y - |y|^2 / 2``.
+    """The possible outputs of FBDD with their vectors. The output nearest to ``v`` maximizes ``v.y - |y|^2 / 2``.
 
     Attributes:
-        table: The table of these outputs.
-        ids: Symbols that are outputs of ``santext``, ascending, shape ``(outputs,)``.
-        rows: Vectors of these symbols, shape ``(outputs, dimension)``.
+        table: The SanText table that defines the outputs.
+        ids: Ids of the outputs, which are those of ``santext``, ascending, shape ``(outputs,)``.
+        rows: Vectors of the outputs, shape ``(outputs, dimension)``.
         half_squares: ``|y|^2 / 2`` of each vector ``y``, shape ``(outputs,)``.
     """
 
@@ -104,20 +108,20 @@ class OutputPoints:
 
     @classmethod
     def from_table(cls, table: SanTextTable, metric: WordMetric) -> "OutputPoints":
-        """Collect the outputs of ``santext`` as points."""
+        """Create the outputs and their vectors from the table and the word distances of SanText."""
         ids = np.flatnonzero(table.roles & SANTEXT_OUTPUT_ROLE)
         rows = metric.rows[ids].astype(np.float64)
         return cls(table=table, ids=ids, rows=rows, half_squares=np.einsum("ij,ij->i", rows, rows) / 2)
 
     def find_nearest(self, points: Floats, scale: float) -> Integers:
-        """Return the nearest output of each point; of several, the one with the smallest id.
+        """Return the nearest output of each point. If several are equally near, return the smallest id.
 
         Args:
-            points: Points in units of the rows, times ``scale``, shape ``(n, dimension)``.
-            scale: A factor of at least 0. It may be so small that only the directions matter.
+            points: Points in units of the rows, multiplied by ``scale``, shape ``(n, dimension)``.
+            scale: Factor of at least 0. If it is very small, only the directions of the points matter.
 
         Returns:
-            Ids, shape ``(n,)``.
+            Symbol ids, shape ``(n,)``.
         """
         scores = points @ self.rows.T
         scores -= scale * self.half_squares
@@ -129,14 +133,15 @@ _OUTPUTS: WeakKeyDictionary[WordMetric, OutputPoints] = WeakKeyDictionary()
 
 @dataclass(frozen=True)
 class Fbdd:
-    """FBDD: the output nearest to the input's vector plus noise.
+    """The mechanism FBDD, which adds noise to the vector of a word and releases the nearest output.
 
-    It has no integer weights, so its output distribution can only be estimated from samples.
+    FBDD has no integer weights, so its output distribution can only be estimated from samples.
 
     Attributes:
         metric: Vectors of all inputs, and the unit of distance.
-        outputs: Possible outputs, as points.
-        epsilon: Loss per unit of scaled distance, in ``(0, MAX_FBDD_EPSILON]``.
+        outputs: Possible outputs with their vectors.
+        epsilon: Privacy loss per unit of scaled distance (the median distance of two words), in ``(0,
+            MAX_FBDD_EPSILON]``.
 
     Example:
         >>> from textveil.mechanisms import random_uint64
@@ -153,7 +158,9 @@ class Fbdd:
 
     @classmethod
     def from_table(cls, table: SanTextTable, metric: WordMetric, epsilon: Decimal) -> "Fbdd":
-        """Create FBDD over a table. All instances over one table share one matrix of outputs.
+        """Create FBDD with the words of a SanText table.
+
+        All instances for the same table share one matrix of outputs.
 
         Raises:
             OptionError: ``epsilon`` is out of range.
@@ -170,15 +177,15 @@ class Fbdd:
         """Sample one output for each input.
 
         Args:
-            inputs: Symbol ids, or the number of symbols for ``<unk>``, shape ``(n,)``.
-            random_uint64: Returns a given number of independent uniform 64-bit words.
+            inputs: Symbol ids, shape ``(n,)``; the number of symbols is the id of ``<unk>``.
+            random_uint64: Function that returns a given number of independent uniform 64-bit words.
 
         Returns:
             Symbol ids, shape ``(n,)``.
 
         Privacy:
-            In real arithmetic the loss is at most ``epsilon d`` for every two inputs at distance ``d``, ``<unk>``
-            included. The number of random words is fixed, and the computation has the same steps for every point.
+            In real arithmetic, the loss is at most ``epsilon d`` for every two inputs at distance ``d``, including
+            ``<unk>``. The number of random words is fixed, and the computation has the same steps for every point.
         """
         dimension = self.metric.rows.shape[1]
         block = max(1, min(_BLOCK_SCORES // len(self.outputs.ids), _BLOCK_WORDS // count_words_per_point(dimension)))

@@ -1,7 +1,7 @@
-"""Calibration of FBDD by samples: how often words stay, and over how many words outputs spread.
+"""Statistics of FBDD from samples: how often words are unchanged, and how many words are likely outputs.
 
-Source: Feyisetan, Balle, Diethe, Drake 2020. FBDD has no table of probabilities, so for a word ``w`` these figures are
-estimated from independent outputs:
+Source: Feyisetan, Balle, Diethe, Drake 2020. FBDD has no table of probabilities. For a word ``w``, this module
+therefore estimates two figures from independent outputs:
 
 * ``N_w``: probability that the output is ``w``, estimated by the share of outputs that are ``w``;
 * ``S_w``: smallest number of words with a total probability of at least ``1 - eta``, estimated by the smallest number
@@ -21,20 +21,20 @@ from textveil.mechanisms.arrays import Floats, Integers
 from textveil.mechanisms.baselines.fbdd import Fbdd
 from textveil.mechanisms.entropy import RandomUint64
 
-#: Bounds of one measurement: words, outputs of a word.
+#: Maximum numbers in one measurement: words, and outputs per word.
 MAX_WORDS, MAX_DRAWS = 1_000_000, 1_000_000
-#: Rank of a neighbor of a word, the word itself not counted, whose distance is measured.
+#: Ranks of the neighbors whose distance is measured. A word is not a neighbor of itself.
 NEIGHBOR_RANKS = (1, 10, 100, 1000)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FbddStatistics:
-    """Figures of FBDD for some words at one epsilon.
+    """Statistics of FBDD for some words at one epsilon.
 
     Attributes:
-        epsilon: Loss per unit of scaled distance.
-        draws: Number of outputs of each word.
-        eta: Share of the outputs that ``likely_outputs`` leaves out.
+        epsilon: Privacy loss per unit of scaled distance (the median distance of two words).
+        draws: Number of sampled outputs of each word.
+        eta: Share of the outputs that ``likely_outputs`` ignores.
         words: Ids of the words, shape ``(n,)``.
         unchanged: ``N_w`` of each word, shape ``(n,)``.
         likely_outputs: ``S_w`` of each word, shape ``(n,)``.
@@ -59,14 +59,14 @@ class FbddStatistics:
 def measure_fbdd(
     fbdd: Fbdd, words: Integers, draws: int, random_uint64: RandomUint64, *, eta: float = 0.0
 ) -> FbddStatistics:
-    """Estimate ``N_w`` and ``S_w`` of words from samples.
+    """Estimate from samples how often words are unchanged (``N_w``), and how many outputs are likely (``S_w``).
 
     Args:
         fbdd: The mechanism at one epsilon.
         words: Ids of words, shape ``(n,)``.
-        draws: Number of outputs of each word.
-        random_uint64: Returns a given number of independent uniform 64-bit words.
-        eta: Share of the outputs that ``S_w`` leaves out, in [0, 1).
+        draws: Number of sampled outputs of each word.
+        random_uint64: Function that returns a given number of independent uniform 64-bit words.
+        eta: Share of the outputs that ``S_w`` ignores, in [0, 1).
 
     Raises:
         OptionError: A number is out of range.
@@ -94,7 +94,11 @@ def measure_fbdd(
 
 
 def check_calibration(words: int, draws: int, eta: float) -> None:
-    """Raise ``OptionError`` for a number of words or draws, or an eta, that is out of range."""
+    """Check the options of a measurement (``measure_fbdd``).
+
+    Raises:
+        OptionError: The number of words, the number of draws or ``eta`` is out of range.
+    """
     if not 1 <= words <= MAX_WORDS:
         raise OptionError(f"the number of words must be between 1 and {MAX_WORDS}")
     if not 1 <= draws <= MAX_DRAWS:
@@ -104,7 +108,9 @@ def check_calibration(words: int, draws: int, eta: float) -> None:
 
 
 def count_required(draws: int, eta: float) -> int:
-    """Return the smallest integer that is at least ``(1 - eta) * draws``, with the decimal digits of ``eta`` as exact.
+    """Return the smallest integer that is at least ``(1 - eta) * draws``.
+
+    The computation is exact for the shortest decimal number that ``eta`` prints as.
 
     >>> count_required(1000, 0.05), count_required(10, 0.3), count_required(3, 0.0)
     (950, 7, 3)
@@ -114,7 +120,7 @@ def count_required(draws: int, eta: float) -> int:
 
 
 def count_likely_outputs(outputs: Integers, required: int) -> int:
-    """Return the smallest number of distinct outputs that occur at least ``required`` times together.
+    """Return the smallest number of distinct outputs that together occur at least ``required`` times in a sample.
 
     >>> count_likely_outputs(np.array([4, 4, 7, 9]), 3)
     2
@@ -124,16 +130,14 @@ def count_likely_outputs(outputs: Integers, required: int) -> int:
 
 
 def measure_neighbor_distances(fbdd: Fbdd, words: Integers) -> dict[int, Floats]:
-    """Return the scaled distance of each word to its nearest, 10th, 100th and 1000th nearest other output.
-
-    Ranks beyond the number of outputs are left out.
+    """Return the scaled distances of each word to its nearest, 10th, 100th and 1000th nearest other output.
 
     Args:
-        fbdd: The mechanism; its epsilon does not matter.
+        fbdd: The mechanism. The result does not depend on its epsilon.
         words: Ids of words, shape ``(n,)``.
 
     Returns:
-        By rank, shape ``(n,)``.
+        Distances by rank (1, 10, 100, 1000), each of shape ``(n,)``. Ranks above the number of outputs are omitted.
 
     Example:
         >>> from decimal import Decimal
@@ -157,7 +161,9 @@ def measure_neighbor_distances(fbdd: Fbdd, words: Integers) -> dict[int, Floats]
 
 
 def choose_output_words(fbdd: Fbdd, count: int) -> Integers:
-    """Return ``count`` outputs, evenly spaced in the order of their frequency; all of them if there are fewer.
+    """Return the ids of ``count`` outputs, evenly spaced in the order of their frequency.
+
+    If there are fewer outputs, return all of them.
 
     Raises:
         OptionError: The number is out of range.
@@ -177,9 +183,10 @@ def choose_output_words(fbdd: Fbdd, count: int) -> Integers:
 
 
 def suggest_fbdd_epsilons(dimension: int) -> tuple[float, ...]:
-    """Return epsilons from nearly no unchanged words to nearly all: multiples of the root of the dimension.
+    """Return epsilons for a measurement: at the smallest, few words are unchanged; at the largest, nearly all.
 
-    The share of the noise along one direction is about ``sqrt(dimension) / epsilon``.
+    The epsilons are multiples of ``sqrt(dimension)``, because the noise along one direction is about ``sqrt(dimension)
+    / epsilon``.
 
     Args:
         dimension: Dimension of the vectors.

@@ -17,22 +17,22 @@ from textveil.mechanisms.integer_sampling import WeightRows, draw_from_inputs
 from textveil.mechanisms.randomizer import ScoreRandomizer
 from textveil.mechanisms.scores import EqualityScores
 
-#: Largest epsilon of ``krr``: beyond it the mechanism practically always keeps the word.
+#: Largest epsilon of ``krr``. At larger epsilons, the output would practically always be the input word.
 MAX_KRR_EPSILON = 30
 
 
 @dataclass(frozen=True)
 class RandomizedResponse:
-    """``random`` and ``krr``: all outputs have equal weight, and the input itself may have more.
+    """The mechanisms ``random`` and ``krr``: all outputs have equal weight, except that the input may have more.
 
-    If the input ``x`` is an output, ``Pr[M(x) = x] / Pr[M(x) = y] = (tail + excess) / tail`` for any other output
-    ``y``. All other inputs have a uniform distribution. This is pure LDP with ``epsilon = ln((tail + excess) / tail)``
-    (Kairouz, Bonawitz, Ramage 2016).
+    If the input ``x`` is a possible output, ``Pr[M(x) = x] / Pr[M(x) = y] = (tail + excess) / tail`` for any other
+    output ``y``. For all other inputs, the output distribution is uniform. This is pure local differential privacy with
+    ``epsilon = ln((tail + excess) / tail)`` (Kairouz, Bonawitz, Ramage 2016).
 
     Attributes:
-        is_output: 1 for outputs, else 0, shape ``(symbols,)``.
-        tail: Weight of every output.
-        excess: Additional weight of the input itself.
+        is_output: 1 for each symbol that is a possible output, else 0; shape ``(symbols,)``.
+        tail: Weight of every possible output.
+        excess: Additional weight of the input, if it is a possible output.
 
     Example:
         >>> response = RandomizedResponse(np.array([1, 1, 0]), tail=1, excess=2)  # symbol 2 is never an output
@@ -55,7 +55,7 @@ class RandomizedResponse:
     def from_table(cls, table: SanTextTable, epsilon: Decimal) -> "RandomizedResponse":
         """Create ``krr`` at an epsilon.
 
-        ``exp(epsilon)`` is rounded down, so ``epsilon`` is an upper bound of the actual loss.
+        ``exp(epsilon)`` is rounded down, so ``epsilon`` is an upper bound of the actual privacy loss.
 
         Raises:
             OptionError: ``epsilon`` is not in ``(0, MAX_KRR_EPSILON]``.
@@ -64,13 +64,13 @@ class RandomizedResponse:
             raise OptionError(f"krr needs an epsilon above 0 and at most {MAX_KRR_EPSILON}")
         tail = 1 << 15  # exp(30) * 2**15 < 2**59, and 2**15 * symbols < 2**59
         with localcontext(prec=60, rounding=ROUND_FLOOR):
-            # Decimal.exp rounds to nearest under every context: lower it by one part in 10**58 before rounding down,
-            # more than rounding to 60 digits can add.
+            # Decimal.exp always rounds to nearest. Before rounding down, subtract one part in 10**58: more than the
+            # rounding to 60 digits can add.
             own = int((epsilon.exp() * (1 - Decimal(10) ** -58) * tail).to_integral_value())
         return cls(_make_output_mask(table), tail, max(own - tail, 0))
 
     def compute_rows(self, inputs: Integers) -> WeightRows:
-        """Return the weights of all outputs for some inputs, one row for each input."""
+        """Return the weights of all outputs for the given inputs, one row for each input."""
         own = np.append(self.is_output, 0)[inputs]
         stored = np.where(own, inputs, 0)[:, None]
         tail = np.full(len(inputs), self.tail, dtype=np.int64)

@@ -3,8 +3,8 @@
     Pr[M(x) = y] = q(y) exp(-alpha d(x, y)) / Z(x)
 
 for every output ``y``, near or far. Here ``d`` is the scaled distance, ``alpha`` the exponent of the level, ``q`` a
-factor of each output that is the same for all inputs, and ``Z`` the sum. A table of integer weights replaces the
-exponential. Proof: docs/proofs/santext.md.
+factor of each output that is the same for all inputs, and ``Z`` the sum over all outputs. The code looks up integer
+weights in a table instead of computing the exponential. Proof: docs/proofs/santext.md.
 """
 
 import math
@@ -24,26 +24,26 @@ from textveil.mechanisms.metric import WordMetric
 from textveil.mechanisms.randomizer import ScoreRandomizer
 from textveil.mechanisms.scores import MetricScores, PairScoring
 
-#: All levels (epsilons) of one bundle share their scores.
+#: Cached scores, which are the same for all levels (epsilons) of a bundle.
 _SCORES: WeakKeyDictionary[WordMetric, MetricScores] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, kw_only=True)
 class SanText:
-    """SanText over a table and its distances. It is also the sampler of ``santext+``.
+    """The mechanism SanText at one level. ``santext+`` uses it to sample outputs.
 
     The weight of output ``y`` for input ``x`` is ``q(y) W[s]``, where the score ``s`` is ``floor(grid d(x, y))``. The
-    table stores the scores of the nearest outputs only. Sampling first proposes an output as if every other output had
-    the last stored score. Those outputs are not nearer, so their true weight is at most that; a second random choice
-    then rejects the proposal in proportion (``draw_thinned``). For two words at distance ``d`` the loss is at most ``2
-    alpha d``, plus ``bound_rounding_slack``.
+    table stores the scores of the nearest outputs only. For all other outputs, sampling first uses the weight of the
+    last stored score. Their true weight is at most this weight, because they are at least as far away. A second random
+    choice therefore accepts such an output only with the ratio of the two weights (``draw_thinned``). For two words at
+    distance ``d``, the privacy loss is at most ``2 alpha d`` plus ``bound_rounding_slack``.
 
     Attributes:
         table: Neighbors and scores.
-        metric: Distances of all inputs.
-        weights: ``W``, the weight of each score, shape ``(scores,)``. A score past the end has the last weight.
-        base: ``q``, shape ``(symbols,)``, 0 for symbols that are never an output.
-        base_sums: Running sums of ``base``.
+        metric: Distances between all inputs.
+        weights: ``W``, the weight of each score, shape ``(scores,)``. Larger scores have the last weight.
+        base: ``q``, shape ``(symbols,)``; 0 for symbols that are never an output.
+        base_sums: Cumulative sums of ``base``.
 
     Example:
         >>> from textveil.bundle import TextBundle, find_artifact, open_bundle
@@ -64,16 +64,16 @@ class SanText:
     def from_table(
         cls, table: SanTextTable, metric: WordMetric, mechanism: str, parameters: LevelParameters
     ) -> "SanText":
-        """Create ``mechanism`` (``santext`` or ``santext+``) at one level (epsilon)."""
+        """Create SanText at one level (epsilon), with the outputs of ``santext`` or of ``santext+`` (``mechanism``)."""
         base = table.compute_base_measure(mechanism, parameters)
         return cls(table=table, metric=metric, weights=parameters.weights, base=base, base_sums=np.cumsum(base))
 
     def compute_proposals(self, inputs: Integers) -> WeightRows:
-        """Return the weights with which outputs are proposed, one row for each input ``x``.
+        """Return the weights for the first step of sampling, which proposes an output; one row for each input ``x``.
 
-        Every output ``y`` has the weight ``q(y) tail(x)``: its base weight times the weight ``W`` of the last score
-        that the table stores for ``x``. A stored neighbor ``y`` has in addition ``excess(x, y) = q(y) (W[its score] -
-        tail(x))``, which is 0 if it is not an output.
+        Every output ``y`` has the weight ``q(y) tail(x)``, where ``tail(x)`` is the weight ``W`` of the last score that
+        the table stores for ``x``. A stored neighbor ``y`` has the additional weight ``excess(x, y) = q(y) (W[score of
+        y] - tail(x))``, which is 0 if ``y`` is not an output.
         """
         stored = self.table.neighbors[inputs].astype(np.int64)
         weights = self.weights[self.table.scores[inputs]]
@@ -82,7 +82,7 @@ class SanText:
         return WeightRows(stored=stored, cumulative=np.cumsum(excess, axis=1), tail=tail, base=self.base_sums)
 
     def compute_weights(self, inputs: Integers, outputs: Integers) -> Integers:
-        """Return the weight ``W`` of the score of each pair of input and output, shape ``(n,)``."""
+        """Return the weight ``W[score]`` for each pair of an input and an output, shape ``(n,)``."""
         scores = self.metric.compute_scores(self.metric.compute_squared(inputs, outputs))
         return self.weights[np.minimum(scores, len(self.weights) - 1)]
 
@@ -95,7 +95,11 @@ class SanText:
         return self.make_randomizer(scores)
 
     def make_randomizer(self, scores: PairScoring) -> ScoreRandomizer:
-        """Return the output distribution, given scores that several levels share."""
+        """Return the output distribution of every input.
+
+        Args:
+            scores: The scores of all pairs of words. Several levels (epsilons) can share this object.
+        """
         return ScoreRandomizer(scores=scores, score_weights=self.weights, base=self.base)
 
     def draw_symbols(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
@@ -110,11 +114,12 @@ class SanText:
 
 
 def bound_rounding_slack(exponent: Decimal, grid: int, smallest_weight: int) -> float:
-    """Bound the loss per token that rounding to integers may add to ``2 alpha d``, rounded up.
+    """Return an upper bound of the privacy loss per token that rounding to integers adds to ``2 alpha d``.
 
     Scores are ``floor(grid * d)``, so the scores of an output for two inputs at distance ``d`` differ by less than
-    ``grid * d + 1``. Weights are rounded to nearest, a relative error of at most ``rho = 1 / (2 smallest_weight)``. The
-    weight and the total each add ``alpha / grid + ln((1 + rho) / (1 - rho))`` (docs/proofs/integer-sampling.md).
+    ``grid * d + 1``. Weights are rounded to nearest, with a relative error of at most ``rho = 1 / (2
+    smallest_weight)``. The weight of an output and the total weight each add at most ``alpha / grid + ln((1 + rho) / (1
+    - rho))`` (docs/proofs/integer-sampling.md).
 
     Args:
         exponent: ``alpha``.

@@ -1,8 +1,8 @@
-"""SanText+ (Yue et al. 2021, Algorithm 2), and the epsilon of its coin.
+"""SanText+ (Yue et al. 2021, Algorithm 2): SanText that keeps some common words at random.
 
-Sensitive words are randomized by SanText, with only sensitive words as outputs. For a common word a coin decides: with
-probability ``1 - p`` the word is kept, otherwise it is randomized in the same way. Theorem 2 gives the epsilon of the
-coin. Proof: docs/proofs/santext-plus.md.
+SanText randomizes each sensitive word, with only sensitive words as outputs. For a common word, a coin decides: with
+probability ``1 - p`` the word is kept, otherwise SanText randomizes it in the same way. Theorem 2 gives the epsilon of
+the coin. Proof: docs/proofs/santext-plus.md.
 """
 
 from dataclasses import dataclass, replace
@@ -21,9 +21,9 @@ from textveil.mechanisms.randomizer import ScoreRandomizer
 
 
 def compute_mixture_epsilon(coin: ReplacementCoin) -> float:
-    """Return the epsilon that the coin adds, ``epsilon_0 = ln(1/p)`` (SanText+, Theorem 2).
+    """Return the epsilon that the coin of SanText+ adds: ``epsilon_0 = ln(1/p)`` (SanText+, Theorem 2).
 
-    ``p`` is the exact probability of the coin. The result is rounded up to six decimals.
+    ``p`` is the exact probability with which the coin replaces a word. The result is rounded up to six decimals.
 
     Example:
         >>> compute_mixture_epsilon(ReplacementCoin.from_probability(1))
@@ -38,12 +38,13 @@ def compute_mixture_epsilon(coin: ReplacementCoin) -> float:
 
 @dataclass(frozen=True, eq=False)
 class SanTextPlus:
-    """SanText+ as a mechanism: first the coins of common words, then SanText for replaced words.
+    """The mechanism SanText+: a coin for each common word, then SanText for all words that are not kept.
 
     Attributes:
-        santext: SanText over the sensitive outputs.
-        coin: The coin of common words.
-        is_keepable: True for inputs that the coin may keep, ``<unk>`` last, shape ``(symbols + 1,)``.
+        santext: SanText with only sensitive words as outputs.
+        coin: The coin for common words.
+        is_keepable: For each input, whether it is a common word, which the coin may keep; ``<unk>`` is last. Shape
+            ``(symbols + 1,)``.
 
     Example:
         >>> from textveil.bundle import find_artifact, open_bundle
@@ -59,13 +60,13 @@ class SanTextPlus:
     is_keepable: NDArray[np.bool_]
 
     def draw_symbols(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
-        """Sample as ``Mechanism.draw_symbols``. Only whole words may be kept.
+        """Sample one symbol for each input (``Mechanism.draw_symbols``). The coin keeps only whole words.
 
-        If parts of words could be kept, the output could reveal a secret part by part, if the tokenizer splits it into
-        frequent parts.
+        Parts of words are never kept: if the tokenizer splits a secret into frequent parts, kept parts could reveal the
+        secret.
 
         Privacy:
-            Order of the random words: first one for every word that may be kept, then those of the sampling.
+            The coin uses the first random words, one for every word that it may keep. SanText uses the next ones.
         """
         replaced = np.ones(len(inputs), dtype=bool)
         common = np.flatnonzero(self.is_keepable[inputs] & slots.is_whole)
@@ -83,5 +84,10 @@ class SanTextPlus:
         )
 
     def get_randomizer(self, *, lower: bool = False, whole: bool = True) -> ScoreRandomizer:
-        """Return the distribution as ``Mechanism.get_randomizer``; the coin keeps only whole words."""
+        """Return the output distribution of all inputs (``Mechanism.get_randomizer``).
+
+        Args:
+            lower: Ignored, because the distribution does not depend on it.
+            whole: Whether the inputs are whole words. The coin keeps only whole words.
+        """
         return self.randomizer if whole else self.randomizer.without_coin

@@ -1,7 +1,8 @@
-"""The table of a SanText bundle: neighbors of every word, possible outputs, and score weights.
+"""The table of a SanText bundle: neighbors of every word, possible outputs, and weights of scores.
 
-One list of neighbors serves every level (epsilon) and both mechanisms. A level is a table from integer scores to
-integer weights, and a mechanism is a set of possible outputs (docs/proofs/santext.md).
+All levels (epsilons) and both mechanisms, ``santext`` and ``santext+``, use the same neighbors. Each level has its own
+table of integer weights, indexed by integer scores. Each mechanism has its own set of possible outputs
+(docs/proofs/santext.md).
 """
 
 from dataclasses import dataclass
@@ -15,9 +16,10 @@ from textveil.errors import BundleDamaged
 from textveil.mechanisms.arrays import Integers
 from textveil.mechanisms.integer_sampling import MAX_TOTAL
 
-#: Bit masks of a symbol's roles.
+#: Bit masks of the roles of a symbol: possible output of ``santext``, possible output of ``santext+``, and word that
+#: ``santext+`` may keep.
 SANTEXT_OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT_ROLE, KEPT_ROLE = 1, 2, 4
-#: Smallest weight: rounding to integers changes a weight by at most 2**-13 of its value.
+#: Smallest weight. At this weight, rounding to integers changes a weight by at most 2**-13 of its value.
 MIN_WEIGHT = 1 << 12
 _NEIGHBOR_TYPES = np.dtype(np.uint16), np.dtype(np.uint32)
 _BASE_TYPES = np.dtype(np.uint8), *_NEIGHBOR_TYPES
@@ -26,13 +28,14 @@ OUTPUT_ROLE = {"santext": SANTEXT_OUTPUT_ROLE, "santext+": SANTEXT_PLUS_OUTPUT_R
 
 @dataclass(frozen=True)
 class LevelParameters:
-    """The exponent, weights and base measure of one level (epsilon), for one mechanism.
+    """Parameters of one mechanism at one level (epsilon).
 
     Attributes:
-        exponent: ``alpha`` per unit of scaled distance. The textbook bound of the loss is ``2 alpha``.
-        weights: ``weights[s]`` is the integer weight of score ``s``, shape ``(scores,)``, non-increasing, at least
-            ``MIN_WEIGHT``. A score past the end has the last weight.
-        base: Factor of the weight of every symbol, the same for all inputs, shape ``(symbols,)``; ``None`` if it is 1.
+        exponent: ``alpha`` per unit of scaled distance. The textbook bound of the privacy loss is ``2 alpha``.
+        weights: ``weights[s]`` is the integer weight of score ``s``, shape ``(scores,)``. Weights do not increase with
+            the score and are at least ``MIN_WEIGHT``. Larger scores have the last weight.
+        base: For each symbol, a factor of its weight as an output, the same for all inputs, shape ``(symbols,)``;
+            ``None`` if all factors are 1.
 
     Example:
         >>> from textveil.bundle import TextBundle, find_artifact, open_bundle
@@ -49,17 +52,17 @@ class LevelParameters:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SanTextTable:
-    """Neighbors of every input. Inputs are the symbols, by id, then ``<unk>``.
+    """Neighbors of every input. The inputs are all symbols, in the order of their ids, and then ``<unk>``.
 
     Attributes:
-        neighbors: Ids of the ``k`` nearest candidate outputs of each input, nearest first, including the input itself
-            if it is a candidate; shape ``(symbol_count + 1, k)``.
-        scores: Scores ``floor(grid * d)`` of these neighbors, where ``d`` is the scaled distance; same shape,
-            non-decreasing along a row.
-        roles: Bit masks ``SANTEXT_OUTPUT_ROLE``, ``SANTEXT_PLUS_OUTPUT_ROLE`` and ``KEPT_ROLE`` of each symbol, shape
-            ``(symbol_count,)``.
-        grid: Score steps per unit of scaled distance.
-        tensors: All arrays of the file, by name. Each level refers to its arrays by name.
+        neighbors: Ids of the ``k`` nearest possible outputs of each input, nearest first, including the input itself if
+            it is a possible output; shape ``(symbol_count + 1, k)``.
+        scores: Scores ``floor(grid * d)`` of these neighbors, where ``d`` is the scaled distance; same shape. Scores do
+            not decrease along a row.
+        roles: For each symbol, a combination of the bit masks ``SANTEXT_OUTPUT_ROLE``, ``SANTEXT_PLUS_OUTPUT_ROLE`` and
+            ``KEPT_ROLE``; shape ``(symbol_count,)``.
+        grid: Number of score steps per unit of scaled distance.
+        tensors: All arrays of the file, by name. ``mechanism.json`` states the names of the arrays of each level.
 
     Example:
         >>> from textveil.bundle import TextBundle, find_artifact, open_bundle
@@ -76,7 +79,11 @@ class SanTextTable:
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, NDArray[Any]], definition: dict[str, Any]) -> "SanTextTable":
-        """Check shapes, types and ranges of the arrays, and return the table.
+        """Check shapes, types and ranges of the arrays, and create the table.
+
+        Args:
+            tensors: The arrays of ``table.safetensors`` by name.
+            definition: The parsed ``mechanism.json``.
 
         Raises:
             BundleDamaged: A shape, type or value is invalid.
@@ -99,7 +106,7 @@ class SanTextTable:
             raise BundleDamaged("table.safetensors: shapes, types or constants do not match mechanism.json")
         ordered = np.sort(neighbors.astype(np.uint32), axis=1)  # faster than sorting 16-bit values
         if (ordered[:, 1:] == ordered[:, :-1]).any():
-            raise BundleDamaged("table.safetensors: a row stores a neighbor twice")
+            raise BundleDamaged("table.safetensors: a row has the same neighbor twice")
         if ordered[:, -1].max() >= shape[0] - 1 or (scores[:, 1:] < scores[:, :-1]).any():
             raise BundleDamaged("table.safetensors: neighbors or scores are out of range")
         santext, santext_plus, kept = (
@@ -108,18 +115,23 @@ class SanTextTable:
         if (roles & ~np.uint8(SANTEXT_OUTPUT_ROLE | SANTEXT_PLUS_OUTPUT_ROLE | KEPT_ROLE)).any():
             raise BundleDamaged("table.safetensors: a word has an unknown role")
         if not santext_plus.any() or (santext_plus & ~santext).any() or (santext_plus & kept).any():
-            raise BundleDamaged("table.safetensors: a set of outputs is empty, or contains a word that is always kept")
+            raise BundleDamaged("table.safetensors: a set of outputs is empty, or has a word that santext+ may keep")
         if not santext[neighbors].all():
-            raise BundleDamaged("table.safetensors: a row stores a neighbor that cannot be an output")
+            raise BundleDamaged("table.safetensors: a row has a neighbor that is not a possible output")
         return cls(neighbors=neighbors, scores=scores, roles=roles, grid=definition["grid"], tensors=tensors)
 
     @property
     def symbol_count(self) -> int:
-        """Number of symbols; also the index of the row of ``<unk>``."""
+        """Number of symbols. It is also the id of ``<unk>`` as an input."""
         return len(self.roles)
 
     def get_level_parameters(self, exponent: Decimal, weights_name: str, base_name: str | None) -> LevelParameters:
-        """Return the parameters of one level (epsilon), given the names of its arrays.
+        """Check the arrays of one level (epsilon), and return its parameters.
+
+        Args:
+            exponent: ``alpha`` of the level.
+            weights_name: Name of the array with the weights.
+            base_name: Name of the array with the factors of outputs; ``None`` if all factors are 1.
 
         Raises:
             BundleDamaged: The arrays do not fit the table or the exponent, or their sums are too large.
@@ -135,10 +147,10 @@ class SanTextTable:
         ):
             raise BundleDamaged("table.safetensors: the weights of a level do not cover its scores")
         if find_wrong_weight(weights, exponent, self.grid) is not None:
-            raise BundleDamaged("table.safetensors: the weights of a level differ from those of its exponent")
+            raise BundleDamaged("table.safetensors: the weights of a level do not match its exponent")
         if base is not None and (base.dtype not in _BASE_TYPES or base.shape != self.roles.shape):
             raise BundleDamaged(
-                "table.safetensors: a base measure must have one weight for each word of the vocabulary"
+                "table.safetensors: the factors of outputs must have one entry for each word of the vocabulary"
             )
         base_sum, largest_base = (
             (self.symbol_count, 1) if base is None else (int(base.sum(dtype=np.int64)), int(base.max()))
@@ -148,35 +160,47 @@ class SanTextTable:
         return LevelParameters(exponent, weights, base)
 
     def compute_base_measure(self, mechanism: str, parameters: LevelParameters) -> Integers:
-        """Return the factor of each symbol's weight under a mechanism, 0 if it is never an output.
+        """Return the factor of each symbol's weight as an output of a mechanism.
 
         Returns:
-            Shape ``(symbols,)``.
+            Factors, shape ``(symbols,)``; 0 for symbols that are never an output.
 
         Raises:
-            BundleDamaged: The factor is 0 for an output.
+            BundleDamaged: The factor of a possible output is 0.
         """
         outputs = (self.roles & OUTPUT_ROLE[mechanism]) != 0
         if parameters.base is None:
             return outputs.astype(np.int64)
         base = np.where(outputs, parameters.base, 0).astype(np.int64)
         if (base[outputs] < 1).any():
-            raise BundleDamaged("table.safetensors: a base measure is zero for an output")
+            raise BundleDamaged("table.safetensors: the factor of an output is zero")
         return base
 
 
 def bound_largest_total(weights: Integers, scores: NDArray[np.uint16], base_sum: int, largest_base: int) -> int:
-    """Return an upper bound of the total weight of an input."""
+    """Return an upper bound of the total weight of all outputs, over all inputs.
+
+    Args:
+        weights: Weight of each score.
+        scores: Scores of the neighbors of each input.
+        base_sum: Sum of the factors of all outputs.
+        largest_base: Largest factor of an output.
+    """
     return int(weights[int(scores[:, -1].min())]) * base_sum + int(weights[0]) * largest_base * scores.shape[1]
 
 
 def find_wrong_weight(weights: Integers, exponent: Decimal, grid: int) -> int | None:
-    """Return the first score whose weight is not ``exp(-alpha s / grid)`` times a constant.
+    """Find the first score ``s`` whose weight is not ``exp(-alpha s / grid)`` times a constant.
 
-    The result is ``None`` if there is none.
+    The check allows for rounding. The textbook epsilon, ``2 alpha``, is correct only if all weights have this form.
 
-    The check allows for rounding. The textbook epsilon, twice the exponent ``alpha``, is correct only for weights that
-    follow the exponent.
+    Args:
+        weights: Weight of each score.
+        exponent: ``alpha``.
+        grid: Number of score steps per unit of scaled distance.
+
+    Returns:
+        The score, or ``None`` if all weights are correct.
     """
     with np.errstate(all="ignore"):
         exact = float(weights[0]) * np.exp(-float(exponent) * np.arange(len(weights)) / grid)

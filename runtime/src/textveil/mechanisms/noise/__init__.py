@@ -1,4 +1,4 @@
-"""Noise for vectors, and its privacy loss."""
+"""Noise for releasing vectors, and bounds of its privacy loss."""
 
 from typing import TYPE_CHECKING
 

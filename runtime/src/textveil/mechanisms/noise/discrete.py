@@ -1,19 +1,19 @@
-"""Tables of integer noise, and sampling from them.
+"""Tables of integer noise with exact probabilities, and sampling from these tables.
 
 Proof: docs/proofs/representation.md.
 
-A table has a count for each value of the noise: the number of 64-bit words that select it. The counts are symmetric and
-sum to 2**64. So the probability of a value is exactly ``count / 2**64``, and one random word selects one value. The
-tables are built by integer arithmetic on fixed-point constants, with the same result on every machine:
+For each value of the noise, a table has a count: the number of 64-bit words that select the value. The counts are
+symmetric and sum to 2**64. So the probability of a value is exactly ``count / 2**64``, and one random word selects one
+value. The functions build the tables by integer arithmetic on fixed-point constants, so the tables are equal on all
+machines:
 
-* ``make_discrete_laplace``: Pr[n] ~ exp(-|n| / scale) (Ghosh, Roughgarden, Sundararajan 2009). Rounding only ever
-  flattens the distribution: no count is more than ``exp(1 / scale)`` times its neighbor's. So the finished table never
-  exceeds its nominal epsilon.
+* ``make_discrete_laplace``: Pr[n] ~ exp(-|n| / scale) (Ghosh, Roughgarden, Sundararajan 2009). Rounding never increases
+  the ratio of neighboring counts above ``exp(1 / scale)``, so a table never exceeds its nominal epsilon.
 * ``make_discrete_gaussian``: Pr[n] ~ exp(-n^2 / (2 variance)) (Canonne, Kamath, Steinke 2020), up to a stated total
   variation distance.
 
-The probability beyond ``reach`` is added to the values ``-reach`` and ``reach``. If every release is clamped to the
-outputs that every input can reach, this change of the tails does not affect its distribution.
+The probability of all values beyond ``-reach`` and ``reach`` is added to these two values. This does not change the
+distribution of a release that is clamped to outputs that every input can reach.
 """
 
 from dataclasses import dataclass
@@ -31,11 +31,11 @@ from textveil.mechanisms.arrays import Integers
 Words = NDArray[np.uint64]
 
 WORD_BITS = 64
-#: Largest reach of a table: 2**20 counts on each side take 16 MiB.
+#: Largest noise value of a table. The 2**20 counts on each side take 16 MiB.
 MAX_REACH = 1 << 20
 
-# Fixed point has 192 fraction bits. Constants come from decimals of 100 digits, about 30 more than necessary. Each is
-# lowered by a part in 10**80, far more than its rounding error, so that it is a lower bound.
+# Fixed-point numbers have 192 fraction bits. Constants are computed from decimals of 100 digits, about 30 more than
+# necessary. Each is lowered by one part in 10**80, far more than its rounding error, so that it is a lower bound.
 _FRACTION_BITS = 192
 _DIGITS = 100
 _LOWERING_FACTOR = 1 - Decimal("1e-80")
@@ -43,11 +43,12 @@ _LOWERING_FACTOR = 1 - Decimal("1e-80")
 
 @dataclass(frozen=True)
 class NoiseTable:
-    """A symmetric distribution over the integers from ``-reach`` to ``reach``.
+    """A symmetric distribution of noise over the integers from ``-reach`` to ``reach``.
 
     Attributes:
-        counts: For each value 0, 1, ..., reach: how many random words select this value. As many select its negative.
-            Each is at least 1. The count of 0 plus twice the sum of the others is ``2**bits``.
+        counts: For each value 0, 1, ..., reach, the number of random words that select the value. Equally many words
+            select the negative value. Each count is at least 1. The count of 0 plus twice the sum of all other counts
+            is ``2**bits``.
         bits: Number of bits of a random word; 64 in production, small in exhaustive tests.
     """
 
@@ -56,27 +57,28 @@ class NoiseTable:
 
     @property
     def reach(self) -> int:
-        """The largest value of the noise."""
+        """Largest value of the noise."""
         return len(self.counts) - 1
 
     def compute_probability(self, value: int) -> Fraction:
-        """Return the exact ``Pr[noise = value]``; 0 beyond ``reach``."""
+        """Return the exact probability ``Pr[noise = value]``, which is 0 beyond ``-reach`` and ``reach``."""
         return Fraction(self.counts[abs(value)], 1 << self.bits) if abs(value) <= self.reach else Fraction(0)
 
     def compute_tail(self, value: int) -> Fraction:
-        """Return the exact ``Pr[noise >= value]`` for a value above 0."""
+        """Return the exact probability ``Pr[noise >= value]`` for a value above 0."""
         return Fraction(sum(self.counts[value:]), 1 << self.bits)
 
     def compute_largest_ratio(self, clamped_from: int) -> Fraction:
-        """Return the exact largest ratio of an output's probabilities under a shift by one step.
+        """Return the largest factor by which shifting an input by one step changes an output's probability, exactly.
 
-        It is the largest of ``Pr[n] / Pr[n + 1]`` and its inverse over single values below ``reach``, and of ``Pr[noise
-        >= n] / Pr[noise >= n + 1]`` over the tails that a clamp can turn into one output. Shifts by ``d`` steps in
-        total, over any number of coordinates, change a probability by at most the ``d``-th power of the result.
+        Outputs are clamped: beyond a limit, all noise values give the same output. So the result is the largest of
+        ``Pr[n] / Pr[n + 1]`` and its inverse over values ``n`` below ``reach``, and of ``Pr[noise >= n] / Pr[noise >= n
+        + 1]`` over all ``n`` at which clamping can begin. If inputs differ by ``d`` steps in total, over any number of
+        coordinates, a probability changes at most by the ``d``-th power of the result.
 
         Args:
-            clamped_from: Smallest ``n >= 0`` such that, for some input, clamping turns all noise from ``n`` on into one
-                output.
+            clamped_from: Smallest ``n >= 0`` at which clamping can begin: for some input, all noise values from ``n``
+                onward give the same output.
         """
         counts, best, over = self.counts, 1, 1
         for near, far in pairwise(counts[:-1]):
@@ -92,28 +94,28 @@ class NoiseTable:
 
     @cached_property
     def _last_words(self) -> Words:
-        """Largest 64-bit random word that selects each value, by ascending value.
+        """For each value of the noise, in ascending order, the largest 64-bit word that selects the value.
 
-        Copies of the largest possible word pad the array to a length that is a power of two.
+        The array is padded with the largest possible word to a length that is a power of two.
         """
         half = np.array(self.counts, dtype=np.uint64)
-        # The running sum ends at 2**64, which wraps to 0; the last word is one less, 2**64 - 1.
+        # The cumulative sum ends at 2**64, which wraps to 0. The last word is one less: 2**64 - 1.
         last = np.cumsum(np.concatenate([half[:0:-1], half]), dtype=np.uint64) - np.uint64(1)
         size = 1 << (len(last) - 1).bit_length()
         return np.concatenate([last, np.full(size - len(last), 2**WORD_BITS - 1, dtype=np.uint64)])
 
     def look_up_values(self, words: Words) -> Integers:
-        """Return the value that each random word selects.
+        """Return the noise value that each random word selects.
 
         Args:
-            words: Independent uniform words below ``2**bits``, any shape.
+            words: Independent uniform words below ``2**bits``, of any shape.
 
         Returns:
-            Same shape.
+            Noise values, in the same shape.
 
         Privacy:
-            One word selects one value, and none is rejected. Every sample makes the same number of comparisons,
-            whatever its result. The table entries that it reads depend on the word.
+            Each word selects one value, and no word is rejected. The number of comparisons is the same for all words,
+            but the addresses of the read table entries depend on the word.
         """
         last = self._last_words
         position = np.zeros(words.shape, dtype=np.int64)
@@ -125,19 +127,19 @@ class NoiseTable:
 
 
 def make_discrete_laplace(scale: Fraction, reach: int, bits: int = WORD_BITS) -> NoiseTable:
-    """Build the table of ``Pr[n] ~ exp(-|n| / scale)``, never steeper than that.
+    """Build the table of discrete Laplace noise, ``Pr[n] ~ exp(-|n| / scale)``.
 
-    The count of ``reach - 1`` is the ideal one rounded down. Every count further inwards is ``exp(1 / scale)`` times
-    its outer neighbor, rounded down. The counts that are missing to the sum ``2**bits`` are added to the two ends,
-    which represent the tails.
+    The count of ``reach - 1`` is the ideal count rounded down. From there inward, each count is ``exp(1 / scale)``
+    times the count of the next value outward, rounded down. The two end values get all remaining counts up to the sum
+    ``2**bits``; they also represent the tails of the distribution.
 
     Args:
         scale: Scale of the noise in steps, above 0.
-        reach: The value to which the tails are added, from 2 to ``MAX_REACH``.
+        reach: Largest noise value, from 2 to ``MAX_REACH``. The tails are added to it and to its negative.
         bits: Number of bits of a random word.
 
     Raises:
-        OptionError: ``reach`` is out of range, or the table would have a value with count 0.
+        OptionError: ``reach`` is out of range, or the count of a value would be 0.
 
     Privacy:
         ``compute_largest_ratio(n) <= exp(1 / scale)`` for every ``n``.
@@ -157,22 +159,24 @@ def make_discrete_laplace(scale: Fraction, reach: int, bits: int = WORD_BITS) ->
 
 
 def make_discrete_gaussian(variance: Fraction, reach: int, bits: int = WORD_BITS) -> NoiseTable:
-    """Build the table of ``Pr[n] ~ exp(-n^2 / (2 variance))``, up to ``bound_total_variation``.
+    """Build the table of discrete Gaussian noise, ``Pr[n] ~ exp(-n^2 / (2 variance))``.
 
-    Each count inside is the ideal one rounded down; what is missing is added to the two ends. The normalizer is
-    Poisson's ``sqrt(2 pi variance) (1 + 2 sum over j >= 1 of exp(-2 pi^2 variance j^2))``.
+    Each count is the ideal count rounded down. The two end values get all remaining counts up to the sum ``2**bits``;
+    they also represent the tails of the distribution. ``bound_total_variation`` bounds the effect of rounding. The
+    normalizing constant is ``sqrt(2 pi variance) (1 + 2 sum over j >= 1 of exp(-2 pi^2 variance j^2))``, by Poisson
+    summation.
 
     Args:
         variance: Parameter of the distribution, in steps squared, at least 1.
-        reach: The value to which the tails are added, from 2 to ``MAX_REACH``.
+        reach: Largest noise value, from 2 to ``MAX_REACH``. The tails are added to it and to its negative.
         bits: Number of bits of a random word.
 
     Raises:
-        OptionError: ``reach`` is out of range, ``variance`` is below 1, or the table would have a value with count 0.
+        OptionError: ``reach`` is out of range, ``variance`` is below 1, or the count of a value would be 0.
     """
     _check_reach(reach)
     if variance < 1:
-        raise OptionError("discrete Gaussian noise needs a variance of at least one grid step")
+        raise OptionError("discrete Gaussian noise needs a variance of at least 1 in grid steps: use a finer grid")
     with localcontext(prec=_DIGITS):
         exact = Decimal(variance.numerator) / variance.denominator
         first = (-2 * _PI**2 * exact).exp()  # below 1e-8; 3 first**4 bounds all terms after the first
@@ -189,10 +193,15 @@ def make_discrete_gaussian(variance: Fraction, reach: int, bits: int = WORD_BITS
 
 
 def bound_total_variation(reach: int, bits: int = WORD_BITS) -> Fraction:
-    """Bound the total variation between a ``make_discrete_gaussian`` table and the exact noise.
+    """Return an upper bound of the total variation distance between a table of Gaussian noise and the exact noise.
 
-    The exact distribution has its tails added to its ends in the same way. Every count inside is below the ideal one by
-    less than 1, and that of 0 by less than 2. Only the counts of the two ends are above their ideal values.
+    The exact noise is the discrete Gaussian whose tails are added to the two end values, as in the table. Only the
+    counts of the two end values are above the ideal counts. The count of 0 is below the ideal count by less than 2, all
+    other counts by less than 1.
+
+    Args:
+        reach: Largest noise value of the table (``make_discrete_gaussian``).
+        bits: Number of bits of a random word.
     """
     return Fraction(2 * reach + 1, 1 << bits)
 
@@ -208,7 +217,11 @@ def _check_reach(reach: int) -> None:
 
 
 def _make_table(counts: list[int], bits: int) -> NoiseTable:
-    """Make the count of 0 even, add the missing counts to the ends, and return the table."""
+    """Create a noise table from counts whose sum is below ``2**bits``.
+
+    The count of the value 0 is made even, so that the rest is divisible by two. Then the counts of the two end values
+    are increased until the sum is ``2**bits``.
+    """
     counts[0] -= counts[0] & 1
     end = ((1 << bits) - counts[0]) // 2 - sum(counts[1:])
     if min(counts[-1], end) < 1 or counts[0] < counts[1]:

@@ -1,6 +1,6 @@
-"""The public parameters of a released vector. They determine its output distribution.
+"""The public parameters of a released vector, which determine its output distribution.
 
-They reveal nothing about the text.
+The parameters do not depend on the text, so they reveal nothing about it.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ L1, L2, BOX = "l1", "l2", "box"
 MODES = (L1, L2, BOX)
 
 MAX_DIMENSION, MAX_GRID = 1 << 12, 1 << 16
-#: Largest epsilon of a single coordinate. Beyond it 64-bit words make the far cells of a table too coarse.
+#: Largest epsilon of a single coordinate. At larger epsilons, some probabilities are too small for 64-bit words.
 MAX_COORDINATE_EPSILON = 16
 
 
@@ -28,12 +28,13 @@ class ReleaseParameters:
     """The public parameters that determine the output distribution of a release.
 
     Attributes:
-        mode: ``"l1"``, ``"l2"`` or ``"box"``.
-        dimension: Number of coordinates, from 1 (``box``: 2) to ``MAX_DIMENSION``.
-        grid: Steps per unit, from 1 to ``MAX_GRID``.
-        epsilon: Epsilon between any two texts: a decimal number above 0, as a string in the form to print.
-        delta: The delta between any two texts, a decimal number in ``(0, 1)`` as a string; only with ``l2``, else
-            ``None``.
+        mode: Set of permitted vectors before noise (``textveil.mechanisms.noise.vector``): ``"l1"``, ``"l2"`` or
+            ``"box"``.
+        dimension: Number of coordinates, from 1 to ``MAX_DIMENSION``. The mode ``box`` needs at least 2.
+        grid: Number of integer steps per unit, from 1 to ``MAX_GRID``.
+        epsilon: Epsilon for any two texts: a decimal number above 0, as a string.
+        delta: Delta for any two texts in the mode ``l2``: a decimal number in ``(0, 1)``, as a string. ``None`` in all
+            other modes.
 
     Raises:
         OptionError: A value is outside its range.
@@ -74,43 +75,46 @@ class ReleaseParameters:
 
     @property
     def exact_delta(self) -> Fraction:
-        """``delta`` as an exact fraction, 0 without a delta."""
+        """``delta`` as an exact fraction; 0 if ``delta`` is ``None``."""
         return _parse_exact(self.delta, "delta") if self.delta is not None else Fraction(0)
 
     @property
     def coordinate_loss(self) -> Fraction:
-        """The largest part of ``epsilon`` that one coordinate can cause."""
+        """Largest privacy loss that a change of one coordinate can cause."""
         return self.exact_epsilon / (self.dimension if self.mode == BOX else 1)
 
     @property
     def lowest(self) -> int:
-        """The smallest value of a coordinate before noise, in steps."""
+        """Smallest value of a coordinate before noise, in steps."""
         return 0 if self.mode == BOX else -self.grid
 
     @property
     def sensitivity(self) -> int:
-        """Largest distance between the vectors of two texts, in steps: L2 in mode ``l2``, else L1."""
+        """Largest distance between the vectors of two texts, in steps: L2 distance in mode ``l2``, else L1 distance."""
         return self.dimension * self.grid if self.mode == BOX else 2 * self.grid
 
     @property
     def scale(self) -> Fraction:
-        """Scale of discrete Laplace noise in steps, ``sensitivity / epsilon``; not for mode ``l2``."""
+        """Scale of discrete Laplace noise in steps, ``sensitivity / epsilon``. The mode ``l2`` does not use it."""
         return self.sensitivity / self.exact_epsilon
 
     def compute_rho(self, variance: int) -> Fraction:
         """Return the parameter rho of zCDP for discrete Gaussian noise, in mode ``l2``.
 
-        zCDP is zero-concentrated differential privacy (``zcdp``). ``variance`` is in steps squared.
+        zCDP is zero-concentrated differential privacy (``textveil.mechanisms.noise.zcdp``).
+
+        Args:
+            variance: Variance parameter of the noise, in steps squared.
         """
         return Fraction(self.sensitivity**2, 2 * variance)
 
 
 @dataclass(frozen=True)
 class WordDropout:
-    """Word dropout before the encoder: removes each whole word with probability ``mu`` or more.
+    """Random removal of words before a text is encoded. Each whole word is removed with probability ``mu`` or more.
 
     Attributes:
-        mu: The stated probability of removing a word, in ``[0, 1)``.
+        mu: The stated probability of removing a word, in ``[0, 1)``, as a decimal string.
 
     Example:
         >>> dropout = WordDropout("0.5")
@@ -130,14 +134,15 @@ class WordDropout:
         return _parse_exact(self.mu, "word dropout")
 
     def draw_dropped(self, count: int, random_uint64: RandomUint64 | None = None) -> NDArray[np.bool_]:
-        """Sample which words are dropped, independently for each word.
+        """Decide at random, independently for each word, which words to remove.
 
         Args:
             count: Number of words.
-            random_uint64: Source of randomness; the operating system's by default, another one in tests.
+            random_uint64: Function that returns a given number of independent uniform 64-bit words; by default, the
+                random generator of the operating system.
 
         Returns:
-            Shape ``(count,)``, true for a dropped word.
+            For each word, whether to remove it; shape ``(count,)``.
         """
         if not self.exact:
             return np.zeros(count, dtype=bool)
@@ -147,18 +152,21 @@ class WordDropout:
 
 
 def _parse_exact(number: object, name: str) -> Fraction:
-    """Return the exact value of a decimal string.
+    """Convert a decimal string to an exact fraction.
+
+    Args:
+        number: A finite decimal number with an exponent from -30 to 30, as a string of at most 40 characters.
+        name: Name of the number in the error message.
 
     Raises:
-        OptionError: The value is not a string of at most 40 characters that has a finite decimal number with an
-            exponent from -30 to 30.
+        OptionError: ``number`` is anything else.
     """
     text = number if isinstance(number, str) else "nan"
     try:
         value = Decimal(text)
     except InvalidOperation:
         value = Decimal("nan")
-    # A far exponent would expand to an integer with as many digits.
+    # A number with a large exponent would become an integer with that many digits.
     if not value.is_finite() or len(text) > 40 or not -30 <= value.adjusted() <= 30:
         raise OptionError(f"{name} must be a decimal number of at most 40 characters, with an exponent from -30 to 30")
     return Fraction(value)

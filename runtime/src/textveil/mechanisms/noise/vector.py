@@ -1,11 +1,11 @@
-"""Release of the vector of a text: scale it into the ball, add noise, clamp the result.
+"""Release of the vector of a text: convert it to bounded integers, add noise, and clamp the result.
 
 Proof: docs/proofs/representation.md.
 
-The *ball* of a mode is the set of permitted vectors before noise. The vector of a text is scaled to a grid of ``grid``
-steps per unit, and truncated toward zero to integers ``q``. All later steps are integer arithmetic: they move every
-vector into the ball, add noise and clamp. The vectors of any two texts are at most ``sensitivity`` apart in the ball,
-so noise of that scale covers *all* of the text:
+The *ball* of a mode is the set of permitted vectors before noise. First, the vector of a text is multiplied by ``grid``
+(the number of steps per unit), and truncated toward zero to integers ``q``. All later steps use integer arithmetic:
+they move every vector into the ball, add noise and clamp the result. In the ball, the distance between the vectors of
+any two texts is at most ``sensitivity``. Noise in proportion to this distance therefore protects the *whole* text:
 
 | mode | ball, in steps | sensitivity | noise | guarantee for any two texts |
 |---|---|---|---|---|
@@ -13,7 +13,7 @@ so noise of that scale covers *all* of the text:
 | ``l2`` | sum of q^2 <= grid^2 | 2 grid (L2) | discrete Gaussian | (epsilon, delta) |
 | ``box`` | 0 <= q <= grid | dimension * grid (L1) | discrete Laplace | epsilon |
 
-Evaluation on a server uses this same code, for whole batches at a time.
+Evaluation on a server uses the same code, for batches of texts.
 """
 
 import math
@@ -38,21 +38,22 @@ from textveil.mechanisms.noise.discrete import (
 )
 from textveil.mechanisms.noise.parameters import BOX, L1, L2, ReleaseParameters
 
-# Distance from the ball to the clamp, in scales of the noise. With 8, one Laplace sample in 3,000 is clamped; with 4,
-# one Gaussian sample in 16,000.
+# Distance between the ball and the limits of clamping, in multiples of the scale of the noise. With 8, one Laplace
+# sample in 3,000 is clamped. With 4, one Gaussian sample in 16,000 is clamped.
 _LAPLACE_SCALES, _GAUSSIAN_SCALES = 8, 4
-# Coordinates are clipped to this many steps, so that sums of squares fit in 64 bits.
+# Coordinates are clipped to this number of steps, so that sums of squares fit in 64 bits.
 _MAX_STEPS = 1 << 24
 
 
 @dataclass(frozen=True)
 class ReleaseNoise:
-    """The noise of one set of release parameters.
+    """The noise distribution for one set of release parameters.
 
     Attributes:
-        table: Distribution of one coordinate's noise. Its reach is at least every distance from an input to an output.
-        margin: Largest distance of an output from the ball, in steps.
-        variance: Parameter of the discrete Gaussian in steps squared; ``None`` for discrete Laplace.
+        table: Distribution of the noise of one coordinate. Its largest value is at least the distance between any input
+            and any output.
+        margin: Largest distance of a clamped coordinate from the ball, in steps.
+        variance: Variance parameter of discrete Gaussian noise, in steps squared; ``None`` for discrete Laplace noise.
     """
 
     table: NoiseTable
@@ -62,9 +63,9 @@ class ReleaseNoise:
 
 @cache
 def build_noise(parameters: ReleaseParameters) -> ReleaseNoise:
-    """Build the noise of a release, and cache it.
+    """Build the noise distribution for release parameters, and cache it.
 
-    The first call takes a few milliseconds for ``l1`` at a grid of 1024.
+    The first call takes a few milliseconds for the mode ``l1`` with 1024 steps per unit.
 
     Raises:
         OptionError: The table would be too large, or ``delta`` is too small for 64-bit words.
@@ -80,7 +81,7 @@ def build_noise(parameters: ReleaseParameters) -> ReleaseNoise:
         margin = _GAUSSIAN_SCALES * (math.isqrt(variance) + 1)
         if bound_gaussian_delta(parameters, variance, span + margin) <= parameters.exact_delta:
             return ReleaseNoise(make_discrete_gaussian(Fraction(variance), span + margin), margin, variance)
-        # At a large epsilon the rounding takes a larger part of delta: reserve all of it, and an eighth more.
+        # At a large epsilon, rounding takes a larger part of delta. Reserve this part and one eighth more.
         target = parameters.exact_delta - Fraction(9, 8) * _compute_rounding_delta(parameters, span + margin)
         if target <= 0:
             break
@@ -88,17 +89,25 @@ def build_noise(parameters: ReleaseParameters) -> ReleaseNoise:
 
 
 def bound_gaussian_delta(parameters: ReleaseParameters, variance: int, reach: int) -> Fraction:
-    """Bound the delta of an ``l2`` release: that of zCDP plus that of the table's rounding."""
+    """Return an upper bound of the delta of a release in the mode ``l2``.
+
+    The bound is the delta of exact discrete Gaussian noise (by zCDP) plus the delta of rounding in the table.
+
+    Args:
+        parameters: Parameters of the release.
+        variance: Variance parameter of the noise, in steps squared.
+        reach: Largest noise value of the table.
+    """
     return zcdp.compute_delta_bound(
         parameters.compute_rho(variance), parameters.exact_epsilon
     ) + _compute_rounding_delta(parameters, reach)
 
 
 def _compute_rounding_delta(parameters: ReleaseParameters, reach: int) -> Fraction:
-    """Return the delta that rounding adds: ``(1 + e^epsilon) k TV``.
+    """Return the delta that rounding of the noise table adds: ``(1 + e^epsilon) k TV``.
 
-    ``k`` is the number of coordinates, and ``TV`` the total variation distance of a table from the exact noise. The
-    outputs of each of the two texts are ``k TV`` from the exact ones.
+    Here ``k`` is the number of coordinates, and ``TV`` the total variation distance between the table and the exact
+    noise. For each of two texts, the distance between the real and the exact output distribution is at most ``k TV``.
     """
     return (
         (1 + zcdp.compute_exponential(parameters.exact_epsilon)) * parameters.dimension * bound_total_variation(reach)
@@ -106,7 +115,7 @@ def _compute_rounding_delta(parameters: ReleaseParameters, reach: int) -> Fracti
 
 
 class VectorReleaser:
-    """Releases vectors under fixed parameters. Immutable and thread-safe.
+    """Component that releases vectors with fixed parameters. It is immutable and thread-safe.
 
     Attributes:
         parameters: The parameters.
@@ -120,22 +129,22 @@ class VectorReleaser:
     """
 
     def __init__(self, parameters: ReleaseParameters) -> None:
-        """Build the noise.
+        """Build the noise distribution for the parameters.
 
         Raises:
-            OptionError: See ``build_noise``.
+            OptionError: No noise table is possible for the parameters (``build_noise``).
         """
         self.parameters = parameters
         self.noise: ReleaseNoise = build_noise(parameters)
 
     def quantize_vectors(self, vectors: NDArray[np.floating]) -> tuple[Integers, NDArray[np.bool_]]:
-        """Scale vectors to steps, and move them into the ball of the mode.
+        """Convert vectors to integer steps, and move them into the ball (the set of permitted vectors) of the mode.
 
-        Truncation toward zero never leaves the ball. A vector outside of it is scaled back (``l1``, ``l2``) or clipped
-        (``box``), in integers. A vector with a coordinate that is not finite becomes 0.
+        A vector outside the ball is scaled down (``l1``, ``l2``) or clipped (``box``), in integer arithmetic. A vector
+        with a coordinate that is not finite becomes 0.
 
         Args:
-            vectors: Shape ``(n, k)``, in units.
+            vectors: Vectors in units, shape ``(n, k)``.
 
         Returns:
             The vectors in steps, shape ``(n, k)``, and the mask of vectors that became 0 because a coordinate was not
@@ -160,10 +169,10 @@ class VectorReleaser:
 
         Args:
             integers: Vectors in the ball, in steps, shape ``(n, k)``.
-            words: Independent uniform words, one for every coordinate, same shape.
+            words: Independent uniform 64-bit words, one for every coordinate, in the same shape.
 
         Returns:
-            Same shape, from ``lowest - margin`` to ``grid + margin``.
+            Noisy vectors in steps, in the same shape, with coordinates from ``lowest - margin`` to ``grid + margin``.
         """
         margin = self.noise.margin
         return np.clip(
@@ -176,36 +185,40 @@ class VectorReleaser:
         """Release vectors: add independent noise to every coordinate of every vector.
 
         Args:
-            vectors: Shape ``(n, k)``, in units.
-            random_uint64: Source of randomness; the operating system's by default, another one in tests.
+            vectors: Vectors in units, shape ``(n, k)``.
+            random_uint64: Function that returns a given number of independent uniform 64-bit words; by default, the
+                random generator of the operating system.
 
         Returns:
-            In steps, shape ``(n, k)``.
+            Released vectors in steps, shape ``(n, k)``.
 
         Raises:
             OptionError: The vectors do not have ``dimension`` coordinates.
 
         Privacy:
-            Each vector is one release, with ``epsilon`` (``l2``: and ``delta``) between any two texts. Two vectors of
-            one text are two releases, whose losses add up.
+            Each vector is one release, with privacy loss ``epsilon`` (and ``delta`` in mode ``l2``) for any two texts.
+            Two vectors of one text are two releases, whose privacy losses add up.
         """
         integers, _ = self.quantize_vectors(vectors)
         words = (random_uint64 or entropy.random_uint64)(integers.size)
         return self.add_noise(integers, words.reshape(integers.shape))
 
     def dequantize_vectors(self, integers: Integers) -> NDArray[np.float32]:
-        """Return released vectors in units instead of steps.
+        """Convert released vectors from steps to units.
 
         Privacy:
-            The result is a function of the release and therefore has the same privacy.
+            The result is a function of the release, so it has the same privacy guarantee.
         """
         return (integers / self.parameters.grid).astype(np.float32)
 
 
 def _project_into_ball(vectors: Integers, radius: int, mode: str) -> Integers:
-    """Scale vectors outside the ball back to ``trunc(q radius / norm)``, in place.
+    """Scale each vector ``q`` outside the ball to ``trunc(q radius / norm)``, in place.
 
-    An L2 norm is rounded up.
+    Args:
+        vectors: Vectors in steps, shape ``(n, k)``.
+        radius: Largest norm of a vector in the ball.
+        mode: ``l1`` or ``l2``, which determines the norm. An L2 norm is rounded up to an integer.
     """
     if mode == L1:
         norms = np.abs(vectors).sum(axis=1)

@@ -1,35 +1,35 @@
-"""Zero-concentrated differential privacy (zCDP) of Gaussian noise, and its (epsilon, delta).
+"""Zero-concentrated differential privacy (zCDP) of Gaussian noise, and conversion to (epsilon, delta).
 
 Proof: docs/proofs/representation.md, step 3.
 
-Take an integer vector whose L2 sensitivity is ``D``, with discrete Gaussian noise of parameter ``variance`` on every
-coordinate. It is rho-zCDP with ``rho = D^2 / (2 variance)``. And rho-zCDP implies (epsilon, delta)-DP, for every order
-``a > 1``, with
+Suppose that an integer vector has the L2 sensitivity ``D``, and that discrete Gaussian noise with the parameter
+``variance`` is added to every coordinate. This mechanism satisfies rho-zCDP with ``rho = D^2 / (2 variance)``. Every
+rho-zCDP mechanism satisfies (epsilon, delta)-differential privacy, for every order ``a > 1``, with
 
     delta = exp((a - 1) (a rho - epsilon)) / (a - 1) * (1 - 1/a)^a
 
-(Canonne, Kamath, Steinke 2020, sections 2.2 and 2.3). The logarithm of delta is convex in ``a`` and smallest where
-``rho = (epsilon - ln(1 - 1/a)) / (2 a - 1)``. Every order gives a true bound, so a search that stops early only makes
-the bound less tight. All computations are decimal arithmetic, with the same result on every machine.
+(Canonne, Kamath, Steinke 2020, sections 2.2 and 2.3). The logarithm of delta is convex in ``a``, with its minimum at
+``rho = (epsilon - ln(1 - 1/a)) / (2 a - 1)``. Every order gives a valid bound, so a search that stops early only makes
+the bound less tight. All computations use decimal arithmetic, with the same result on every machine.
 """
 
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 
-#: Digits of the arithmetic, and a generous bound of the effect of its rounding on a logarithm.
+#: Number of decimal digits, and an upper bound of the rounding error of a logarithm.
 _DIGITS, _ROUNDING = 45, Decimal("1e-30")
 _MIN_EXCESS, _MAX_EXCESS, _HALVINGS = Decimal("1e-6"), Decimal("1e6"), 60
 
 
 def compute_delta_bound(rho: Fraction, epsilon: Fraction) -> Fraction:
-    """Return the smallest delta that rho-zCDP implies at an epsilon, rounded up.
+    """Return an upper bound of the delta that rho-zCDP implies at an epsilon.
 
-    It is the smallest over the orders that are searched.
+    The bound is the smallest one over all searched orders, rounded up.
 
     Args:
-        rho: Above 0.
-        epsilon: Above 0.
+        rho: Parameter of zCDP, above 0.
+        epsilon: Epsilon, above 0.
     """
     with localcontext(prec=_DIGITS):
         loss, exact_rho = _to_decimal(epsilon), _to_decimal(rho)
@@ -41,8 +41,8 @@ def compute_largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return the largest rho whose ``compute_delta_bound`` is at most ``delta``, rounded down.
 
     Args:
-        epsilon: Above 0.
-        delta: The target delta, in ``(0, 1)``.
+        epsilon: Epsilon, above 0.
+        delta: Largest acceptable delta, in ``(0, 1)``.
     """
     with localcontext(prec=_DIGITS):
         loss, target = _to_decimal(epsilon), _to_decimal(delta).ln()
@@ -61,9 +61,10 @@ def compute_exponential(epsilon: Fraction) -> Fraction:
 
 
 def _find_order(condition: Callable[[Decimal], bool]) -> Decimal:
-    """Return the smallest ``a - 1`` for which a monotone condition holds, by bisection from above.
+    """Return the smallest ``a - 1`` for which a condition holds, where ``a`` is the order of the delta bound.
 
-    The condition must hold for all larger values too.
+    Args:
+        condition: Function of ``a - 1``. If it is true for a value, it must be true for all larger values.
     """
     low, high = _MIN_EXCESS, _MAX_EXCESS
     for _ in range(_HALVINGS):
@@ -73,7 +74,12 @@ def _find_order(condition: Callable[[Decimal], bool]) -> Decimal:
 
 
 def _compute_best_rho(excess: Decimal, loss: Decimal) -> Decimal:
-    """Return the rho for which the order ``1 + excess`` gives the smallest delta."""
+    """Return the rho for which the order ``1 + excess`` gives the smallest delta bound.
+
+    Args:
+        excess: Order minus 1.
+        loss: Epsilon.
+    """
     return (loss - (excess / (1 + excess)).ln()) / (2 * excess + 1)
 
 
@@ -87,6 +93,6 @@ def _to_decimal(value: Fraction) -> Decimal:
 
 
 def _round_up(value: Decimal) -> Fraction:
-    """Return a value rounded up to twenty digits."""
+    """Round a value up to twenty decimal digits, and convert it to a fraction."""
     with localcontext(prec=20, rounding=ROUND_CEILING):
         return Fraction(+value)

@@ -1,4 +1,4 @@
-"""The staircase mechanism, its tables, and its version for class labels."""
+"""The staircase mechanism for words, the tables of its parameters, and the staircase mechanism for labels."""
 
 from typing import TYPE_CHECKING
 

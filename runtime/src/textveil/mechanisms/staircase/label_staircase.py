@@ -1,11 +1,15 @@
-"""The staircase mechanism for labels: any finite randomizer under pure LDP, exact.
+"""The staircase mechanism for labels, which can represent any finite mechanism of pure local differential privacy.
 
     Pr[M(x) = y] = (G b(y) + F a(x, y)) / (G S + F H),    0 <= a(x, y) <= b(y),    sum over y of a(x, y) = H
 
-``x`` is the class or cluster label of a text, and ``y`` the label that is released. The mechanism and its symbols are
-those of ``textveil.mechanisms.staircase.staircase``, except that ``a`` is stored instead of computed from neighbors,
-and that the budget has no remainder. Every randomizer with ``Q(y|x) <= exp(epsilon) Q(y|x')`` has this form, up to the
-rounding of its integers (docs/proofs/index-staircase.md). Two-valued ones are extremal (Kairouz, Oh, Viswanath 2014).
+``x`` is the class or cluster label of a text, and ``y`` the released label. ``b(y)`` is the base weight of ``y``, and
+``S`` the sum of all base weights. ``a(x, y)`` is the part of the budget ``H`` that ``y`` gets for the input ``x``.
+``G`` and ``F`` are the weights of one unit of base and of budget.
+
+The difference from the mechanism for words (``textveil.mechanisms.staircase.staircase``) is that the bundle stores
+``a``, which is not computed from neighbors, and that outputs get the whole budget. Every mechanism with ``Q(y|x) <=
+exp(epsilon) Q(y|x')`` has this form, up to the rounding of integers (docs/proofs/index-staircase.md). Mechanisms with
+two probabilities for each output are extremal (Kairouz, Oh, Viswanath 2014).
 """
 
 from dataclasses import dataclass, field
@@ -22,19 +26,20 @@ from textveil.mechanisms.integer_sampling import MAX_TOTAL
 from textveil.mechanisms.staircase.staircase import BASE_UNIT, Staircase, StaircaseLevel, StaircaseTable
 from textveil.mechanisms.staircase.staircase_randomizer import make_staircase_randomizer
 
-#: Maximum number of codes, and of indices, of a randomizer.
+#: Maximum number of input labels, and of released labels, of a randomizer.
 MAX_LABELS = 256
 
 
 @dataclass(frozen=True, eq=False)
 class LabelStaircase(Staircase):
-    """The randomizer of one level (epsilon) from labels to labels; ``from_integers`` creates it.
+    """The mechanism of one randomizer at one level (epsilon), from labels to labels.
 
-    The input after the last label is ``<unk>`` in the terms of ``Randomizer``. Its distribution is the base itself.
+    Use ``from_integers`` to create a mechanism. As in every ``Randomizer``, there is an additional last input
+    ``<unk>``. Its output distribution is in proportion to the base weights.
 
     Attributes:
-        budget_matrix: ``a``, shape ``(label_count, label_count)``: the part of the budget that each input gives to each
-            output.
+        budget_matrix: For each input (row) and output (column), the part ``a`` of the budget that the output gets;
+            shape ``(label_count, label_count)``.
 
     Example:
         >>> budgets = np.array([[3, 0], [0, 3]])
@@ -49,18 +54,19 @@ class LabelStaircase(Staircase):
     def from_integers(
         cls, name: str, epsilon: Decimal, base: NDArray[Any], budget_matrix: NDArray[Any], unit: int = BASE_UNIT
     ) -> Self:
-        """Check the conditions of the theorem on the integers of sampling, and create the mechanism.
+        """Check the conditions of the privacy theorem on the integers used for sampling, and create the mechanism.
 
-        The conditions, in the symbols of the module's docstring: ``b >= 0``, and 0 for labels that are never released;
-        ``0 <= a <= b``; every row of ``a`` sums to the same ``H``; ``1 <= H <= S``; ``G + F <= exp(epsilon) G`` in
-        decimal arithmetic with directed rounding; ``G S + F H < 2**62``.
+        The conditions, in the symbols of the module's docstring: ``b >= 0``; ``0 <= a <= b``; every row of ``a`` has
+        the same sum ``H``; ``1 <= H <= S``; ``G + F <= exp(epsilon) G`` in decimal arithmetic with directed rounding;
+        ``G S + F H < 2**62``.
 
         Args:
             name: Name of the randomizer.
-            epsilon: Epsilon between any two labels, in ``(0, 16]``.
-            base: ``b``, int64, shape ``(n,)``, ``n`` from 2 to ``MAX_LABELS``.
-            budget_matrix: ``a``, int64, shape ``(n, n)``.
-            unit: ``G``; small in exhaustive tests.
+            epsilon: Epsilon for any two labels, in ``(0, 16]``.
+            base: Base weights ``b``, int64, shape ``(n,)``, with ``n`` from 2 to ``MAX_LABELS``. The weight is 0 for
+                labels that are never released.
+            budget_matrix: Parts ``a`` of the budget, int64, shape ``(n, n)``.
+            unit: Weight ``G`` of one unit of base. It is small in exhaustive tests.
 
         Raises:
             BundleDamaged: A condition does not hold.
@@ -74,12 +80,14 @@ class LabelStaircase(Staircase):
             raise BundleDamaged("a randomizer: an array has a wrong shape or type")
         total = sum(base.tolist())  # Python integers: sums of hostile values must not wrap
         if base.min() < 0 or not total >= 1 or total * unit >= MAX_TOTAL:
-            raise BundleDamaged("a randomizer: a base weight is negative, or the sum of all is zero or too large")
+            raise BundleDamaged(
+                "a randomizer: a base weight is negative, or the sum of all base weights is zero or too large"
+            )
         if budget_matrix.min() < 0 or (budget_matrix > base).any():
-            raise BundleDamaged("a randomizer: a label has more extra weight than the base weight allows")
+            raise BundleDamaged("a randomizer: a label has more budget than its base weight")
         budget = int(budget_matrix[0].sum())
         if (budget_matrix.sum(axis=1) != budget).any() or not 1 <= budget <= total:
-            raise BundleDamaged("a randomizer: every row must have the same total of extra weight, above 0")
+            raise BundleDamaged("a randomizer: every row must have the same total budget, above 0")
         if not epsilon.is_finite():  # a comparison with NaN raises
             raise BundleDamaged("a randomizer: epsilon must be a number")
         table = StaircaseTable(_make_index_rows(label_count, label_count), base, np.zeros(label_count, np.uint8))
@@ -91,7 +99,7 @@ class LabelStaircase(Staircase):
             staircase.check_conditions()
         except BundleDamaged as error:
             raise BundleDamaged(
-                "a randomizer: its privacy loss exceeds its stated epsilon, or its numbers are too large"
+                "a randomizer: the privacy loss exceeds the stated epsilon, or the numbers are too large"
             ) from error
         return staircase
 
@@ -101,14 +109,18 @@ class LabelStaircase(Staircase):
         return len(self.base)
 
     def distribute_budget(self, inputs: Integers) -> tuple[Integers, Integers]:
-        """Return the ids of all labels, and ``a``, one row for each input, shapes ``(n, labels)``."""
+        """Return the parts of the budget that all labels get for the given inputs.
+
+        Returns:
+            The ids of all labels, and the parts ``a`` of the budget; both of shape ``(n, labels)``, one row per input.
+        """
         known = inputs < self.label_count
         dealt = np.where(known[:, None], self.budget_matrix[np.where(known, inputs, 0)], 0)
         return _make_index_rows(len(inputs), self.label_count), dealt
 
     @property
     def probability_matrix(self) -> NDArray[np.float64]:
-        """``Pr[M(x) = y]`` of all labels ``x`` and ``y``, shape ``(labels, labels)``."""
+        """``Pr[M(x) = y]`` for all labels ``x`` (row) and ``y`` (column), shape ``(labels, labels)``."""
         return make_staircase_randomizer(self).compute_rows(np.arange(self.label_count))
 
 

@@ -1,10 +1,11 @@
-"""The staircase mechanism as a ``Mechanism``, with a set of outputs for each kind of slot.
+"""The staircase mechanism for texts, with different possible outputs for words in lower case and all other words.
 
-A *slot* is the place in a text that receives an output. A word that is a name only with a capital (Hope, Group) is an
-ordinary word in lower case. So slots in lower case have their own, larger set of outputs. Whether a slot is in lower
-case follows from the template, which the two texts of the guarantee have in common. With consistent sampling the two
-texts also have the same slots for each sample. So one staircase samples a slot for both texts, and its theorem holds
-(docs/proofs/staircase.md, "Texts").
+A *slot* is the place in a text that receives an output. Some words, such as Hope and Group, are names only if they have
+a capital. In lower case they are ordinary words. Therefore more outputs are possible in slots in lower case.
+
+This does not weaken the privacy guarantee, which compares two texts with the same template. Whether a slot is in lower
+case follows from the template. With consistent sampling, each sample has the same slots in both texts. So in both texts
+the same mechanism samples the output of a slot, and its theorem holds (docs/proofs/staircase.md, "Texts").
 """
 
 from dataclasses import dataclass
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SlotStaircases:
-    """The two staircases of one level: equal epsilon and shares, but different outputs.
+    """The two staircase mechanisms of one level, with equal parameters but different possible outputs.
 
     Attributes:
-        any_case: Its outputs may be written in any case.
-        lower_case: Its outputs may be written in lower case. The same object as ``any_case`` if case makes no
-            difference.
+        any_case: Mechanism for slots whose output may have any case.
+        lower_case: Mechanism for slots whose output is in lower case in all cases. It is the same object as
+            ``any_case`` if the possible outputs are equal.
 
     Example:
         >>> from textveil import Sanitizer
@@ -43,19 +44,19 @@ class SlotStaircases:
 
     @property
     def near_probability(self) -> float:
-        """Larger ``Staircase.near_probability`` of ``any_case`` and ``lower_case``."""
+        """The larger ``near_probability`` of the two mechanisms (``Staircase.near_probability``)."""
         return max(self.any_case.near_probability, self.lower_case.near_probability)
 
     @property
     def guess_gain(self) -> float:
-        """Larger ``Staircase.guess_gain`` of ``any_case`` and ``lower_case``."""
+        """The larger ``guess_gain`` of the two mechanisms (``Staircase.guess_gain``)."""
         return max(self.any_case.guess_gain, self.lower_case.guess_gain)
 
     def draw_symbols(self, inputs: Integers, slots: "Slots", random_uint64: RandomUint64) -> Integers:
-        """Sample each slot by the staircase of its case (``Mechanism.draw_symbols``).
+        """Sample one symbol for each input, with the mechanism for the case of its slot (``Mechanism.draw_symbols``).
 
         Privacy:
-            As ``Staircase.draw_symbols``. The grouping of the samples depends only on ``slots.is_lower``.
+            See ``Staircase.draw_symbols``. How the samples are grouped depends only on ``slots.is_lower``.
         """
         if self.lower_case is self.any_case:
             return self.any_case.draw_symbols(inputs, random_uint64)
@@ -68,7 +69,7 @@ class SlotStaircases:
         return outputs
 
     def get_randomizer(self, *, lower: bool = False, whole: bool = True) -> "Randomizer":
-        """Return the output distribution of one kind of slot (``Mechanism.get_randomizer``)."""
+        """Return the output distribution for slots in lower case or for all others (``Mechanism.get_randomizer``)."""
         from textveil.mechanisms.staircase.staircase_randomizer import make_staircase_randomizer
 
         return make_staircase_randomizer(self.lower_case if lower else self.any_case)

@@ -2,12 +2,14 @@
 
     Pr[M(x) = y] = (G b(y) + F a'(x, y)) / (G S + F H),        S = sum over y of b(y).
 
-``b`` is one public base for all inputs. ``a'`` distributes a budget ``H``, the same for all inputs, over the outputs
-near ``x``, with at most ``b(y)`` for each. So all rows have the same total, and no output of one input is more than
-``1 + F / G <= exp(epsilon)`` times as likely as of another, for any stored neighbors (docs/proofs/staircase.md), as
-long as no row of the bundle's table stores an id twice and the base has no zero (conditions 4 and 1). Such two-valued
-mechanisms are extremal for local differential privacy (Kairouz, Oh, Viswanath 2014). Geng and Viswanath's mechanism for
-numbers has the same name and is a different one.
+``b(y)`` is the public base weight of output ``y``, the same for all inputs. ``a'(x, y)`` is the part of the budget
+``H`` that output ``y`` gets for input ``x``. The budget is the same for all inputs, and goes to the outputs near ``x``,
+with at most ``b(y)`` for each. ``G`` and ``F`` are the weights of one unit of base and of budget. So the total weight
+is the same for all inputs. For any two inputs, the probabilities of an output differ at most by the factor ``1 + F / G
+<= exp(epsilon)``, for any stored neighbors (docs/proofs/staircase.md). This requires that no row of the bundle's table
+has an id twice, and that no base weight is zero (conditions 4 and 1). Such mechanisms with two probabilities for each
+output are extremal for local differential privacy (Kairouz, Oh, Viswanath 2014). Geng and Viswanath's mechanism for
+numbers has the same name but is a different mechanism.
 """
 
 from dataclasses import dataclass
@@ -25,16 +27,21 @@ from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import MAX_TOTAL, draw_uniform_below
 
 _ALL_ROLES, _LOWER_ROLES = 63, 48
-#: Number of rows in one block of the check.
+#: Number of rows that are checked at a time.
 _BLOCK_ROWS = 1 << 11
 _NEIGHBOR_TYPES = np.dtype(np.uint16), np.dtype(np.uint32)
 
 
 def compute_output_role(*, function_words_kept: bool, lower: bool = False) -> int:
-    """Return the bit that marks a symbol as a possible output.
+    """Return the bit of ``StaircaseTable.roles`` that marks a symbol as a possible output.
 
-    It is 1 if function words are kept and 2 if not; for outputs that are always written in lower case (``lower``), 16
-    and 32. The bits 4 and 8 occur in older bundles and have no meaning.
+    Args:
+        function_words_kept: Whether function words are kept (mode ``words``) or randomized (mode ``all``).
+        lower: Whether the output is in lower case in all cases.
+
+    Returns:
+        1 if function words are kept, 2 if not; 16 and 32 for outputs in lower case. Older bundles also have the bits 4
+        and 8, which have no meaning.
 
     Example:
         >>> compute_output_role(function_words_kept=True) != compute_output_role(function_words_kept=False)
@@ -45,16 +52,16 @@ def compute_output_role(*, function_words_kept: bool, lower: bool = False) -> in
 
 @dataclass(frozen=True, eq=False)
 class StaircaseTable:
-    """The neighbors and the base of a bundle.
+    """The neighbors and the base weights of a bundle.
 
-    Inputs are the symbols, by id, and ``<unk>``, which has no neighbors.
+    The inputs are the symbols, in the order of their ids, and ``<unk>``, which has no neighbors.
 
     Attributes:
-        neighbors: Ids of the nearest symbols of each symbol, nearest first, the symbol itself before all others; shape
-            ``(symbol_count, k)``.
-        base: Public weight of every symbol as an output, at least 1, shape ``(symbol_count,)``.
-        roles: For every symbol, the sum of the bits of ``compute_output_role``: when it may be an output. Shape
-            ``(symbol_count,)``. The guarantee holds for any roles.
+        neighbors: For each symbol, the id of the symbol itself, followed by the ids of its nearest symbols, nearest
+            first; shape ``(symbol_count, k)``.
+        base: Public base weight of every symbol as an output, at least 1, shape ``(symbol_count,)``.
+        roles: For every symbol, in which cases it is a possible output: the sum of bits of ``compute_output_role``.
+            Shape ``(symbol_count,)``. The privacy guarantee holds for any roles.
 
     Example:
         >>> from textveil.bundle import DEFAULT_BUNDLE, TextBundle, open_bundle
@@ -72,9 +79,13 @@ class StaircaseTable:
     def from_tensors(cls, tensors: dict[str, NDArray[Any]], symbols: int) -> "StaircaseTable":
         """Check shapes, types and ranges of the arrays, and create the table.
 
+        Args:
+            tensors: The arrays of ``staircase.safetensors`` by name.
+            symbols: Number of symbols of the vocabulary.
+
         Raises:
-            BundleDamaged: A shape or type is invalid, a row stores an id twice or an id that is not a symbol, a row
-                does not begin with its own symbol, the base has a zero, or a role is unknown.
+            BundleDamaged: A shape or type is invalid, a row of neighbors has an id twice or an id that is not a symbol,
+                a row does not begin with its own symbol, a base weight is zero, or a role is unknown.
         """
         neighbors, base, roles = tensors["neighbors"], tensors["base"], tensors["roles"]
         if (
@@ -93,7 +104,7 @@ class StaircaseTable:
             ordered = neighbors[start : start + _BLOCK_ROWS].astype(np.uint32)  # faster than 16-bit values
             ordered.sort(axis=1)
             if (ordered[:, 1:] == ordered[:, :-1]).any():
-                raise BundleDamaged("staircase.safetensors: a row stores a neighbor twice")
+                raise BundleDamaged("staircase.safetensors: a row has the same neighbor twice")
             highest = max(highest, int(ordered[:, -1].max()))
         if highest >= symbols or (neighbors[:, 0] != np.arange(symbols)).any():
             raise BundleDamaged(
@@ -106,12 +117,12 @@ class StaircaseTable:
         return cls(neighbors, base, roles)
 
     def get_output_mask(self, *, function_words_kept: bool, lower: bool = False) -> NDArray[np.bool_]:
-        """Return a mask of the symbols that may be output, shape ``(symbols,)``.
+        """Return, for every symbol, whether it is a possible output; shape ``(symbols,)``.
 
         Args:
             function_words_kept: Whether function words are kept.
-            lower: Whether the output is always written in lower case, which permits more symbols. Ignored if the table
-                does not have roles for lower case.
+            lower: Whether the output is in lower case in all cases, which permits more symbols. Ignored if the table
+                has no roles for lower case.
         """
         lower = lower and bool((self.roles & _LOWER_ROLES).any())
         return (self.roles & compute_output_role(function_words_kept=function_words_kept, lower=lower)) != 0
@@ -122,22 +133,24 @@ class StaircaseTable:
         return len(self.base)
 
 
-#: Units of the sample space for one unit of base; ``F`` is an integer, so ``F / G`` is a multiple of ``1 / G``.
+#: Weight ``G`` of one unit of base. The weight ``F`` of one unit of budget is an integer, so ``F / G`` is a multiple of
+#: ``1 / G``.
 BASE_UNIT = 1 << 20
 #: Largest epsilon of a level: ``F`` stays below 2**44.
 MAX_EPSILON = 16
-#: Number of rows in one block: their arrays stay in a processor's cache.
+#: Number of rows in one block, small enough for the cache of a processor.
 _ROWS_AT_ONCE = 1 << 9
 
 
 @dataclass(frozen=True, kw_only=True)
 class StaircaseLevel:
-    """One level: its epsilon, and the distribution of its budget.
+    """Parameters of the staircase mechanism at one level.
 
     Attributes:
         name: Name of the level.
-        epsilon: ``L``, epsilon per randomized word, in ``(0, MAX_EPSILON]``.
-        share: ``h``: the budget ``H`` is ``floor(h S)``, at least 1.
+        epsilon: Epsilon ``L`` per randomized word, in ``(0, MAX_EPSILON]``.
+        share: Ratio ``h`` of the budget to the sum ``S`` of all base weights. The budget ``H`` is ``floor(h S)``, at
+            least 1.
 
     Example:
         >>> StaircaseLevel(name="strict", epsilon=Decimal(4), share=Fraction(1, 20)).share
@@ -150,21 +163,23 @@ class StaircaseLevel:
 
 
 def compute_factor(epsilon: Decimal, unit: int = BASE_UNIT) -> int:
-    """Return ``(e**epsilon - 1) * unit``, rounded down: ``F`` in docs/proofs/staircase.md.
+    """Return the weight ``F`` of one unit of budget: ``(e**epsilon - 1) * unit``, rounded down.
 
-    Rounding down keeps the true loss at most ``epsilon``.
+    Because of rounding down, the actual privacy loss is at most ``epsilon`` (docs/proofs/staircase.md).
 
     Args:
         epsilon: Epsilon of the level.
-        unit: ``G``, the weight of one unit of base.
+        unit: Weight ``G`` of one unit of base.
     """
     with localcontext(prec=60, rounding=ROUND_FLOOR):
-        # Decimal.exp rounds to nearest under every context: subtract more than its error before rounding down.
+        # Decimal.exp always rounds to nearest. Before rounding down, subtract more than its error.
         return int(((epsilon.exp() * (1 - Decimal(10) ** -58) - 1) * unit).to_integral_value())
 
 
 def compute_realized_ratio(epsilon: Decimal) -> float:
-    """Return ``F / G``: ``e**epsilon - 1`` as the integers of a level realize it, never more.
+    """Return ``F / G``, the ratio of the weights of a unit of budget and a unit of base.
+
+    It is ``e**epsilon - 1`` up to the rounding of ``F``, and never more.
 
     Example:
         >>> 7.389 < 1 + compute_realized_ratio(Decimal(2)) < 7.3891
@@ -175,10 +190,10 @@ def compute_realized_ratio(epsilon: Decimal) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class _StaircaseRows:
-    """The budgets of some inputs, prepared for sampling: one row for each input.
+    """Data of some inputs for sampling, with one row for each input.
 
-    ``a`` is the part of the budget that each of ``k`` stored outputs gets, without the remainder. Shapes are ``(rows,
-    k)`` unless stated.
+    ``a`` is the part of the budget that each of the ``k`` stored outputs (neighbors) gets. The remaining budget goes to
+    all other outputs. Arrays have the shape ``(rows, k)`` unless stated.
     """
 
     stored: Integers
@@ -191,14 +206,14 @@ class _StaircaseRows:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Staircase:
-    """The staircase mechanism of one level over one set of outputs.
+    """The staircase mechanism of one level with one set of possible outputs.
 
     Attributes:
-        table: Neighbors and base.
-        level: Epsilon ``L``, and the share ``h`` of the budget.
-        base: ``b``, 0 for symbols that are not outputs, shape ``(symbols,)``.
-        sums: Running sums of ``base``.
-        unit: ``G``, the factor of base weights (docs/proofs/staircase.md). Exhaustive tests set a small one.
+        table: Neighbors and base weights.
+        level: Epsilon ``L``, and the ratio ``h`` that determines the budget.
+        base: Base weights ``b``, shape ``(symbols,)``; 0 for symbols that are not possible outputs.
+        sums: Cumulative sums of ``base``.
+        unit: Weight ``G`` of one unit of base (docs/proofs/staircase.md). It is small in exhaustive tests.
 
     Example:
         >>> from textveil import Sanitizer
@@ -218,16 +233,16 @@ class Staircase:
     def from_table(
         cls, table: StaircaseTable, level: StaircaseLevel, outputs: NDArray[np.bool_], unit: int = BASE_UNIT
     ) -> "Staircase":
-        """Return the staircase of a level over a set of outputs, and check the theorem's conditions.
+        """Create the mechanism of a level, and check the conditions of its privacy theorem.
 
         Args:
-            table: Neighbors and base.
-            level: Epsilon ``L``, and the share ``h`` of the budget.
-            outputs: Mask of the possible outputs, shape ``(symbols,)``.
-            unit: ``G``, the factor of base weights (docs/proofs/staircase.md). Exhaustive tests set a small one.
+            table: Neighbors and base weights.
+            level: Epsilon ``L``, and the ratio ``h`` that determines the budget.
+            outputs: For every symbol, whether it is a possible output; shape ``(symbols,)``.
+            unit: Weight ``G`` of one unit of base (docs/proofs/staircase.md). It is small in exhaustive tests.
 
         Raises:
-            BundleDamaged: The set of outputs is empty, or the numbers do not fulfill the theorem's conditions.
+            BundleDamaged: No output is possible, or the numbers do not satisfy the conditions.
         """
         base = np.where(outputs, table.base, 0).astype(np.int64)
         staircase = cls(table=table, level=level, base=base, sums=np.cumsum(base), unit=unit)
@@ -236,7 +251,7 @@ class Staircase:
 
     @property
     def base_sum(self) -> int:
-        """``S``, the sum of the base."""
+        """``S``, the sum of all base weights."""
         return int(self.sums[-1])
 
     @cached_property
@@ -246,18 +261,18 @@ class Staircase:
 
     @cached_property
     def factor(self) -> int:
-        """``F``, the weight of one unit of budget."""
+        """``F``, the weight of one unit of budget (``compute_factor``)."""
         return compute_factor(self.level.epsilon, self.unit)
 
     @property
     def total(self) -> int:
-        """``G S + F H``, the total weight of every input."""
+        """``G S + F H``, the total weight of all outputs, which is the same for every input."""
         return self.unit * self.base_sum + self.factor * self.budget
 
     def check_conditions(self) -> None:
-        """Check the conditions of the theorem on the integers used for sampling.
+        """Check the conditions of the privacy theorem on the integers used for sampling.
 
-        The time does not depend on the size of the table, which is checked separately.
+        This method does not check the table of neighbors (``StaircaseTable.from_tensors``).
 
         Raises:
             BundleDamaged: A condition does not hold.
@@ -266,10 +281,10 @@ class Staircase:
             raise BundleDamaged("mechanism.json: a level of the staircase is out of range")
         if not len(self.sums) or self.base_sum < 1 or not 1 <= self.budget <= self.base_sum:
             raise BundleDamaged(
-                "staircase.safetensors: there is no output, or the extra weight exceeds the base weight"
+                "staircase.safetensors: no output is possible, or the budget exceeds the sum of base weights"
             )
         if self.total >= MAX_TOTAL:
-            raise BundleDamaged("staircase.safetensors: the weights of a level sum to too large a number")
+            raise BundleDamaged("staircase.safetensors: the sum of the weights of a level is too large")
         with localcontext(prec=60):
             smallest = self.level.epsilon.exp() * (1 - Decimal(10) ** -58)
             if not self.unit + self.factor <= smallest * self.unit:
@@ -277,31 +292,32 @@ class Staircase:
 
     @property
     def near_probability(self) -> float:
-        """``F H / (G S + F H)``, the probability that a sample comes from the budget (``p_near``).
+        """The probability ``F H / (G S + F H)`` that a sample comes from the budget (``p_near`` in the proof).
 
-        It is the same for every word.
+        It is the same for every word. Outputs from the budget are mostly near the input.
         """
         return self.factor * self.budget / self.total
 
     @property
     def guess_gain(self) -> float:
-        """``(G + F) S / (G S + F H)``, a bound of an attacker's gain (``C`` in the proof).
+        """An upper bound of an attacker's gain, ``(G + F) S / (G S + F H)`` (``C`` in the proof).
 
-        For any prior belief of an attacker about one word, even if all other words are public, an output raises the
-        probability of a correct guess on average by at most this factor.
+        Suppose that an attacker has any prior belief about one word, and even knows all other words. Averaged over the
+        outputs, one output raises the probability of a correct guess at most by this factor.
         """
         return (self.unit + self.factor) * self.base_sum / self.total
 
     def distribute_budget(self, inputs: Integers) -> tuple[Integers, Integers]:
-        """Return the stored ids and ``a`` of some inputs, in the order of the budget's distribution.
+        """Distribute the budget of each input over its stored neighbors, nearest first.
 
-        ``a(x, y) = min(b(y), H - sum of the preceding a)``.
+        The neighbor ``y`` of input ``x`` gets ``a(x, y) = min(b(y), H - sum of a for nearer neighbors)``.
 
         Args:
-            inputs: Input ids, ``<unk>`` last, shape ``(n,)``.
+            inputs: Input ids, shape ``(n,)``; the last id is ``<unk>``.
 
         Returns:
-            Two arrays of shape ``(n, k)``. ``<unk>`` has no neighbors: all its ``a`` are 0.
+            The ids of the neighbors, and their parts ``a`` of the budget; both of shape ``(n, k)``. All parts are 0
+            for ``<unk>``, which has no neighbors.
         """
         known = inputs < self.table.symbol_count
         stored = self.table.neighbors[np.where(known, inputs, 0)].astype(np.int64)
@@ -311,16 +327,24 @@ class Staircase:
         return stored, np.minimum(np.maximum(self.budget - dealt_before, 0), most)
 
     def draw_symbols(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
-        """Sample one output for every input, independently, shape ``(n,)``.
+        """Sample one output for every input independently.
 
-        ``u`` is uniform below ``G S + F H``, and ``w`` below ``S - A``, where ``A`` is the sum of ``a`` of the input.
-        The function computes three outputs for every input: from the base, from the stored neighbors, and from the
-        remaining base. ``u`` selects one of the three.
+        The method samples an integer ``u`` below ``G S + F H``, and an integer ``w`` below ``S - A``, where ``A`` is
+        the part of the budget that the stored neighbors of the input get. It computes three outputs for every input:
+        from all base weights, from the stored neighbors, and from the remaining base weights. ``u`` selects one of the
+        three outputs.
+
+        Args:
+            inputs: Input ids, shape ``(n,)``.
+            random_uint64: Function that returns a given number of independent uniform 64-bit words.
+
+        Returns:
+            Symbol ids, shape ``(n,)``.
 
         Privacy:
-            Which of the three is selected must stay private, since the bound covers the output alone. So the function
-            always computes all three, with the same number of steps for every row. Each distinct input has one row: the
-            running time reveals the number of rows.
+            It must stay private which of the three outputs is selected, because the privacy bound covers only the
+            output itself. Therefore the method always computes all three, with the same number of steps for every
+            input. The running time reveals the number of distinct inputs.
         """
         is_present = np.zeros(self.table.symbol_count + 1, dtype=np.bool_)
         is_present[inputs] = True
@@ -350,25 +374,29 @@ class Staircase:
         return _StaircaseRows(stored=stored, dealt=dealt, shifted=shifted, removed=removed, total=total, left=left)
 
     def _select_outputs(self, rows: _StaircaseRows, row_of: NDArray[np.intp], u: Integers, w: Integers) -> Integers:
-        """Return the output that the two uniform integers select for each sample."""
+        """Return, for each sample, the output that the uniform integers ``u`` and ``w`` select (``draw_symbols``)."""
         k = rows.stored.shape[1]
         of_budget = u - self.unit * self.base_sum
         v = np.maximum(of_budget, 0) // self.factor if self.factor else np.zeros_like(u)
         near = count_at_most(rows.dealt, row_of, v)
-        # Map w to the remaining base: add the length of every removed interval that begins at or before w.
+        # Map w to the remaining base weights: add the length of every removed interval that begins at or before w.
         passed = count_at_most(rows.shifted, row_of, w)
         position = w + rows.removed.ravel()[row_of * (k + 1) + passed]
         position = np.where(of_budget < 0, np.minimum(u // self.unit, self.base_sum - 1), position)
-        # A library's search branches on its result: its running time distinguished base samples from near ones.
+        # The search of a library branches on its result. Its running time revealed which of the outputs was selected.
         outputs = count_at_most(self.sums[None], np.zeros_like(row_of), position)
         stored = rows.stored.ravel()[row_of * k + np.minimum(near, k - 1)]
         return np.where((of_budget >= 0) & (v < rows.total[row_of]), stored, outputs)
 
     def compute_exact_row(self, token: int) -> list[int]:
-        """Return the exact weight of every symbol as the output of one input: integers of any size.
+        """Return the exact weight of every symbol as an output for one input.
 
-        They sum to ``(G S + F H) (S - A)``, or to ``G S + F H`` if the budget has no remainder. ``A`` is the part of
-        the budget that the stored neighbors get.
+        Args:
+            token: Id of the input.
+
+        Returns:
+            One integer of any size for each symbol. The sum is ``(G S + F H) (S - A)``, where ``A`` is the part of the
+            budget that the stored neighbors get; or ``G S + F H`` if they get the whole budget.
         """
         stored, budgets = self.distribute_budget(np.array([token]))
         a = np.zeros_like(self.base)
@@ -383,12 +411,13 @@ class Staircase:
 
 
 def count_at_most(ascending: Integers, row_of: NDArray[np.intp], values: Integers) -> NDArray[np.intp]:
-    """Return for each value how many entries of its row are at most the value.
+    """Count, for each value, the entries of its row that are at most the value.
+
+    The number of steps is the same for every row and value.
 
     Args:
-        ascending: Rows in ascending order, shape ``(rows, k)``. The number of steps is the same for every row and
-            value.
-        row_of: Row of each value.
+        ascending: Rows whose entries are in ascending order, shape ``(rows, k)``.
+        row_of: Number of the row for each value.
         values: The values.
     """
     k = ascending.shape[1]

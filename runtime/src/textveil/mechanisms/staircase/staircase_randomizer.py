@@ -1,4 +1,4 @@
-"""The output distribution of a staircase mechanism, for analysis. Sampling does not use it."""
+"""The output distribution of a staircase mechanism, for analysis. Sampling does not use this module."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +15,7 @@ class StaircaseRandomizer(Randomizer):
     """The output distribution of a staircase mechanism.
 
     Attributes:
-        base: ``b``, the public base weights, shape ``(symbol_count,)``.
+        base: Public base weights ``b``, shape ``(symbol_count,)``.
         staircase: The mechanism.
 
     Example:
@@ -36,11 +36,11 @@ class StaircaseRandomizer(Randomizer):
         return self.staircase.table.symbol_count
 
     def compute_exact_row(self, token: int) -> list[int]:
-        """Return the exact weights of one input."""
+        """Return the exact weight of every symbol as an output for one input (``Staircase.compute_exact_row``)."""
         return self.staircase.compute_exact_row(token)
 
     def compute_rows(self, inputs: Ids) -> Floats:
-        """Return ``Pr[M(x) = y]`` from some inputs to all symbols, shape ``(n, symbols)``."""
+        """Return ``Pr[M(x) = y]`` for the inputs ``x`` in ``inputs`` and all symbols ``y``, shape ``(n, symbols)``."""
         staircase = self.staircase
         stored, budgets = staircase.distribute_budget(inputs)
         a = np.zeros((len(inputs), self.symbol_count))
@@ -51,7 +51,7 @@ class StaircaseRandomizer(Randomizer):
         return (staircase.unit * staircase.base + staircase.factor * a) / staircase.total
 
     def compute_columns(self, outputs: Ids) -> Floats:
-        """Return ``Pr[M(x) = y]`` from all inputs to some outputs, shape ``(n, inputs)``."""
+        """Return ``Pr[M(x) = y]`` for the outputs ``y`` in ``outputs`` and all inputs ``x``, shape ``(n, inputs)``."""
         staircase, (inputs, values, starts, spread) = self.staircase, self._by_output
         base = staircase.base[outputs].astype(np.float64)
         a = np.zeros((len(outputs), self.input_count))
@@ -63,10 +63,10 @@ class StaircaseRandomizer(Randomizer):
 
     @cached_property
     def _by_output(self) -> tuple[Integers, Integers, Integers, Floats]:
-        """The positive entries of ``a`` (see ``staircase``), sorted by output.
+        """The positive parts ``a`` of the budgets of all inputs (``Staircase.distribute_budget``), sorted by output.
 
-        The tuple has: the inputs of the entries; the values of ``a``; the offset of each output's first entry; and for
-        every input the factor by which its remaining budget is spread over the remaining base.
+        The tuple has four arrays: the inputs of the entries; the values of ``a``; for each output, the offset of its
+        first entry; and for each input, the ratio of the remaining budget to the remaining base weights.
         """
         stored, budgets = self.staircase.distribute_budget(np.arange(self.input_count))
         dealt = budgets.sum(axis=1)
@@ -79,7 +79,7 @@ class StaircaseRandomizer(Randomizer):
 
 
 def make_staircase_randomizer(staircase: Staircase) -> StaircaseRandomizer:
-    """Return the output distribution of every input of a staircase mechanism.
+    """Create the output distribution of a staircase mechanism, for every input.
 
     Example:
         >>> from textveil import Sanitizer

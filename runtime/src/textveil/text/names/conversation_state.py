@@ -25,10 +25,10 @@ from textveil.work_limits import check_work
 from textveil.work_steps import free_in_steps, sort_strings
 
 #: Types whose surrogates are never common words, although equal strings of these types do not get equal surrogates. The
-#: pools of other types without consistent surrogates have common words anyway.
+#: pools of other such types have common words anyway.
 _AVOIDING_COMMON = frozenset(("month",))
-#: After this many draws in a row that hit used surrogates, the unused ones of the pool are listed. And the size of the
-#: largest pool that is listed: no text within the limits of a request uses up a larger one.
+#: After this many consecutive draws of used surrogates, the unused ones of the pool are listed. The second number is
+#: the size of the largest pool that is listed: no text within the limits of a request uses up a larger pool.
 _MAX_TRIES, _MAX_LISTED_POOL = 32, 1 << 17
 #: Number of elements of a text whose random numbers are drawn in one call, and of draws in a further call for one pool.
 _BLOCK_ELEMENTS, _DRAWS_PER_CALL = 1 << 9, 64
@@ -39,8 +39,8 @@ class ConversationDraws(DocumentDraws):
     """Draws (random choices of surrogates) of a conversation so far.
 
     No surrogate occurs twice while its pool has unused ones. This also holds for types whose equal strings do not get
-    equal
-    surrogates. Surrogates of months and of types with consistent surrogates are never common words.
+    equal surrogates. Surrogates of months are never common words, and neither are those of types whose equal strings
+    get equal surrogates.
 
     Args:
         style: Options for the replacement of spans.
@@ -58,7 +58,7 @@ class ConversationDraws(DocumentDraws):
         self._is_linked = True
 
     def rewrite(self, read: ReadText) -> list[RewrittenElement]:
-        """Return the elements of the next text of the conversation, with surrogates.
+        """Return the next text of the conversation as elements: kept texts, and mentions with surrogates.
 
         Raises:
             WorkStopped: The caller canceled the work. Draws that were made remain in effect.
@@ -171,8 +171,7 @@ class ConversationDraws(DocumentDraws):
         """Draw uniformly among the surrogates with unused spellings; return ``None`` if there is none.
 
         The first draws of a pool are tried at random. Later the method keeps a list of the unused surrogates of the
-        pool. Each
-        surrogate leaves the list only once, so the total cost is bounded for any number of mentions.
+        pool. Each surrogate leaves the list only once, so the total cost is bounded for any number of mentions.
 
         Args:
             entity_type: Entity type of the pool.
@@ -197,7 +196,17 @@ class ConversationDraws(DocumentDraws):
         return None
 
     def _mark_used(self, entity_type: str, layout: str, index: int, avoided: Collection[str]) -> bool:
-        """Mark the spelling of a surrogate as used, and return whether it was unused and not avoided."""
+        """Mark the spelling of a surrogate as used, unless it is already used or must be avoided.
+
+        Args:
+            entity_type: Entity type of the surrogate.
+            layout: Layout of the surrogate.
+            index: Index of the surrogate in its pool.
+            avoided: Words that must not be drawn.
+
+        Returns:
+            Whether the surrogate can be drawn.
+        """
         word = fold_word(self._surrogates.spell_surrogate(entity_type, layout, index, LOWER))
         if word in self._used_spellings or word in avoided:
             return False

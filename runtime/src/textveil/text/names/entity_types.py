@@ -88,8 +88,7 @@ class EntityMention(NamedTuple):
     """A span with its entity type.
 
     The template contains the types, the case pattern and which parts are equal. ``name_text`` is the string of the
-    span,
-    for a person without the common words before the name.
+    span, for a person without the common words before the name.
     """
 
     entity_type: str
@@ -131,7 +130,7 @@ class GivenNameLinker:
         self._given, self._family = set[str](), set[str]()
 
     def link_text(self, elements: Sequence[str | EntityMention]) -> Sequence[str | EntityMention]:
-        """Return the elements of a text with the changes of ``link_names``; fast if few are names of persons."""
+        """Return the elements of a text after ``link_names``. It is fast if few of them are names of persons."""
         places = [
             place
             for place, entry in enumerate(elements)
@@ -147,8 +146,8 @@ class GivenNameLinker:
     def link_names(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
         """Yield the elements of a text, with some family names changed to first names.
 
-        A family name without a first name becomes a first name if the same string was a first name, and never a family
-        name, earlier in the document.
+        This concerns family names without a first name. Such a name becomes a first name if the same string was a first
+        name earlier in the document, and was never a family name.
         """
         for entry in entries:
             if isinstance(entry, str) or entry.entity_type not in _PERSON_TYPES:
@@ -258,7 +257,7 @@ class EntityClassifier:
         folded = tokens[0].key if len(tokens) == 1 else " ".join([token.key for token in tokens])
         entity_type = self._type_by_name.get(folded)
         if provisional_type != CAPITALIZED_RUN:
-            is_classified_word = all(token.layout != RANDOMIZED for token in tokens)  # behind ``new``, for example
+            is_classified_word = all(token.layout != RANDOMIZED for token in tokens)  # after ``new``, for example
             if entity_type is not None and is_classified_word:
                 return self._make_mention(
                     span,
@@ -284,7 +283,7 @@ class EntityClassifier:
         )
         case = (
             UPPER if all(part.entity_type == "initial" for part in parts) else span.case
-        )  # the case of an omitted word
+        )  # the case of words before the name does not count
         return EntityMention(entity_type, case, tuple(parts), span, _get_text_from(span, name_start))
 
     def classify_elements(
@@ -321,8 +320,8 @@ class EntityClassifier:
     def _is_kept(self, mention: EntityMention) -> bool:
         """Return whether the option ``keep`` covers a mention.
 
-        A list or the form of the string must determine its type, and the string must not be on a list of a type that is
-        not kept.
+        A list or the form of the string must determine its type. The string must not also be on a list of a type that
+        is not kept.
         """
         entity_type, span, kept_types = mention.entity_type, mention.span, self._kept_types
         keys = [token.key for token in span.tokens]

@@ -15,11 +15,11 @@ from textveil.text.names.tokens import IDENTIFIER_PIECE, EntitySpan
 from textveil.text.segmentation import find_case_pattern
 
 _PIECES = re.compile(r"[\x20-\x7e]+")
-#: Marks of source code; and marks that strings with a hidden word have only in addresses and secrets.
+#: Marks of source code; and marks of addresses and secrets, for which a string is not split.
 _CODE_MARKS = re.compile(r"[_.$:\\#]|/.*/|[a-z][A-Z]")
 _UNCUT_MARKS = re.compile(r"[@%&?]|://")
 _ROUND = frozenset("100 200 256 404 500 512".split())
-#: Common words that are names too, and are frequent in identifiers: kept beside a piece that names nobody.
+#: Common words that are also names, and are frequent in identifiers. They are kept next to a word that is no name.
 _SHARED_PIECES = frozenset("black fields long max page price white".split())
 _CAMEL = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]")
 #: First group of an IBAN in groups of four, or of a number plate: ``GB29``, ``YA25``.
@@ -43,9 +43,8 @@ class IdentifierRules:
     def is_plain(self, string: str) -> bool:
         """Return whether a string such as ``customer_id`` consists of public words only.
 
-        It may also have one number, which must be round or have one or two digits. A string that may begin an IBAN or a
-        number
-        plate, such as ``YA25``, does not count.
+        It may also have one number, which must be round or have one or two digits. The result is false for a string
+        that may begin an IBAN or a number plate, such as ``YA25``.
         """
         if _PIECES.fullmatch(string) is None or "@" in string or "%" in string or "&" in string:
             return False
@@ -67,8 +66,7 @@ class IdentifierRules:
         """Split a string of source code into kept texts and hidden words.
 
         Each word that is not public becomes a mention. The decision to split depends only on the string with ``xxxx``
-        in place
-        of each hidden word, so it does not depend on a hidden word.
+        in place of each hidden word, so it does not depend on a hidden word.
 
         Returns:
             Kept texts and mentions in turn; ``None`` if the string must be replaced as a whole.

@@ -20,13 +20,16 @@ _COUNTED = re.compile(r"[0-9]{1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,3}|[0-9]{1,4}\.[0-9
 _DECIMAL = re.compile(r"[0-9]{1,3}\.[0-9]{1,4}")
 #: Numbers of an amount of money.
 _AMOUNT = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,2})?|[0-9]{1,3}(?:[,.][0-9]{3}){1,3}(?:[.,][0-9]{1,2})?")
-#: Number of items before a bare number none of which is a word of a secret or of an address.
+#: Among this many items before a number without a unit, no word for a secret or an address may occur.
 _FAR = 5
-#: Bare numbers above 89 that no age and no date is.
+#: Numbers above 89 without a unit that are neither ages nor parts of dates.
 _ROUND = frozenset("200 256 500 512 1000 1024".split())
-#: A time of a recording, as subtitles have it.
+#: A time stamp of subtitles.
 _TIMESTAMP = re.compile("[0-9]{2}:[0-5][0-9]:[0-5][0-9][.,][0-9]{3}")
-#: A month and a year, and words before those of a card.
+#: A temperature in one string; and the scales of temperature after the degree sign.
+_TEMPERATURE = re.compile("[0-9]{1,3}(?:[.,][0-9]{1,2})?\u00b0[CF]")
+_DEGREES = frozenset(("C", "F"))
+#: A month with a year; and words before the expiry date of a card.
 _MONTH_YEAR = re.compile("(?:0?[1-9]|1[0-2])/(?:19|20)[0-9]{2}")
 _EXPIRY_WORDS = frozenset("exp expiration expire expires expiry thru until valid".split())
 _COUNTED_TYPES = frozenset(("number", "year", "digits", "phone"))
@@ -63,6 +66,8 @@ class NumberFacts:
         if entity_type == "month":
             return is_useful and place.is_month_place(index) and not place.has_in_sentence(index, _DAYS)
         if entity_type == "key":
+            if _TEMPERATURE.fullmatch(text) is not None:
+                return not place.follows(index, self._before_values)
             return is_useful and _TIMESTAMP.fullmatch(text) is not None and self._is_time_place(place, index)
         if entity_type not in NUMERIC_TYPES:
             return False
@@ -99,7 +104,7 @@ class NumberFacts:
         return entity_type in ("time", "decade")
 
     def _is_time_place(self, place: LinePlaces, index: int) -> bool:
-        """Return whether the context of a time of a recording permits the rule to keep the time.
+        """Return whether a time stamp of a recording, as in subtitles, may be kept in its context.
 
         No date may be near it, and no word for a secret or an address may precede it.
         """
@@ -107,17 +112,25 @@ class NumberFacts:
         return not place.follows(index, self._before_values) and _DATES.isdisjoint(near)
 
     def _is_number_word(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
-        """Return whether a number word counts something, or begins a clause with a capital: *First of all*."""
+        """Return whether a number word counts something, or begins a clause with a capital: *First of all*.
+
+        Args:
+            place: The lines that contain the word.
+            index: Index of the word in these lines.
+            mention: The mention of the word.
+        """
         if place.follows(index, self._before_values):
             return False
-        return self._counts(place, index) or (mention.span.case == TITLE and place.begins_clause(index, None))
+        if self._counts(place, index):
+            return True
+        begins = place.begins_clause(index, None) or place.begins_sentence(index, ())
+        return mention.span.case == TITLE and begins
 
     def _is_month_year(self, place: LinePlaces, index: int) -> bool:
         """Return whether the context permits the rule to keep a month with its year.
 
         They must not be a part of a full date or of a card. So the sentence must contain no day and no number of a card
-        or
-        account, and no word for a secret, an address or an expiry may precede them.
+        or account. No word for a secret, an address or an expiry may precede them.
         """
         if place.follows(index, self._before_values | _EXPIRY_WORDS, _FAR):
             return False
@@ -163,7 +176,7 @@ class NumberFacts:
     def _has_unit(self, place: LinePlaces, index: int) -> bool:
         """Return whether a unit or a plural follows a number."""
         gap, after = place.gaps[index + 1], place.get_word(index + 1)
-        if gap.lstrip(" ").startswith("%"):
+        if gap.lstrip(" ").startswith("%") or (gap.strip(" ") == "\u00b0" and after in _DEGREES):
             return True
         words, strings = self._words, self._strings
         if gap in ("", " ", "-") and (after in words.units or after.lower() in words.units):

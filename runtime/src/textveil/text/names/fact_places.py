@@ -22,12 +22,12 @@ _MAX_SENTENCE = 64
 _LAST_WORD = re.compile("[a-z]{3,}")
 #: Marks between a word and a bare number: blanks, marks of source code, a colon, and the end of a sentence.
 _BARE_GAP = re.compile(r"[ (\[{\"']{1,3}|-|_\{?|\^\{?| ?[:=<>!+*/&|]{1,3} ?\(?|[.?!:;)] ?\(?")
-#: Marks that separate the entries of a list, and so a capital from the one beside it.
+#: Marks that separate the entries of a list, and so the names in it.
 _LIST_GAP = re.compile(r"[,;:|/()\[\]\"\n\u2022\u201c\u201d]")
-#: Marks of source code behind and before a name, and words before one.
+#: Marks of source code after a name, and before a name; words of source code before a name.
 _CODE_AFTER = re.compile(r" ?(?:[-+*/|&<>=!]?=|::|;|\(|\[|\)(?:[;:,.) \n]|\Z)|<)|\.\Z|[,}\]](?=\n)| [{}]")
 _CODE_BEFORE = re.compile(r"(?:[.=(<\[{]|::|[=<>] |->|[ (]-)\Z|^-\Z")
-#: Marks behind a name that is called, indexed or has a member; marks of an assignment behind the next word.
+#: Marks after a name that is called or indexed or has a member; marks of an assignment after the name of a variable.
 _CALL = re.compile(r"[(\[][(\[\"'&*-]{0,3}|\.")
 _ASSIGNMENT = re.compile(r" ?[:?]?=(?!=)")
 _CODE_WORDS = frozenset(
@@ -36,14 +36,16 @@ _CODE_WORDS = frozenset(
         *"new private public raise return self static string struct this throw var void".split(),
     )
 )
+#: Words between the names of several languages, and the largest number of names that are read before one.
+_LANGUAGE_LINKS, _MAX_LANGUAGES = frozenset(("and", "or")), 8
 _BE = frozenset("are be became is s was were".split())
-#: Marks before the first word of a line; and marks that end a clause, before its first word.
+#: Marks before the first word of a line; and marks between two clauses.
 _LIST_MARK = re.compile("[-*#>\u2022\xb7\u2013\u2014+ \t\"'\u201c(]*")
 _CLAUSE_END = re.compile(
     '(?:[:;]|[.,:;!?)"\u201d]? [-*\u2022\u2013\u2014|\u25aa\u25cf\u25cb\u25e6\u2192\u2713\uf0b7\xb7]) ["\'(\u201c]?'
 )
 _SENTENCE_END = re.compile(r"[.!?]['\")\u201d]*\s")
-#: Types of spans by class. The class is all that a place reads of a mention beside it.
+#: Provisional types of numbers. Of the mentions around an item, the rules read only the provisional type.
 NUMERIC_TYPES = frozenset(
     (
         *"number year digits account phone card ssn time date day decade ordinal age season year-range".split(),
@@ -81,7 +83,7 @@ class LinePlaces:
         self.gaps: list[str] = []
         self.mentions: list[EntityMention | None] = []
         self._words: list[str] = []
-        #: Mentions that are cut: the index of each with its pieces.
+        #: Kept texts and mentions into which a mention was split, by the index of the mention.
         self.pieces: dict[int, Sequence[str | EntityMention]] = {}
         self._elements = elements
         #: The index of each mention, in order.
@@ -150,14 +152,15 @@ class LinePlaces:
         return gap != " " and not LINE_BREAKS.isdisjoint(gap)
 
     def follows(self, index: int, words: Collection[str], most: int = 3) -> bool:
-        """Return whether one of the last items before an index is one of the given words.
+        """Return whether one of the last kept words before an index is one of the given words.
 
-        Only items of the same line count. For the first item of a line, the last word of the earlier line counts too.
+        The search covers the last ``most`` kept words and mentions of the same line. For the first of a line, the last
+        word of the earlier line counts too.
 
         Args:
             index: The index.
             words: Words in lower case.
-            most: Number of items to compare.
+            most: Number of kept words and mentions to compare.
         """
         for at in range(index, index - most, -1):
             if at == 0:
@@ -201,7 +204,7 @@ class LinePlaces:
                 return -1
             if not 0 <= at < len(self._words):
                 is_cut = self._cut_before if step < 0 else self._cut_after
-                return index if is_cut else -1  # counts as many numbers
+                return index if is_cut else -1  # the rest of the line is unknown, and counts as numbers
             if self._is_number(at):
                 return at
             word = self._words[at]
@@ -274,7 +277,7 @@ class LinePlaces:
         before = self.gaps[index]
         if not self.get_word(index - 1) or _BARE_GAP.fullmatch(before) is None:
             return False
-        if self.get_word(index - 1).lower() == "at":  # he lives at 14
+        if self.get_word(index - 1).lower() == "at":  # an address: he lives at 14
             return False
         if before[0] in ".?!:;)" and _LAST_WORD.fullmatch(self.get_word(index - 1)) is None:
             return False
@@ -286,7 +289,10 @@ class LinePlaces:
         return any(self._words[at].islower() for at in self._iterate_line(index))
 
     def _iterate_line(self, index: int) -> Iterator[int]:
-        """Yield the indices of the other items of a line, outward from an index, up to 64 in each direction."""
+        """Yield the indices of the other words and mentions of a line, outward from an index.
+
+        At most 64 are yielded in each direction.
+        """
         for step in (-1, 1):
             at = index
             while abs(at - index) < _MAX_SENTENCE and not self._has_break(at if step < 0 else at + 1):
@@ -317,8 +323,7 @@ class LinePlaces:
         """Return whether a mention may be a heading: a word of ``leads`` precedes it, or it is isolated.
 
         An isolated mention has no lower-case word directly before it, and no mention of capitalized words next to it,
-        except
-        for other entries of a list.
+        except for other entries of a list.
         """
         before = self.get_word(index - 1) if self.gaps[index] == " " else ""
         return before.lower() in leads or not (before.islower() or self._has_joined_capital(index))
@@ -361,13 +366,20 @@ class LinePlaces:
         return not LINE_BREAKS.isdisjoint(before)
 
     def _ends_sentence(self, index: int) -> bool:
-        """Return whether a sentence ends before an item with a word of at least three lower-case letters."""
+        """Return whether the item before an index ends a sentence.
+
+        This item must be a word of at least three lower-case letters.
+        """
         is_end = _SENTENCE_END.search(self.gaps[index]) is not None
         return is_end and _LAST_WORD.fullmatch(self.get_word(index - 1)) is not None
 
     def follows_number(self, index: int) -> bool:
-        """Return whether the item directly before an index is a number."""
+        """Return whether a number directly precedes the word or mention at an index."""
         return self.gaps[index] in ("", " ", "-") and self.get_class(index - 1) in NUMERIC_TYPES
+
+    def follows_degrees(self, index: int) -> bool:
+        """Return whether a number and the sign of degrees directly precede a mention."""
+        return self.gaps[index].strip(" ") == "\u00b0" and self.get_class(index - 1) in NUMERIC_TYPES
 
     def is_code_place(self, index: int) -> bool:
         """Return whether marks of source code, or a word such as *class*, are next to a mention."""
@@ -399,9 +411,65 @@ class LinePlaces:
 
     def is_language_place(self, index: int) -> bool:
         """Return whether the words next to a mention show that it is the name of a language: ``in Spanish``."""
-        if self.gaps[index] == " " and self.get_word(index - 1).lower() in self._words_of.language_leads:
+        is_pair = self.get_class(index - 1) == "group" and self.gaps[index] == " "
+        if self._follows_language_lead(index - is_pair):
             return True
         return self.get_word(index + 1).lower() in self._words_of.language_nouns
+
+    def _follows_language_lead(self, index: int) -> bool:
+        """Return whether a word such as *in* precedes an index.
+
+        A list of languages may be between that word and the index, as in ``in Spanish, German and``.
+        """
+        for _ in range(_MAX_LANGUAGES):
+            at, gap = index - 1, self.gaps[index]
+            word = self.get_word(at).lower()
+            if gap == " " and word in self._words_of.language_leads:
+                return True
+            if gap == " " and word in _LANGUAGE_LINKS:
+                at, gap = at - 1, self.gaps[at]
+            elif gap != ", ":
+                return False
+            if self.get_class(at) != "group" or gap not in (" ", ", "):
+                return False
+            index = at - (self.get_class(at - 1) == "group" and self.gaps[at] == " ")
+        return False
+
+    def is_variety_place(self, index: int) -> bool:
+        """Return whether a mention may be the country in the name of a language: ``in US English``.
+
+        The name of a group must follow the mention, but no noun: in ``to US Catholic schools`` the group is an
+        adjective.
+        """
+        if self.get_class(index + 1) != "group" or self.gaps[index + 1] != " ":
+            return False
+        following = self.get_word(index + 2)
+        is_last = index + 2 >= len(self._words)
+        is_end = not self._cut_after if is_last else self.gaps[index + 2] != " "
+        if not (is_end or following in self._words_of.start_followers | self._words_of.language_nouns):
+            return False
+        return self._follows_language_lead(index)
+
+    def follows_word(self, index: int, is_listed: Callable[[str], bool]) -> bool:
+        """Return whether a kept word of a list precedes a mention, with a blank between them."""
+        return self.gaps[index] == " " and is_listed(self.get_word(index - 1))
+
+    def is_noun_place(self, index: int) -> bool:
+        """Return whether a determiner precedes a mention, so that the mention is a noun: ``the white van``.
+
+        At most two kept words in lower case may be between them. No other mention may follow after a blank.
+        """
+        if self.gaps[index + 1] == " " and self.get_class(index + 1):
+            return False
+        for at in range(index, index - 3, -1):
+            word = self.get_word(at - 1)
+            if self.gaps[at] != " " or word == "":
+                return False
+            if word.lower() in self._words_of.determiners:
+                return True
+            if not word.islower():
+                return False
+        return False
 
     def is_age(self, index: int) -> bool:
         """Return whether the words after a unit of time show that it measures an age: ``47 years of age``."""
@@ -409,7 +477,10 @@ class LinePlaces:
         return words[0] in self._words_of.age_ends or words == ["of", "age"]
 
     def has_in_sentence(self, index: int, types: Collection[str]) -> bool:
-        """Return whether the sentence of a mention has another mention of one of the types, up to 64 items away."""
+        """Return whether the sentence of a mention has another mention of one of the types.
+
+        The search ends after 64 words and mentions in each direction.
+        """
         gaps, mentions = self.gaps, self.mentions
         for step in (-1, 1):
             at = index

@@ -30,9 +30,11 @@ _CASED_UNITS = frozenset(
         *("mmHg", "pH", "\u03bcL"),
     )
 )
-#: Fewest letters of the word behind an elided one, as in *l'image*.
+#: Scales of temperature after the degree sign.
+_DEGREES = frozenset(("C", "F"))
+#: Smallest number of letters of the word after an elided word, as in *l'image*.
 _MIN_ELIDED = 3
-#: Beginning of the names of the pools of words, whose entries are common words.
+#: Prefix of the names of pools with surrogates for unlisted words, which are common words.
 _WORD_POOLS = "word"
 _PERSON_LISTS = ("given", "family", "given-abroad")
 _PLACE_LISTS = ("street-word", "firm-word", "city", "country", "state", "place", "particle", "title", "group")
@@ -79,7 +81,7 @@ class FactStrings:
 
     @cached_property
     def _pool_words(self) -> frozenset[str]:
-        """Common words in lower case that are in pools of words, and in no other pool of surrogates."""
+        """Common words in lower case that are surrogates for unlisted words, and for no other type."""
         pools = self.lists.surrogate_pools.items()
         words = frozenset(word for name, pool in pools if name.startswith(_WORD_POOLS) for word in pool)
         return words.difference(
@@ -103,7 +105,7 @@ class FactStrings:
 
     @cached_property
     def _shared_pool_words(self) -> frozenset[str]:
-        """Words of the pools of words that are no surrogates because all types are written as tags."""
+        """Surrogates for unlisted words that can be kept as words, because all types are written as tags."""
         return self._pool_words - self.persons - self.denied if self._only_tags else frozenset()
 
     @cached_property
@@ -171,6 +173,33 @@ class FactStrings:
         """Return whether a string is a unit of measurement with a capital letter, such as ``kWh``."""
         return text in _CASED_UNITS and text.lower() in self.words.units
 
+    def is_degree(self, text: str) -> bool:
+        """Return whether an initial is a scale of temperature, as in ``37.5 °C``."""
+        return text in _DEGREES and text.lower() not in self.denied
+
+    def is_determined(self, text: str) -> bool:
+        """Return whether a word is a listed noun that may also be a part of a name, such as *van*.
+
+        It must be in lower case. From the value ``useful`` of ``facts`` on it may also be in capitals.
+        """
+        word = text.lower()
+        has_case = text == word or (self.is_useful and text == word.upper())
+        return has_case and word in self.words.determined_nouns and self.is_shared(word)
+
+    def is_variety(self, word: str) -> bool:
+        """Return whether a word in lower case may precede the name of a language: ``brazilian``."""
+        return self.is_useful and word in self.words.language_varieties and word not in self.denied
+
+    def is_country_variety(self, text: str) -> bool:
+        """Return whether the short form of a country may precede the name of a language, as in ``US English``."""
+        return text.isupper() and self.is_variety(text.lower()) and self.is_shared(text.lower())
+
+    def begins_as_group(self, text: str) -> bool:
+        """Return whether the name of a group in Title case is a common word that may begin a sentence: *Left*."""
+        word = text.lower()
+        marks = self.common.get(word, 0)
+        return text.istitle() and word in self.words.starts and marks & START > 0 and not marks & (NAME | CENSUS | RARE)
+
     def is_plural(self, word: str) -> bool:
         """Return whether a kept word is the plural of a common noun."""
         if word[-1:] != "s" or not word.islower() or len(word) < 4 or word in self.words.not_plurals:
@@ -222,10 +251,7 @@ class FactStrings:
         return marks & FUNCTION > 0 and not marks & (NAME | CENSUS) and tokens[0].text in spellings
 
     def is_start(self, tokens: Sequence[NamesToken]) -> bool:
-        """Return whether a span is one word that may begin a sentence: a term, or a common word.
-
-        A common word that is also a name does not count.
-        """
+        """Return whether a span is a single word that may begin a sentence, and is no name."""
         if len(tokens) != 1 or tokens[0].token_class != CAPITALIZED or tokens[0].case != TITLE:
             return False
         key = tokens[0].key
@@ -241,8 +267,7 @@ class FactStrings:
         """Return whether a span of capitalized words may be a heading.
 
         It must consist of common words and terms that are not names of persons or places. If it has several words, at
-        least one
-        of them must be a word that often begins sentences.
+        least one of them must be a word that often begins sentences.
         """
         if any(token.token_class != CAPITALIZED or token.case not in (TITLE, UPPER) for token in tokens):
             return False

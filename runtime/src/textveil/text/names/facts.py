@@ -28,17 +28,19 @@ from textveil.text.names.tokens import (
     CAPITALIZED_RUN,
     HOLDS_OWN,
     KEPT,
+    LONE_INITIAL,
     EntitySpan,
     NamesToken,
     find_run_case,
 )
 from textveil.text.segmentation import LOWER, TITLE
 
-#: Number of elements that are read together at most. Nothing is kept on account of what may follow a cut.
+#: Largest number of elements that are read together. No element is kept because of unknown text after them.
 _MAX_BATCH = 1 << 10
 _STRINGS = frozenset(("file", "path", "key", "id"))
 _COUNTRIES = frozenset(("country", "the-country"))
 _WORDS, _CAPITALS = frozenset(("word",)), frozenset((CAPITALIZED_RUN,))
+_LINKED = _WORDS | {"group"}
 _SIZE = re.compile("[0-9]{1,4}[x\u00d7][0-9]{1,4}")
 
 
@@ -78,10 +80,10 @@ class FactRules:
         self._secret = self._facts.secret_words
         self._before_values = self._secret | self._facts.address_words
         self._before_names = self._secret | self._facts.name_leads | self._facts.kin
-        #: The rules of each round, and the types of the spans that it can keep; ``None`` for several.
+        #: The rule of each round, and the provisional types of the spans that it can keep; ``None`` for all types.
         self._rules = (
             (self._is_kept_word, None),
-            (self._is_linked_word, _WORDS),
+            (self._is_linked, _LINKED),
             (self._is_corrected, _WORDS),
             (self._is_kept_capital, _CAPITALS),
             (self._numbers.is_kept, KEPT_NUMERIC_TYPES),
@@ -92,8 +94,7 @@ class FactRules:
 
         Returns:
             The text of the roles, with a blank after each, and the span of the rest. ``None`` if the span does not
-            begin with a
-            role, or if only a single initial follows the roles.
+            begin with a role, or if only a single initial follows the roles.
         """
         span, count = mention.span, 0
         tokens = span.tokens
@@ -131,7 +132,7 @@ class FactRules:
         classify_span: Callable[[EntitySpan], EntityMention],
         may_correct: bool = False,
     ) -> Iterator[str | EntityMention]:
-        """Yield kept texts and mentions in turn, after each mention that a rule covers became kept text.
+        """Turn each mention that a rule covers into kept text, and yield kept texts and mentions in turn.
 
         Args:
             elements: Kept texts and mentions, in order.
@@ -231,6 +232,7 @@ class FactRules:
                 strings.is_term(span.text)
                 or strings.is_elided(span.tokens[0].key)
                 or (strings.is_code_name(span.text) and place.is_code_word(index))
+                or (strings.is_determined(span.text) and place.is_noun_place(index))
             )
             return is_word and not place.follows(index, self._secret)
         if entity_type in _STRINGS:
@@ -241,25 +243,53 @@ class FactRules:
             return not place.follows(index, self._secret) and strings.is_word_list(span.text)
         if entity_type == "letter":
             return span.text.isascii() and place.is_single_letter(index)
+        if entity_type == LONE_INITIAL:
+            return strings.is_degree(span.text) and place.follows_degrees(index)
         if entity_type == CAPITALIZED_RUN:
             if strings.is_unit(span.text):
                 return place.follows_number(index)
+            if strings.is_country_variety(span.text) and place.is_variety_place(index):
+                return True
+            if strings.is_determined(span.text) and place.is_noun_place(index):
+                return not place.follows(index, self._before_names)
             return strings.is_function_word(span.tokens) and not place.has_capital_beside(index)
         if not strings.is_useful:
             return False
         if entity_type == "group":
+            if strings.begins_as_group(span.text) and place.begins_sentence(index, self._facts.start_followers):
+                return True
             return span.text.lower() in self._lists.fact_lists["language"] and place.is_language_place(index)
         return entity_type == "weekday" and not place.has_capital_beside(index)
 
-    def _is_linked_word(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
-        """Return whether a function word of another language is next to a kept word of another language."""
+    def _is_linked(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
+        """Return whether a word is kept because of a kept word next to it.
+
+        It must be a function word of another language, or a part of the name of a language.
+
+        Args:
+            place: The lines that contain the word.
+            index: Index of the word in these lines.
+            mention: The mention of the word.
+        """
         span, strings = mention.span, self.strings
+        if span.entity_type == "group":
+            languages, word = self._lists.fact_lists["language"], span.text.lower()
+            if word in languages and place.follows_word(index, strings.is_country_variety):
+                return strings.is_useful
+            is_language = place.get_word(index + 1).istitle() and place.get_word(index + 1).lower() in languages
+            return strings.is_variety(word) and is_language and place.gaps[index + 1] == " "
         if span.case != LOWER or not strings.is_linked(span.text) or place.follows(index, self._secret):
             return False
         return place.has_word_beside(index, strings.is_foreign)
 
     def _is_corrected(self, place: LinePlaces, index: int, mention: EntityMention) -> bool:
-        """Return whether a mention is a typing error that may be corrected in its context."""
+        """Return whether a mention is a typing error that may be corrected in its context.
+
+        Args:
+            place: The lines that contain the mention.
+            index: Index of the mention in these lines.
+            mention: The mention.
+        """
         span = mention.span
         if not self._errors.has_form(span.text) or not place.is_error_place(index):
             return False
@@ -299,7 +329,7 @@ class FactRules:
             return False
         if place.follows_role(index, facts.roles):
             return False
-        if len(tokens) > 1 and tokens[0].key in facts.roles:  # in Patient Summer the rest may be a name
+        if len(tokens) > 1 and tokens[0].key in facts.roles:  # in ``Patient Summer`` the second word may be a name
             return False
         if begins:
             followers = facts.start_followers if strings.is_rare(tokens[0].key) else None

@@ -131,7 +131,7 @@ class NamesGuarantee:
 
     @property
     def epsilon_kind(self) -> str:
-        """Which kind of epsilon statements name (``PrivacyGuarantee.epsilon_kind``)."""
+        """Text that statements have in place of an epsilon (``PrivacyGuarantee.epsilon_kind``)."""
         return _TEXTS["epsilon_kind"]
 
     @property

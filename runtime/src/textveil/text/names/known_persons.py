@@ -114,16 +114,14 @@ class KnownPersons:
 
     Args:
         entries: The persons. Each entry lists the spellings of one person, separated by commas or ``|``. Entries that
-            are
-            blank or begin with ``#`` do not count.
+            are blank or begin with ``#`` do not count.
         common: Common words. If a spelling is one of them and has a capital letter, only text with a capital letter
             matches.
         name_lists: The lists of the bundle: first names, particles and titles decide the form of a spelling.
 
     Raises:
         OptionError: An entry is not supported, or two entries have the same spelling. The message contains only the
-            numbers
-            of the entries.
+            numbers of the entries.
 
     Privacy:
         The object holds the list. Its ``repr`` does not contain it.
@@ -142,7 +140,7 @@ class KnownPersons:
             if line and not line.startswith(_COMMENT):
                 self._add_person(line, number)
         if number and not self.count:
-            raise OptionError("known: no person in the list: write one person a line, with commas between spellings")
+            raise OptionError("known: the list has no person: write one person per line, with commas between spellings")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
@@ -199,7 +197,7 @@ class KnownPersons:
         else:
             raise OptionError(
                 f"known: entries {node.entry} and {number} have the same spelling: write all spellings of one person in"
-                " one entry, and leave out what two persons share"
+                " one entry, and omit spellings that two persons share"
             )
 
     def _find_full_name(self, words_of_each: Sequence[tuple[str, Sequence[_Word]]]) -> tuple[str, tuple[str, ...]]:
@@ -226,7 +224,10 @@ class KnownPersons:
         return (lone, ()) if lone in self._lists["given"] else ("", (lone,) if lone else ())
 
     def _drop_titles(self, units: "list[tuple[str, int, int, bool]]") -> "list[tuple[str, int, int, bool]]":
-        """Return the units of a name without titles at its beginning: a title is an entity of its own in a text."""
+        """Return the words of a name without the titles before it, such as *Dr*.
+
+        In a text, a title is an entity of its own.
+        """
         titles = self._lists["title"]
         while len(units) > 1 and units[0][0] in titles:
             units = units[1:]
@@ -235,7 +236,16 @@ class KnownPersons:
     def _find_form(
         self, spelling: str, words: Sequence[_Word], name: tuple[str, tuple[str, ...]]
     ) -> tuple[str, tuple[tuple[int, int], ...]]:
-        """Return the form of a spelling (a letter for each role), and for each role the range of its words."""
+        """Return the form of a spelling: which of its words are the first name, the family name or initials.
+
+        Args:
+            spelling: The spelling.
+            words: Its words.
+            name: First name and words of the family name, as ``_find_full_name`` returns them.
+
+        Returns:
+            The form, with a letter for each role, and the range of the words of each role.
+        """
         whole = ((0, len(words)),)
         if not _is_plain_name(spelling):
             return _ADDRESS if "@" in spelling[1:] else _ACCOUNT, whole

@@ -101,7 +101,7 @@ class Lexicon:
         self._clitic, self._negation = clitic_pattern(rules.clitics.all), rules.clitics.negation
         self._leading_clitics = rules.clitics.before
         self.clitic_pieces: frozenset[str] = rules.clitics.pieces
-        #: Letters that are clitics after a lost blank, as in ``it' s``.
+        #: Letters that are clitics after a stray blank, as in ``it' s``.
         self._clitic_letters = frozenset(piece for piece in self.clitic_pieces if len(piece) == 1)
         self._symbols, self._persons = (
             lists.kept_symbols,
@@ -259,8 +259,7 @@ class Lexicon:
         """Return the length of the clitic at the start of a word, with its apostrophe; 0 if there is none.
 
         A clitic with a capital must precede a lower-case letter: ``D'Angelo`` is a name, and no part of it is kept. All
-        letters
-        must be ASCII, since look-alike letters could smuggle private data into the output.
+        letters must be ASCII, since look-alike letters could smuggle private data into the output.
         """
         end = folded.index("'") + 1
         if end == len(word) or folded[:end] not in self._leading_clitics or not word[: end - 1].isascii():
@@ -358,7 +357,13 @@ class Lexicon:
 
 
 def _make_capitalized_token(word: str, folded: str, case: int) -> NamesToken:
-    """Create the token of a replaced word with a capital letter."""
+    """Create the token of a replaced word with a capital letter.
+
+    Args:
+        word: The word.
+        folded: Its lookup key.
+        case: Its case pattern.
+    """
     return create_tuple(NamesToken, (CAPITALIZED, word, folded, case, "", "", 0))
 
 

@@ -33,7 +33,7 @@ _MAX_NODES = 1 << 12
 #: Number of steps that a matcher caches.
 _MAX_STEPS = 1 << 14
 _SUPPORTED = (
-    r"supported are classes such as [A-Z0-9], \d, \w, groups, |, ?, {m,n}, and + and * behind one character or class"
+    r"supported are classes such as [A-Z0-9], \d, \w, groups, |, ?, {m,n}, and + and * after one character or class"
 )
 
 
@@ -78,12 +78,12 @@ class _PatternParser:
         """Parse the pattern, and return its syntax tree."""
         node = self._parse_alternatives()
         if self._at < len(self._text):
-            raise _PatternError("has a closing bracket without an opening one")
+            raise _PatternError("has a closing bracket without an opening one: add the opening one")
         return node
 
     def _parse_alternatives(self, depth: int = 0) -> _Node:
         if depth > 20:
-            raise _PatternError("has too many groups inside each other")
+            raise _PatternError("has more than 20 groups inside each other: use fewer")
         choices = [self._parse_sequence(depth)]
         while self._text.startswith("|", self._at):
             self._at += 1
@@ -103,12 +103,12 @@ class _PatternParser:
             if self._text.startswith("?", self._at):
                 if not self._text.startswith("?:", self._at):
                     raise _PatternError(
-                        "has a group that begins with (? and not with (?: (no look-around, names or flags)"
+                        'has a group that begins with "(?": of these only "(?:" is supported, without names and flags'
                     )
                 self._at += 2
             node = self._parse_alternatives(depth + 1)
             if not self._text.startswith(")", self._at):
-                raise _PatternError("has a group without a closing bracket")
+                raise _PatternError("has a group without a closing bracket: add the bracket")
             self._at += 1
             return node
         if character == "[":
@@ -116,9 +116,9 @@ class _PatternParser:
         if character == "\\":
             return _Node(kind="class", members=self._parse_escape())
         if character in "?*+{":
-            raise _PatternError("has a repetition with nothing before it")
+            raise _PatternError("has a repetition with nothing before it: write what to repeat")
         if character in _SPECIAL:
-            raise _PatternError(f"has {character}: {_SUPPORTED}")
+            raise _PatternError(f"has the special character {character}: {_SUPPORTED}")
         return _Node(kind="class", members=_check_character(character))
 
     def _parse_escape(self) -> str:
@@ -143,17 +143,17 @@ class _PatternParser:
             self._at += 1
             last = self._parse_member()
             if len(first) != 1 or len(last) != 1 or first > last:
-                raise _PatternError("has a range of characters in the wrong order")
+                raise _PatternError("has a range of characters in the wrong order: begin with the lower one")
             members.update(chr(code) for code in range(ord(first), ord(last) + 1) if chr(code) in _ALPHABET)
         self._at += 1
         if not members:
-            raise _PatternError("has an empty class")
+            raise _PatternError("has an empty class: add a character between [ and ]")
         return "".join(sorted(members))
 
     def _parse_member(self) -> str:
         character = self._text[self._at : self._at + 1]
         if not character:
-            raise _PatternError("has a character class without a closing ]")
+            raise _PatternError("has a character class without a closing ]: add the bracket")
         self._at += 1
         return self._parse_escape() if character == "\\" else _check_character(character)
 
@@ -164,7 +164,7 @@ class _PatternParser:
         if mark == "{":
             match = _BOUNDS.match(self._text, self._at)
             if match is None:
-                raise _PatternError("has a { that begins no repetition such as {2}")
+                raise _PatternError('has a "{" without a repetition such as {2}')
             least = int(match[1])
             most = least if match[2] is None else int(match[3]) if match[3] else None
             self._at = match.end()
@@ -176,13 +176,13 @@ class _PatternParser:
         if most is None and node.kind != "class":
             raise _PatternError(f"repeats a group without a limit: {_SUPPORTED}")
         if most is not None and (most < least or most == 0):
-            raise _PatternError("has a repetition whose maximum is 0 or below its minimum")
+            raise _PatternError("has a repetition whose maximum is 0 or below its minimum: raise the maximum")
         return _Node(kind="repetition", children=(node,), least=least, most=most)
 
 
 def _check_character(character: str) -> str:
     if character not in _ALPHABET:
-        raise _PatternError('has a character that is not printable ASCII, or one of " \\ [ ] { }')
+        raise _PatternError('has a character that is not printable ASCII, or one of " \\ [ ] { }: remove it')
     return character
 
 
@@ -218,8 +218,7 @@ class PatternMatcher:
     """Finds the matches of all own patterns in a text, in time linear in its length.
 
     A match is a whole word: no letter, digit, combining mark or ``_`` is directly before or after it. If several
-    matches
-    begin at one position, the longest one counts. If they are equally long, the earlier pattern counts.
+    matches begin at one position, the longest one counts. If they are equally long, the earlier pattern counts.
 
     Args:
         patterns: Pattern by name of its type.
@@ -274,7 +273,7 @@ class PatternMatcher:
         """Add the positions of a syntax node to the automaton, and return its fragment."""
         self._built += 1  # nodes without a position count too: ``((){9}){9}``
         if len(self._classes) - before >= MAX_POSITIONS or self._built > _MAX_NODES:
-            raise _PatternError("is too large when its repetitions are written out: use smaller ones")
+            raise _PatternError("is too large once its repetitions are expanded: repeat fewer times")
         if node.kind == "class":
             self._classes.append("".join(sorted(node.members)))
             self._follow.append(0)
@@ -350,7 +349,7 @@ class PatternMatcher:
         return reached
 
     def _describe(self, text: str, start: int, end: int) -> PatternMatch:
-        """Return the match between two positions, with its layout.
+        """Return the match ``text[start:end]`` with its layout.
 
         If several paths through the automaton match, the one through the earliest positions gives the layout.
         """
@@ -427,7 +426,7 @@ def parse_layout(layout: str) -> tuple[str, ...]:
 
 @lru_cache(256)
 def _find_free_start(layout: str) -> tuple[int, int]:
-    """Return the index of the first class of a layout from which surrogates differ, and their number.
+    """Return the index from which the surrogates of a layout differ, and the number of surrogates.
 
     In a long layout, all surrogates have the same first characters.
     """
@@ -451,8 +450,7 @@ def spell_layout_surrogate(layout: str, index: int) -> str:
     """Return the surrogate of a layout with the given index.
 
     The index is a mixed-radix number. Each of its digits selects a character of one class, the last digit that of the
-    last
-    class.
+    last class.
 
     Example:
         >>> spell_layout_surrogate("EMP[0-9]{5}", 123)

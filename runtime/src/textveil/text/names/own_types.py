@@ -41,7 +41,7 @@ from textveil.text.segmentation import LOWER, fold_word
 
 #: The word that takes the place of a match: it is on no list, and has no ending of a list.
 PLACEHOLDER = "qxzjvk"
-#: Names that no own type may have, beside those of the types with surrogates.
+#: Names that no own type may have, besides those of the types with surrogates.
 _OTHER_NAMES = frozenset((CAPITALIZED_RUN, DIGIT_GROUP, LONE_INITIAL, KNOWN_PERSON, "json", "known", "randomized"))
 
 _NOT_ALPHANUMERIC = re.compile("[^a-z0-9]+")
@@ -177,9 +177,8 @@ class OwnTypes:
     def mask_text(self, text: str) -> MaskedText | None:
         """Replace each match in a text by a made-up word; return ``None`` if the text has no match.
 
-        Matches do not overlap. The next match is always the one that begins first. Of several matches with the same
-        start it is
-        the longest one, and of equally long ones that of a listed person.
+        Matches do not overlap. If several matches overlap, the one that begins first counts. If they begin at the same
+        position, the longest one counts. If they are equally long, a listed person takes precedence over a pattern.
         """
         matches: list[PatternMatch | KnownMatch] = []
         persons = None if self.persons is None else self.persons.iterate_candidates(text)
@@ -227,7 +226,10 @@ class OwnSurrogatePools(SurrogatePools):
         return entity_type in self._own_types.names and count_layout_surrogates(layout) < MIN_CONSISTENT_POOL
 
     def spell_surrogate(self, entity_type: str, layout: str, index: int, case: int) -> str:
-        """Return a surrogate as text. In place of a JSON number it is a valid JSON number."""
+        """Return a surrogate as text. In place of a JSON number it is a valid JSON number.
+
+        For the arguments see ``SurrogatePools.spell_surrogate``.
+        """
         if entity_type not in self._own_types.names:
             return super().spell_surrogate(entity_type, layout, index, case)
         surrogate = spell_layout_surrogate(layout, index)
@@ -247,8 +249,7 @@ class OwnEntityClassifier(EntityClassifier):
         """Return whether the option ``keep`` covers a mention.
 
         It does not cover listed persons, longer strings that contain a match of an own pattern, or matches with a
-        denied
-        word.
+        denied word.
         """
         tokens = mention.span.tokens
         is_own = len(tokens) == 1 and tokens[0].entity_type == mention.entity_type and bool(tokens[0].layout)

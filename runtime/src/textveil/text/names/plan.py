@@ -101,7 +101,7 @@ class NamesRewriter:
         self._word_list = word_list
 
     def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[RewrittenDocument]:
-        """Yield each rewritten document with its numbers of words.
+        """Yield each document with surrogates, its mapping and its numbers of kept and replaced words.
 
         Privacy:
             This is the release itself. It uses the entropy of the operating system.
@@ -408,7 +408,7 @@ class NamesPlanFactory:
             types_by_option[one] & types_by_option[other]
             for one, other in (("keep", "tag"), ("keep", "drop"), ("tag", "drop"))
         ):
-            raise OptionError("an entity type may be in only one of keep, tag and drop")
+            raise OptionError("an entity type is in two of keep, tag and drop: leave it in one of them")
         if unlisted := ", ".join(sorted(types_by_option["keep"] & UNLISTED_TYPES)):
             raise OptionError(
                 f"keep supports only types that a list or a pattern defines, not {unlisted}: keep single words with "
@@ -416,7 +416,9 @@ class NamesPlanFactory:
             )
         consistent, key = options.get("consistent", True), options.get("key")
         if (consistent == "corpus") != (key is not None):
-            raise OptionError('consistent="corpus" and key need each other')
+            raise OptionError(
+                'consistent="corpus" works only with a key, and key only with consistent="corpus": set the missing one'
+            )
         if key is not None and len(key) < MIN_KEY_BYTES:
             raise OptionError(f"key must have at least {MIN_KEY_BYTES} bytes")
         return ReplacementStyle(

@@ -388,7 +388,7 @@ def _find_last_line(words: Sequence[NamesToken], spellings: Sequence[str], searc
 def _contains_capital(texts: Sequence[str], windows: list[Iterator[TokenWindow]]) -> bool:
     """Return whether a word in any of the texts has a capital letter.
 
-    The function reads windows from ``windows``, and puts them back in front.
+    The function consumes token windows (groups of lines) of each text, and puts them back in front.
     """
     for number, text in enumerate(texts):
         if text.isascii() and "&" not in text and text == text.lower():

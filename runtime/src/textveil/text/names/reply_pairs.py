@@ -89,8 +89,7 @@ def find_kept_short_forms(text: str, short_forms: Mapping[str, Collection[str]])
     """Yield a pair for each short form of an organization that is also a separate word of the output.
 
     In this pair the word is its own original. So the word has two originals, and restoring leaves it unchanged: a reply
-    may
-    mean either.
+    may mean either.
 
     Args:
         text: The output.
@@ -122,7 +121,7 @@ def write_with_pairs(elements: Iterable[RewrittenElement]) -> tuple[str, list[Su
     short_forms: dict[str, set[str]] = {}
     left, window, start, is_start, is_end = iter(elements), list[RewrittenElement](), 0, True, False
     while not is_end:
-        if written:  # a first window is short work
+        if written:  # no check before the first window, which takes little time
             check_work()
         more = [*islice(left, _WINDOW)]
         written.append("".join(piece.output for piece in more))
@@ -250,7 +249,15 @@ def _is_inside_word(elements: Sequence[RewrittenElement], index: int) -> bool:
 def _make_quoted_pair(
     elements: Sequence[RewrittenElement], index: int, *, is_start: bool, is_end: bool, weak: bool = False
 ) -> SurrogatePair:
-    """Return the pair of a whole mention, with the texts before and after it."""
+    """Return the pair of a whole mention, with the texts before and after it.
+
+    Args:
+        elements: Elements of the text.
+        index: Index of the element with the mention.
+        is_start: Whether the text begins with the first of the elements.
+        is_end: Whether the text ends with the last of the elements.
+        weak: ``SurrogatePair.weak``.
+    """
     first, last = max(0, index - _ELEMENTS_BEFORE), index + 1 + _ELEMENTS_AFTER
     before = join_before([element.output for element in elements[first:index]])
     after = join_after([piece.output for piece in elements[index + 1 : last]])

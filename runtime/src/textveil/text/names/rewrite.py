@@ -16,7 +16,7 @@ from textveil.text.names.guarantee import ReplacementStyle
 from textveil.text.names.known_persons import join_known_surrogates
 from textveil.text.names.read import ReadText
 from textveil.text.names.reply_pairs import RewrittenElement, write_with_pairs
-from textveil.text.names.surrogates import SurrogateDeck, SurrogatePools
+from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.names.tokens import IDENTIFIER_PIECE, JSON_NUMBER_CASE, KNOWN_PERSON
 from textveil.text.replaced_spans import RANDOMIZED_WORD, SpanOutline, outline_elements
 from textveil.text.restore import escape_tags
@@ -25,12 +25,39 @@ from textveil.text.restore import escape_tags
 #: repeated surrogates are rare.
 _MAX_DEALT_POOL = 1 << 20
 
-#: Documents with more elements find their pairs at once.
+#: For documents with more elements, the pairs are computed when the text is written.
 _MAX_DEFERRED_ELEMENTS = 1 << 11
 
 #: The output for a mention without a draw, or the number of the draw of each part; ``None`` for a randomized word.
 _PlannedOutput = str | list[int] | None
 _TagGroup = tuple[str | tuple[str, ...], ...]
+
+
+class SurrogateDeck:
+    """The surrogates of one pool that a document has not used yet.
+
+    Each call of ``deal`` removes one surrogate, so no surrogate is chosen twice. The method is a partial Fisher-Yates
+    shuffle.
+    """
+
+    __slots__ = ("_left", "_moved", "free")
+
+    def __init__(self, size: int) -> None:
+        #: Number of surrogates that are neither dealt nor reserved for a planned draw. ``_left`` counts reserved ones.
+        self.free: int = size
+        self._left = size
+        self._moved: dict[int, int] = {}
+
+    def deal(self, index: int) -> int:
+        """Remove one of the remaining surrogates and return its index in the pool.
+
+        Args:
+            index: A random number below the number of remaining surrogates.
+        """
+        self._left = left = self._left - 1
+        dealt = self._moved.get(index, index)
+        self._moved[index] = self._moved.get(left, left)
+        return dealt
 
 
 class DocumentDraws:
@@ -69,8 +96,7 @@ class DocumentDraws:
 
         Returns:
             A tag or an empty string, which need no draw; or the number of the draw of each part of the mention; or
-            ``None`` for
-            a word that the option ``randomize`` randomizes.
+            ``None`` for a word that the option ``randomize`` randomizes.
         """
         if mention.parts[0].is_randomized:
             self.randomized_words.append(mention.parts[0].folded)
@@ -106,9 +132,8 @@ class DocumentDraws:
         """Return the number of the draw for a part of a mention.
 
         The result is ``None`` if all surrogates of its pool are in use, or if the document has reached
-        ``consistent_cap``. With
-        a key there is no draw: the surrogate is a function of the string, and the result is the negative number ``-1 -
-        index``.
+        ``consistent_cap``. With a key there is no draw: the surrogate is a function of the string, and the result is
+        the negative number ``-1 - index``.
         """
         cached = self._surrogates.cached_sizes.get(part[:2])
         size, is_consistent = cached or self._surrogates.get_size_and_consistency(part.entity_type, part.layout)
@@ -164,8 +189,7 @@ class DocumentDraws:
         Returns:
             Three values. The texts. A function that returns the pairs of surrogate and original: most results are never
             restored, so their pairs are computed only when they are needed. And the outline of each text; it is
-            ``None`` for a
-            text in which escaping moves the replaced parts.
+            ``None`` for a text in which escaping moves the replaced parts.
         """
         indices = [
             index if deck is None else deck.deal(index)
@@ -271,7 +295,12 @@ class _SurrogateSpellings:
     ) -> Iterator[RewrittenElement]:
         """Yield the elements of a text with their outputs.
 
-        A randomized word gets no mention, because it is never restored.
+        The element of a randomized word has no mention, because such a word is never restored.
+
+        Args:
+            elements: Kept texts and mentions of the text, in order.
+            draws: Planned output of each mention.
+            words: Outputs of randomized words.
         """
         rest = iter(draws)
         for element in elements:
@@ -369,8 +398,7 @@ def _compute_keyed_number(key: bytes, part: MentionPart) -> int:
     """Return a keyed hash of a part of a mention, which selects its surrogate.
 
     Modulo the size of the pool, the hash is the index of the surrogate. It is the first 128 bits of HMAC-SHA256 of
-    type,
-    layout and folded string. The reduction has a bias below 2^-60.
+    type, layout and folded string. The reduction has a bias below 2^-60.
     """
     message = "\0".join((part.entity_type, part.layout, part.folded)).encode("utf-8", "surrogatepass")
     return int.from_bytes(hmac.digest(key, message, "sha256")[:16], "big")

@@ -233,8 +233,7 @@ class SpanFinder:
         """Return the end of the part of an address that begins at a kept word; ``index`` if no such part begins.
 
         In ``suite 7`` the word is replaced. In a text without a capital letter, ``new york`` and ``port said`` are
-        replaced
-        too.
+        replaced too.
         """
         words, after = self._words, index + 1
         if not words[index].flags or after == end:

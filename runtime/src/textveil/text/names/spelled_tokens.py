@@ -71,8 +71,8 @@ class _SpelledSpan:
 def merge_spelled(words: list[NamesToken], spellings: list[str], special_indices: "array[int]", rules: Rules) -> None:
     """Merge each spelled number or name of a text into one token, in place.
 
-    A merged token replaces its first element, and later tokens move up. No list is copied, since the lists
-    need many times the memory of the text.
+    A merged token replaces its first element, and later tokens move up. No list is copied, since the lists need many
+    times the memory of the text.
 
     Args:
         words: Tokens of the text that are not gaps.
@@ -137,8 +137,14 @@ class _SpelledSpanFinder:
     def iterate_spans(
         self, special_indices: Sequence[int], *, has_numbers: bool, has_letters: bool
     ) -> Iterator[_SpelledSpan]:
-        """Yield the spans to merge, from left to right. Numbers have precedence over letters."""
-        position = numbers_tried_to = letters_tried_to = 0  # no part of a span that is too short is tried again
+        """Yield the spans to merge, from left to right. Numbers have precedence over letters.
+
+        Args:
+            special_indices: Indices of the tokens that are not kept in every context.
+            has_numbers: Whether the text has number words.
+            has_letters: Whether the text has single letters.
+        """
+        position = numbers_tried_to = letters_tried_to = 0  # elements of a span that was too short are not tried again
         for index in special_indices:
             if index < position:
                 continue
@@ -203,8 +209,8 @@ class _SpelledSpanFinder:
         indices, classes = array("I", (start,)), [self._classify_element(start)]
         is_open = self._opens_bracket(start)
         while index < len(words):
-            # Whether a gap joins must not depend on digits or words around it: surrogates of either kind follow. So a
-            # bracket that closes ends a number, but where it may be inside of one group of digits: ``(555) 123``.
+            # Whether a gap joins must not depend on the digits or words around it, because their surrogates may differ.
+            # So a closing bracket ends a number, unless it may be inside of one group of digits: ``(555) 123``.
             closes = is_open and self._is_digits(index) and self._spellings[2 * index] in CLOSES_BRACKET
             if not closes and not self.is_joined(index, NUMBER_JOINS):
                 break

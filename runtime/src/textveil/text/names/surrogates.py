@@ -4,10 +4,13 @@ All surrogates of a pool have the same probability. The *layout* is the public p
 number of digits. This module never receives the original string of a span. For most types of strings the rules of the
 language have a template, which generates the surrogates.
 
-Surrogates of identifiers come from ranges that belong to nobody. In English these are phone numbers for fiction
-(555-0100 to 555-0199, NANPA), addresses and domains for documentation (RFC 5737, RFC 7042, RFC 2606), area 000 of
-social security numbers, and postal codes of an area XX. Card numbers fail the check of ISO/IEC 7812. Unlisted symbols
-become emoji of animals, food, plants and vehicles.
+Surrogates of identifiers come from ranges that belong to nobody. In English these ranges are:
+
+- phone numbers for fiction (555-0100 to 555-0199, NANPA);
+- addresses and domains for documentation (RFC 5737, RFC 7042, RFC 2606);
+- area 000 of social security numbers, and postal codes of an area XX.
+
+Card numbers fail the check of ISO/IEC 7812. Unlisted symbols become emoji of animals, food, plants and vehicles.
 """
 
 import re
@@ -35,32 +38,6 @@ _DIGIT_GROUP = re.compile("0+")
 _TIME_RANGE = re.compile("([0:.apmhAPMH]+)([^0:.apmhAPMH])(.+)")
 #: Two numbers and the mark between them.
 _NUMBER_PAIR = re.compile("([0-9]+)([^0-9]+)([0-9]+)")
-
-
-class SurrogateDeck:
-    """The surrogates of one pool that a document has not used yet: a partial Fisher-Yates shuffle.
-
-    Each call of ``deal`` removes one surrogate, so no surrogate is chosen twice.
-    """
-
-    __slots__ = ("_left", "_moved", "free")
-
-    def __init__(self, size: int) -> None:
-        #: Number of surrogates that are neither dealt nor reserved for a planned draw; ``_left``: that are not dealt.
-        self.free: int = size
-        self._left = size
-        self._moved: dict[int, int] = {}
-
-    def deal(self, index: int) -> int:
-        """Remove one of the remaining surrogates and return its index in the pool.
-
-        Args:
-            index: A random number below the number of remaining surrogates.
-        """
-        self._left = left = self._left - 1
-        dealt = self._moved.get(index, index)
-        self._moved[index] = self._moved.get(left, left)
-        return dealt
 
 
 class SurrogatePools:
@@ -226,8 +203,7 @@ class Template:
     """Template of surrogates: fixed text, and fields with several values each.
 
     The index of a surrogate is a mixed-radix number. Each of its digits selects the value of one field, the last digit
-    that
-    of the last field.
+    that of the last field.
 
     Args:
         template: The template, in the syntax of ``rules.json``.
@@ -260,7 +236,7 @@ _LAYOUT_PREFIXES = ("word-", "title-")
 #: Types whose pools are spelled in lower case.
 _LOWER_CASE_TYPES = frozenset(load_data(ENTITY_TYPES)["lower_pools"])
 _LAYOUT = re.compile(r"(\d+)([gp]?)(?:([.,])(\d))?")
-#: By number of digits: the smallest integer part, and how many integer parts there are. Four digits exclude years.
+#: For each number of digits: the smallest integer part, and the number of integer parts. Four digits exclude years.
 _INTEGER_PARTS = {
     "0": (0, 1),
     "1": (1, 9),
@@ -303,7 +279,7 @@ def _fold_name(name: str) -> str:
 
 #: Pools that a field of a template may name, each with the function that spells an entry there.
 _PRINTED: dict[str, Callable[[str], str]] = {"given": _remove_accents, "family": _fold_name}
-#: Letters that NFKD leaves as they are, with the letters of mail addresses.
+#: Letters that NFKD does not change, with their replacements in email addresses.
 _PLAIN_LETTERS = str.maketrans(
     {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
 )

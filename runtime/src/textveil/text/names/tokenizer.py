@@ -39,8 +39,8 @@ _PATTERNS = load_data(CHARACTERS)["patterns"]
 _MARK_CHUNK = re.compile(f"{_PATTERNS['emoticon']}|{_PATTERNS['redirection']}")
 _BLANK = regex.compile(r"\p{White_Space}")
 _BLANKS_OR_CHUNK = regex.compile(r"\p{White_Space}++|\P{White_Space}++")
-#: HTML entities, and what is left of them without ``&`` and ``;``. Of numeric entities only those of marks are kept,
-#: since other numbers spell letters.
+#: HTML entities, also without their ``&`` and ``;``. Numeric entities are kept only if they are punctuation marks,
+#: since others can spell letters.
 _HTML_ENTITY = re.compile(rf"{_PATTERNS['entity']}|\b(?:{_PATTERNS['entity_name']})")
 _NUMERIC_ENTITY = re.compile(r"#[0-9]+;")
 _LETTERS = regex.compile(r"\p{L}[\p{L}\p{M}'\u2019\u2018]*+")
@@ -53,24 +53,24 @@ _DOTTED = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:\.\p{L}[\p{L}\p{M}]*+)+")
 _INITIALS = regex.compile(r"(?:\p{Lu}\.-?)+\p{Lu}")
 _HYPHENATED_PART = r"(?:[0-9]{1,4}|\p{L}[\p{L}\p{M}'\u2019\u2018]*+)"
 _WITH_HYPHENS = regex.compile(rf"(?=.*\p{{L}}){_HYPHENATED_PART}(?:-{_HYPHENATED_PART})+")
-#: Words with marks between them, a separator, and the rest: ``user=`` and a name, the cells of a row.
+#: Words with marks between them, a separator, and the rest of the chunk, as in ``user=name``.
 _SEPARATED = regex.compile(
     r"([-\u2010-\u2015\u2026!+*\"“”«»()\[\]{}\u2018\u2019']*+\p{L}[-\u2010-\u2015\u2026!+*“”«»()\[\]{}\u2018\u2019'\p{L}\p{M}]*+)"
     r"(\"*[=,;|]+|\"+:)(.+)",
     regex.DOTALL,
 )
 _SEPARATORS = frozenset("=,;|:")
-#: Brackets, and other marks that only source code has inside a word. A chunk that has one of them is cut at all marks
+#: Brackets, and other marks that occur inside words only in source code. A chunk with one of them is split at all marks
 #: of ``_CODE_MARKS``.
 _BRACKETS = frozenset('()[]{}=<>"`')
 _CODE_MARKS = re.compile(r"((?:</|/>|[()\[\]{}=<>;,|&*!\"`])+)")
-#: A method and what it belongs to, as letters with dots.
+#: The call of a method: the names before the last dot, and the name of the method.
 _METHOD = re.compile(r"([A-Za-z]+(?:\.[A-Za-z]+)*)\.([a-z]+)")
 #: A chunk with one of these marks is not cut at code marks, since it is an address or a path.
 _WHOLE_CHUNK_MARKS = frozenset("@\uff20\\/")
 #: Marks of an address with more than a host, and the beginning of a host that does not affect where a chunk is cut.
 _ADDRESS_MARKS, _WWW = frozenset(":?#"), re.compile(r"(?:www\.)+", re.IGNORECASE)
-#: Width of a conversion: ``%02d``, ``%5.2f``. No width and letter are the code of a letter in an address (``%4A``).
+#: Width of a conversion: ``%02d``, ``%5.2f``. It excludes the escapes of letters in an address, such as ``%4A``.
 _WIDTH = r"(?:0[1-9]|1[0-9]|[1-9](?=\.[0-9]|[G-Zg-z])|[1235](?=d))"
 #: Conversions of format strings, with marks and blanks as escapes only: ``%s,``, ``{:.2f}``, ``%d\\n``. The letter of a
 #: conversion affects no decision.
@@ -260,7 +260,7 @@ class ChunkTokenizer:
             if not all(token.token_class == KEPT or token.flags & KEPT_AT_START for token in tokens):
                 return ()
             kept_tokens += [make_gap_token(".")] if kept_tokens else []
-            # No word here may begin a span: the span would cut the string.
+            # No word here may begin a span, because the span would split the string.
             kept_tokens += [token._replace(token_class=KEPT, entity_type="", flags=0) for token in tokens]
         return kept_tokens
 
@@ -360,15 +360,14 @@ def _split_at_code_marks(core: str, patterns: Patterns) -> list[str] | None:
     """Split a chunk of source code at its punctuation marks.
 
     The decision depends only on the marks, and on which parts are addresses, file names or conversions such as ``%d``.
-    The
-    result is ``None`` if the chunk has no marks of source code, or is an address, a path or a file name.
+    The result is ``None`` if the chunk has no marks of source code, or is an address, a path or a file name.
     """
     if _BRACKETS.isdisjoint(core):
         return None
     pieces = _CODE_MARKS.split(core)
     if any(not (_WHOLE_CHUNK_MARKS.isdisjoint(piece) or _is_format(piece)) for piece in pieces[::2]):
         return None
-    # Hosts with and without ``www.`` are alike here, or the cut would reveal which of both stands before the marks.
+    # Hosts with and without ``www.`` are treated alike; otherwise the split would reveal which one precedes the marks.
     www = _WWW.match(core) if _ADDRESS_MARKS.isdisjoint(pieces[0]) else None
     entity_type = classify_string(core[www.end() :] if www else core, patterns)[0]
     is_file = entity_type == "file" and (len(pieces[-1]) < 2 or classify_string(pieces[-1], patterns)[0] != "file")

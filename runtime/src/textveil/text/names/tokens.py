@@ -25,7 +25,7 @@ BEGINS_UNIT, BEGINS_PLACE = 8, 16
 CLITIC = 32
 #: A capitalized word that may begin a name with a full stop (``St. Louis``).
 BEGINS_DOTTED_NAME = 64
-#: A capitalized word that is kept at a start, but is a name after a title (``Mr. Sweet``).
+#: A capitalized word that is kept at the start of a line or sentence, but is a name after a title (``Mr. Sweet``).
 NAME_AFTER_TITLE = 128
 #: The legal form of a firm: a comma or a full stop joins it to the name before it (``Novak, Inc.``).
 LEGAL_FORM = 256
@@ -33,7 +33,7 @@ LEGAL_FORM = 256
 OUTWARD, INWARD = 512, 1024
 #: A lower-case word on a list of persons.
 LISTED_PERSON = 2048
-#: A number word (three or more in a row are one number); initials with dots, which precede a name.
+#: A number word (three or more consecutive ones are one number); initials with dots, which precede a name.
 NUMBER_WORD, INITIALS = 4096, 8192
 #: A match of a user's own type, or a string that contains one: no rule keeps it.
 HOLDS_OWN = 16384
@@ -62,8 +62,8 @@ class NamesToken(NamedTuple):
             ``NAME_ROLE`` or empty).
         layout: Public layout of a number, or the public ending of a word.
         flags: Sum of flags of this module, such as ``KEPT_AT_START``. For ``CAPITALIZED`` and ``REPLACED`` they name
-            the
-            contexts in which the token is kept. For ``KEPT`` and ``CAPITALIZED`` they name the spans that it may begin.
+            the contexts in which the token is kept. For ``KEPT`` and ``CAPITALIZED`` they name the spans that it may
+            begin.
     """
 
     token_class: int
@@ -85,8 +85,8 @@ class TokenWindow(NamedTuple):
     """The tokens of a few consecutive lines of a text, or of the whole text.
 
     Attributes:
-        words: Tokens that are not gaps. Every window except the first begins with the last token of the previous one,
-            since the reading of the beginning of a line may depend on that token.
+        words: Tokens that are not gaps. Every window except the first begins with the last token of the previous one.
+            The reading of the beginning of a line may depend on that token.
         spellings: The gap before each token and the token's text, in turn, and the gap at the end.
         special_indices: Indices of the tokens that are not kept in every context.
     """

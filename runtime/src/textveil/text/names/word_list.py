@@ -1,8 +1,8 @@
 """Randomized words of the mode ``names``, from the public list of the option ``randomize``.
 
 The staircase mechanism samples the output. The output reveals that some word of the list was at this position. Epsilon
-per word bounds what it reveals about which word it was, because in every text the possible inputs and the possible
-outputs are the words of the list (docs/proofs/names.md).
+per word bounds what the output reveals about which word it was. This holds because in every text the possible inputs
+and the possible outputs are the words of the list (docs/proofs/names.md).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -55,6 +55,12 @@ class WordListRandomizer:
     ) -> "WordListRandomizer":
         """Restrict the staircase mechanism of a bundle to the words of a list that are not denied.
 
+        Args:
+            bundle: A bundle with a staircase mechanism.
+            entries: The words of the list.
+            denied: Lookup keys of the words of the option ``deny``.
+            level: Level of the mechanism.
+
         Raises:
             OptionError: Fewer than ``MIN_WORDS`` words can be randomized, or an entry cannot be on such a list. The
                 message contains only the numbers of such entries.
@@ -65,8 +71,8 @@ class WordListRandomizer:
         rows = [id for word, id in ids.items() if id < bundle.symbol_count and bundle.vocabulary[id] == word]
         if len(rows) < MIN_WORDS:
             raise OptionError(
-                f"randomize needs at least {MIN_WORDS} vocabulary words that are not denied, not {len(rows):,}: with "
-                "fewer, an output would reveal too much about its original; use deny instead"
+                f"randomize needs at least {MIN_WORDS} vocabulary words that are not denied, and has {len(rows):,}: "
+                "with fewer, an output would reveal too much about its original; use deny instead"
             )
         outputs = np.zeros(bundle.symbol_count, dtype=np.bool_)
         outputs[rows] = True
@@ -90,17 +96,17 @@ def _check_entries(entries: Sequence[str], bundle: TextBundle) -> None:
     common, names = lists.common_words, frozenset[str]().union(*(lists.members_by_type[kind] for kind in _NAME_LISTS))
     first = {word: number for number, word in reversed([*enumerate(entries)])}
     unfit = {
-        "not one word of two or more letters, in lower case": [
+        "are not single words of two or more lower-case letters": [
             len(word) < 2 or not word.isalpha() or word != fold_word(word) for word in entries
         ],
-        "there before": [first[word] < number for number, word in enumerate(entries)],
-        "a function word, or a part of HTML": [
+        "repeat earlier entries: remove them": [first[word] < number for number, word in enumerate(entries)],
+        "are function words or parts of HTML: remove them": [
             word in _HTML_WORDS or word in clitics or common.get(word, 0) & FUNCTION for word in entries
         ],
-        "a name too: deny it": [word in names and not common.get(word, 0) & STRICT for word in entries],
+        "are also names: use deny for them": [word in names and not common.get(word, 0) & STRICT for word in entries],
     }
     for reason, is_unfit_by_entry in unfit.items():
         numbers = [str(number) for number, is_unfit in enumerate(is_unfit_by_entry, 1) if is_unfit]
         if numbers:
             reported = numbers[:_MAX_REPORTED] + ["and more"] * (len(numbers) > _MAX_REPORTED)
-            raise OptionError(f"randomize: {reason}: entry {', '.join(reported)} of the list")
+            raise OptionError(f"randomize: entries {', '.join(reported)} of the list {reason}")

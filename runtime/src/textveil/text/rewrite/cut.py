@@ -33,7 +33,7 @@ from textveil.text.token_rules import (
     TokenRole,
 )
 
-#: Roles of tokens. A ``KEPT`` token is written from its look-up key and its case; an ``UNCHANGED`` one is copied.
+#: Roles of tokens. A ``KEPT`` token is written from its lookup key and its case; an ``UNCHANGED`` one is copied.
 UNCHANGED, REPLACED, RANDOMIZED, KEPT = range(4)
 #: Entries of segments that are copied unchanged: gaps, gaps that end a sentence, kept words.
 GAP_ENTRY, SENTENCE_END_ENTRY, KEPT_ENTRY = range(3)
@@ -51,10 +51,12 @@ ROW_LENGTH = 5
 class SegmentTable:
     """The distinct segments of a call, each with an id, and the decisions on their tokens.
 
-    ``rows`` has one row of integers (``TokenRow``) for each decision. Each segment has an *entry*. An entry of 0 or
-    more is an index of ``rows``. It is the row of the segment's only token, or one of the first rows, which mean "copy
-    unchanged". A segment with a negative entry is *special*: it has several tokens or none, or its tokens depend on
-    whether it starts a sentence.
+    Each decision is a row of integers (``TokenRow``) in ``rows``. Each segment has an *entry*, an integer:
+
+    - An entry of 0 or more is the index of a row: the decision on the segment's only token. The first rows mean "copy
+      the segment unchanged".
+    - A segment with a negative entry is *special*. It has several tokens or none, or its tokens depend on whether it
+      starts a sentence. ``ranges`` has the rows of its tokens.
 
     Args:
         plan: The plan, whose rule decides on tokens.
@@ -62,8 +64,8 @@ class SegmentTable:
     Attributes:
         numbers: Id of each segment. A lookup in this mapping adds a new segment; ``add_entries`` then adds its entry.
         entries: Entry of each segment.
-        ranges: Where the tokens of special segments are in ``rows``, as pairs (first row, end). Entry ``-1 - k`` has
-            two pairs: ``ranges[2 * k]`` inside a sentence, ``ranges[2 * k + 1]`` at the start of a sentence.
+        ranges: Rows of the tokens of special segments, as pairs (first row, end). Entry ``-1 - k`` has two pairs:
+            ``ranges[2 * k]`` inside a sentence, and ``ranges[2 * k + 1]`` at the start of a sentence.
         gaps: Whether each special segment is a gap.
         kept_texts: Printed form of kept tokens that are not copied unchanged.
         identities: Integer of each identity. Equal tokens have the same identity.
@@ -224,8 +226,12 @@ class SegmentTable:
         """Return an integer that is the same for equal tokens.
 
         Two tokens are equal if they have the same symbol of the vocabulary, are the same unknown word, or are the same
-        entity
-        of one type.
+        entity of one type.
+
+        Args:
+            role: ``RANDOMIZED`` or ``REPLACED``.
+            index: Id of the input of the mechanism, or index of the entity type.
+            spelling: The token as spelled.
         """
         if role == RANDOMIZED and index < self._unknown:
             identity_key: tuple[int, object] = -1, index
@@ -258,10 +264,9 @@ class SegmentReader:
     """Splits texts into segments, and returns the ids of the segments.
 
     To be fast, it splits each distinct *chunk* only once. A chunk is a string (a token that is not a plain word, such
-    as an
-    email address), or the text between two spaces outside of strings. The segments are those of
-    ``segmentation.split_text``,
-    except that a gap may become several segments. No word contains a space, so the words are the same.
+    as an email address), or the text between two spaces outside of strings. The segments are those of
+    ``segmentation.split_text``, except that a gap may become several segments. No word contains a space, so the words
+    are the same.
 
     Args:
         plan: The plan of the call.

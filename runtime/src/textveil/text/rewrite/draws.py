@@ -1,12 +1,12 @@
 """Sampling and writing of outputs, for the tokens of texts as arrays.
 
-A *draw* is one random choice of an output. If outputs are consistent, equal tokens of a document share a draw, so
-that they get the same output.
+A *draw* is one random choice of an output. If outputs are consistent, equal tokens of a document share a draw, so that
+they get the same output.
 
-The mechanism samples the outputs of randomized tokens. A replaced token becomes a surrogate of its entity type,
-sampled uniformly and independently of the token. The outputs are written between the original gaps. The output of a
-token is a function of its symbol or entity type, its case and fresh randomness. So the user's spelling is never
-printed, not even if a word is randomized to itself.
+The mechanism samples the outputs of randomized tokens. A replaced token becomes a surrogate of its entity type, sampled
+uniformly and independently of the token. The outputs are written between the original gaps. The output of a token is a
+function of its symbol or entity type, its case and fresh randomness. So the user's spelling is never printed, not even
+if a word is randomized to itself.
 """
 
 from collections import defaultdict
@@ -46,8 +46,8 @@ class EarlierDraws:
     """Draws in the earlier chunks of a document with consistent outputs.
 
     Attributes:
-        counted: Number of tokens of the document so far that count toward the cap.
-        values: Output of each draw, by the identity of its tokens. Private.
+        counted: Number of tokens of the document so far that count toward ``consistent_cap``.
+        values: Output of each draw, by a key that is the same for all tokens that share the draw. Private.
     """
 
     counted: int = 0
@@ -56,11 +56,10 @@ class EarlierDraws:
 
 @dataclass(frozen=True)
 class CarriedState:
-    """What the sanitizing of a chunk of a long document needs to know about the chunks before it.
+    """State that the sanitizing of a chunk of a long document needs from the chunks before it.
 
     The output distribution of a chunk depends only on the chunk and this state. The position at which a document is
-    divided
-    depends on private words. Thanks to this state, it affects neither the output distribution nor the spend.
+    divided depends on private words. Thanks to this state, it affects neither the output distribution nor the spend.
 
     Attributes:
         before: Gap before the first segment; ``None`` at the start of a text.
@@ -109,8 +108,7 @@ class TokenArrays:
         ends: End of each text in ``segments``.
         roles: ``REPLACED``, ``RANDOMIZED`` or ``KEPT``, shape ``(tokens,)``.
         indices: For a randomized token, its id as an input of the mechanism. For a replaced token, the index of its
-            entity
-            type. For a kept token, its index in ``segment_table.kept_texts``.
+            entity type. For a kept token, its index in ``segment_table.kept_texts``.
         cases: Case in which the output of each token is written.
         identities: An integer that is the same for equal tokens; -1 for a token that is not equal to any other.
         part_of: Index in ``segments`` of the segment of each token.
@@ -152,9 +150,9 @@ class TokenArrays:
             self.documents = len(sizes)
 
     def _find_special_tokens(self) -> tuple[Integers, Integers]:
-        """Return the segment and the row of every token of special segments, in text order.
+        """Return the tokens of special segments (see ``SegmentTable``) in text order.
 
-        Both are arrays, shape ``(tokens,)``. For special segments and rows see ``SegmentTable``.
+        They are two arrays of shape ``(tokens,)``: the index of the segment of each token, and its row in the table.
         """
         parts = np.flatnonzero(self._entries < 0)
         if not len(parts):  # most short texts have none
@@ -358,11 +356,10 @@ class RewrittenTexts(NamedTuple):
 
     Attributes:
         texts: The output texts. A document of several texts has an entry for each text.
-        tokens: Number of tokens that count toward the spend: all randomized tokens. If outputs are consistent, the
-            distinct
-            ones.
-        pairs: For every distinct replaced or randomized token: the lookup key of its output, and the original
-            spelling. Empty unless outputs are consistent. Private.
+        tokens: Number of tokens that count toward the spend: all randomized tokens, or the distinct ones if outputs are
+            consistent.
+        pairs: For every distinct replaced or randomized token: the lookup key of its output, and the original spelling.
+            Empty unless outputs are consistent. Private.
     """
 
     texts: list[str]

@@ -105,8 +105,7 @@ class SanitizingPlan:
         """Return whether a token starts a sentence.
 
         If punctuation is sanitized, only the first token of a text starts a sentence: otherwise the treatment of a word
-        would
-        reveal the punctuation before it.
+        would reveal the punctuation before it.
 
         Args:
             gap: The whole gap before the token; ``None`` for the first token of a text.

@@ -1,7 +1,7 @@
 """Sanitizing of documents under one plan, for all mechanisms that randomize words.
 
-A very long document is sanitized in chunks, to limit the memory. Each chunk gets the state of the chunks before
-it (``CarriedState``), so the output distribution and the spend are the same as without chunks: they depend on the
+A very long document is sanitized in chunks, to limit the memory. Each chunk gets the state of the chunks before it
+(``CarriedState``), so the output distribution and the spend are the same as without chunks: they depend on the
 document's template alone. Only the order in which random words are used differs.
 """
 
@@ -135,8 +135,7 @@ class LongDocumentRewriter:
     Attributes:
         tokens: Number of tokens so far that count toward the spend.
         mapping: Originals of the outputs so far; empty unless outputs are consistent. An original may have the case of
-            a
-            later occurrence of the word, unlike in a document without chunks.
+            a later occurrence of the word, unlike in a document without chunks.
 
     Raises:
         DocumentTooLong: See ``sample_outputs``.
@@ -199,8 +198,7 @@ def _iterate_blocks(plan: SanitizingPlan, text: str) -> Iterator[tuple[list[str]
 
     Yields:
         A list of segments, and the state of the gap before it: ``None`` before the first word of the text, otherwise
-            the
-        result of ``_find_gap_state``.
+        the result of ``_find_gap_state``.
     """
     segments = segmentation.iterate_split_text(
         text, marks_apart=plan.terms.sanitize_punctuation, lone_clitics=plan.joins_lone_clitics
@@ -220,8 +218,7 @@ def _find_gap_state(segments: Sequence[str], before: str | None) -> str | None:
 
     Returns:
         ``"."`` if the gap ends a sentence, ``""`` if not, and ``None`` if the text has no word so far. The gap itself
-        is
-        not returned, because it may be as long as the text.
+        is not returned, because it may be as long as the text.
     """
     ended = False
     for segment in reversed(segments):

@@ -63,9 +63,9 @@ def make_word_pattern(c: CharacterClasses) -> str:
     """Return a regular expression for an ordinary word: letters, with single marks between two letters.
 
     The rules are WB4 to WB7 of UAX #29, except that the dots of a domain name do not count as such marks. The first
-    alternative is a word without marks, the most frequent case. The second one advances one character at a time to the
-    first position where a word may end. It repeats no group: a repeated group needs memory for each repetition, and
-    CPython 3.11.0 to 3.11.4 match a possessive one incorrectly.
+    alternative matches a word without marks, the most frequent case. The second alternative adds one character at a
+    time, up to the first position where a word may end. It has no repeated group, since CPython 3.11.0 to 3.11.4 match
+    some repeated groups incorrectly.
     """
     solid = f"{c.letter}{c.attached}"
     goes_on = rf"(?!(?!\.{make_two_letter_pattern(c)}|(?<=[wW]{{3}})\.)[{c.inner}][{c.letter}])"
@@ -77,7 +77,7 @@ def make_word_pattern(c: CharacterClasses) -> str:
 #: Searches backward for the last break before a position.
 BREAK_BEFORE = LazyPattern(regex.compile, rf"(?r)[\p{{White_Space}}{HARD_BREAKS}{SOFT_BREAKS}]")
 _ENGLISH = load_data(RULES)
-#: A longer word counts as a string of no special type, because its look-up key may be 18 times as long as the word.
+#: A longer word counts as a string of no special type, because its lookup key may be 18 times as long as the word.
 MAX_WORD_LENGTH = 1000
 #: Domains that make a dotted name a URL. No common English word is among them: texts often lack the space after a full
 #: stop.
@@ -97,8 +97,7 @@ def _make_emoticon_pattern(c: CharacterClasses) -> str:
     """Return a regular expression for the mouth of an emoticon, after its eyes (``:`` or ``;``).
 
     A mouth consists of marks, or is any word. A blank or the end of the text must follow, possibly after sentence
-    marks.
-    If ``:D`` were an emoticon and ``:Cat`` not, the gap in the output would reveal something about the word.
+    marks. If ``:D`` were an emoticon and ``:Cat`` not, the gap in the output would reveal something about the word.
     """
     mouth = rf"(?:'?-?(?:[)(\]\[{{}}]++|[/\\*])|-?{make_word_pattern(c)}:?)"
     return rf"(?<=[:;])(?<![^{c.blank}][:;]){mouth}(?=[.,!?]*+(?:[{c.blank}]|\Z))"
@@ -187,5 +186,7 @@ def _check_patterns(compiled: StringPatterns, known: tuple[tuple[str, str, str],
             text[at : pattern.match(text, at).end()] for at in places for pattern in (compiled.run, compiled.url)
         ]
         if "|".join(compiled.word_or_gap.findall(text)) != segments or "|".join(matches) != strings:
-            raise EngineFailed("the regular expressions of this Python misread a known text: update Python or regex")
+            raise EngineFailed(
+                "the regular expressions of this Python match a test text incorrectly: update Python or regex"
+            )
     return compiled

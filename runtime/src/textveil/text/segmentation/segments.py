@@ -1,29 +1,30 @@
 r"""Segmentation of text into gaps, words and strings.
 
-The sanitizer copies gaps unchanged, but never words and strings.
+The sanitizer copies gaps unchanged, but never words and strings. Terms (docs/format-staircase.md, "Segments"):
 
-A *gap* is white space or punctuation (Unicode White_Space or general category P). A *word* consists of ordinary letters
-between default word boundaries of UAX #29. A *string* is any other token: a number, an email address, a URL, an
-emoticon and so on. Each string has exactly one *shape*, such as ``email``. No two words or strings touch, and the
-segments, joined, are always the text (docs/format-staircase.md, "Segments" and "Shapes").
+- A *gap* is white space or punctuation (Unicode White_Space or general category P).
+- A *word* consists of ordinary letters between default word boundaries of UAX #29.
+- A *string* is any other token: a number, an email address, a URL, an emoticon and so on. Its *shape* is its kind, such
+  as ``email``. No two words or strings touch.
+- A *break* is a blank or a separating mark. A *run* is the text between two breaks, without the marks at its ends.
+- A *trigger* is a digit, a symbol, an emoji, an at sign, a letter of a script without blanks, a domain name and so on.
+  A run with a trigger is a string.
 
-A *run* is the text between two breaks, without the marks at its ends. A run is a string if it contains a *trigger*: a
-digit, a symbol, an emoji, an at sign, a letter of a script without blanks, a domain name and so on. Each string is one
-segment. Three kinds of strings continue across breaks: URLs, numbers written in groups, and words in brackets as in
-``name(at)host``. Quotation marks always end a string: if ``"Mary Smith"@host`` were one string, its quotation marks
-would be paired with other ones of the line.
+Three kinds of strings continue across breaks: URLs, numbers in groups, and words in brackets as in ``name(at)host``.
+Quotation marks always end a string: if ``"Mary Smith"@host`` were one string, its quotation marks would be paired with
+other ones of the line.
 
-Numbers join if only single blanks or round brackets are between them. The grammar is ``D = E (" "? E)*``,
-``E = number | "(" D ")"``. A string is a D up to its last number outside of brackets; a bracketed part after that
+Numbers join if only single blanks or round brackets are between them. The grammar has two rules: ``D = E (" "? E)*``
+and ``E = number | "(" D ")"``. A string is a D up to its last number outside of brackets; a bracketed part after that
 number is read separately. So every string of numbers ends in a number, and the reading of the text after it does not
-depend on which numbers they are. A string that begins with a bracket never touches the text before it.
+depend on the values of these numbers. A string that begins with a bracket never touches the text before it.
 
 Privacy:
-    Each rule here keeps strings exchangeable (docs/format-staircase.md): whether text is a string depends on the breaks
-    and marks around it, never on which string of its shape it is. For this reason all strings except URLs end at the
-    same breaks, all numbers join their neighbors, and no trigger depends both on the letters of one word and on the
-    next word. All strings except emoticons end like an ordinary run, and strings that begin with a bracket touch no run
-    before them.
+    Whether text is a string depends on the breaks and marks around it, never on which string of its shape it is. So
+    another string of the same shape could be in its place (*exchangeable*, docs/format-staircase.md). For this reason
+    all strings except URLs end at the same breaks, and all numbers join their neighbors. No trigger depends both on the
+    letters of one word and on the next word. All strings except emoticons end like an ordinary run, and strings that
+    begin with a bracket touch no run before them.
 """
 
 import re
@@ -91,8 +92,7 @@ def split_at_strings(text: str, *, lone_clitics: bool = False) -> Iterable[tuple
 
     Returns:
         The strings and the parts between them, in order. Each has a start, an end, and whether it is a single segment
-        (a
-        string or a clitic after a blank). An empty text has one part.
+        (a string or a clitic after a blank). An empty text has one part.
     """
     single_spans: Iterable[TextSpan] = find_strings(text)
     if lone_clitics and ("'" in text or "\u2019" in text):
@@ -129,8 +129,7 @@ def split_text(text: str, *, marks_apart: bool = False, lone_clitics: bool = Fal
     Args:
         text: Any text, including lone surrogates and control characters.
         marks_apart: Whether each punctuation mark is a segment, and blanks are omitted. Use it if punctuation is
-            sanitized:
-            the number of segments then does not depend on spacing.
+            sanitized: the number of segments then does not depend on spacing.
         lone_clitics: See ``split_at_strings``.
 
     Returns:
@@ -177,8 +176,7 @@ def is_string(segment: str) -> bool:
     """Return whether a segment is a string: a token that is not a plain word.
 
     A string contains digits or signs (a number, an email address, a URL), is an emoticon, or is very long. No
-    vocabulary
-    contains strings.
+    vocabulary contains strings.
 
     >>> is_string("a@b.org"), is_string("word")
     (True, False)
@@ -198,9 +196,8 @@ def is_letters(text: str) -> bool:
 def is_solid(text: str) -> bool:
     """Return whether a fast test shows that a text is one string.
 
-    The test requires a digit or an at sign, no break, and no mark at the ends. If the result is false, the text may
-    still
-    be one string.
+    The test requires a digit or an at sign, no blank or separating mark inside, and no mark at the ends. If the result
+    is false, the text may still be one string.
     """
     return _SOLID_STRING.fullmatch(text) is not None
 
@@ -352,12 +349,12 @@ def _iterate_single_strings(text: str, compiled: StringPatterns, match: Any) -> 
 
 
 def _find_run_end(part: Any, text: str, position: int) -> int:
-    """Return the end of a run (the text up to the next break) that contains ``position``.
+    """Return the end of the text around ``position`` that has no blank or separating mark.
 
     Args:
-        part: Pattern of a step within a run (``StringPatterns.run``).
+        part: Pattern of a step (``StringPatterns.run``).
         text: The text.
-        position: A position in the run.
+        position: A position in the text.
     """
     while (end := part.match(text, position).end()) > position:
         position = end
@@ -365,14 +362,14 @@ def _find_run_end(part: Any, text: str, position: int) -> int:
 
 
 def _contains_trigger(compiled: StringPatterns, match: Any, text: str, start: int, end: int) -> bool:
-    """Return whether a run, without the marks at its ends, is a string.
+    """Return whether a part of a text without blanks and separating marks is a string.
 
     Args:
         compiled: The patterns.
-        match: The trigger by which the run was found. Punctuation alone may match, but is not a string.
+        match: The trigger by which the part was found. Punctuation alone may match, but is not a string.
         text: The whole text.
-        start: Start of the run.
-        end: End of the run.
+        start: Start of the part, without the marks at its ends.
+        end: End of the part.
     """
     if text[match.start()] in "@＠﹫\\:/" and _GAP.fullmatch(text, start, end) is not None:
         return False
@@ -486,7 +483,7 @@ class _NumberJoiner:
 def _would_touch(text: str, index: int) -> bool:
     """Return whether the text up to ``index`` would touch a number after it.
 
-    This is the case if the text ends in a run, in a run and marks, or in a run and a bracketed word.
+    This is the case if the text ends in a word or string, or in one with marks or a bracketed word after it.
     """
     if index >= 0 and text[index] in ")]}":
         before = BREAK_BEFORE.search(text, 0, index)

@@ -56,8 +56,7 @@ class EntityTypes:
 
     Args:
         entity_types: Any number of types. Either every shape (such as email or date) has a type, or no shape has.
-            Otherwise
-            strings with a type and strings without one would affect adjacent tokens differently.
+            Otherwise strings with a type and strings without one would affect adjacent tokens differently.
 
     Raises:
         BundleDamaged: Two types share a name or a shape, or some shapes are missing.
@@ -71,9 +70,9 @@ class EntityTypes:
         self.entity_types: tuple[EntityType, ...] = tuple(entity_types)
         shapes = [kind.shape for kind in entity_types if kind.shape is not None]
         if len({kind.name for kind in entity_types}) < len(entity_types) or len(set(shapes)) < len(shapes):
-            raise BundleDamaged("an entity type occurs twice")
+            raise BundleDamaged("two entity types have the same name or shape")
         if shapes and set(shapes) != {*SHAPES}:
-            raise BundleDamaged("the entity types with a pattern differ from those of the format")
+            raise BundleDamaged("each shape of strings, such as email or date, needs an entity type: some are missing")
         #: Index of the type of each shape; empty if the bundle has no types of strings.
         self.index_by_shape: dict[str, int] = {
             kind.shape: index for index, kind in enumerate(entity_types) if kind.shape is not None
@@ -107,8 +106,7 @@ def parse_entity_type(name: str, shape: str | None, utf_8: bytes, *, is_checked:
         shape: Its shape; ``None`` for a type of listed words.
         utf_8: Lines of all files: one entry per line, optionally followed by a tab and its flags.
         is_checked: Whether the entries were checked before, so that this function skips their checks. This is so for
-            the
-            built-in bundle, whose content hash identifies it.
+            the built-in bundle, whose content hash identifies it.
 
     Raises:
         BundleDamaged: The file has no surrogate, repeats an entry, or has an invalid entry or an unknown flag; or the
@@ -118,7 +116,7 @@ def parse_entity_type(name: str, shape: str | None, utf_8: bytes, *, is_checked:
     ('red',)
     """
     if shape is not None and shape not in SHAPES:
-        raise BundleDamaged("an entity type has an unknown pattern")
+        raise BundleDamaged("an entity type has a shape that the format does not define")
     lines = utf_8 if utf_8.endswith(b"\n") else utf_8 + b"\n"
     if not is_checked:
         _check_lines(lines[:-1].decode("utf-8").split("\n"), shape)
@@ -165,7 +163,7 @@ def _find_first_invalid(lines: Sequence[str], entries: Sequence[str], shape: str
 
 def _find_suspicious(entries: Sequence[str]) -> Sequence[int]:
     """Return the indices of entries that need a full check. Lookup keys of letters only need none."""
-    together = "\n".join(entries)  # A line feed stays the same in look-up form, and combines with no character.
+    together = "\n".join(entries)  # A line feed stays the same in lookup keys, and combines with no character.
     if not (all(entries) and segmentation.is_folded(together)):
         return range(len(entries))
     marks = {mark for mark in set(together) if not segments.is_letters(mark)} - {"\n"}
@@ -210,13 +208,11 @@ class ListedWordIndex:
     """Index of the words of several lists, in little memory.
 
     The index refers to the bytes of the list files, because Python objects would need five times the memory. It sorts
-    the
-    lines of all lists by the hash code of their entry. If entries share a hash code, it compares their bytes.
+    the lines of all lists by the hash code of their entry. If entries share a hash code, it compares their bytes.
 
     Args:
         lists: Content of each list in UTF-8, one entry per line, optionally followed by a tab and its flags. The last
-            line
-            ends with a line feed.
+            line ends with a line feed.
     """
 
     def __init__(self, lists: Sequence[bytes]) -> None:

@@ -1,7 +1,7 @@
 """Rule of the mechanisms that randomize every token, such as SanText. It keeps and replaces no token.
 
-A segment that is not a gap becomes one or more tokens. The rule searches the vocabulary for the lookup key of a word.
-A word outside the vocabulary becomes ``<unk>``, so its spelling cannot affect the output (docs/format-santext.md, "From
+A segment that is not a gap becomes one or more tokens. The rule searches the vocabulary for the lookup key of a word. A
+word outside the vocabulary becomes ``<unk>``, so its spelling cannot affect the output (docs/format-santext.md, "From
 words to inputs").
 """
 
@@ -37,7 +37,7 @@ class EveryWordRule:
 
     @property
     def entity_types(self) -> Sequence[EntityType]:
-        """No entity types (``TokenRule.entity_types``), since the rule replaces no token."""
+        """An empty sequence (``TokenRule.entity_types``), since the rule replaces no token."""
         return ()
 
     @property

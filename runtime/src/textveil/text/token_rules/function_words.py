@@ -10,9 +10,11 @@ the guarantee is meaningful only if the rule is
 - *exchangeable*: any other string with the same template entry, put in the token's place, leaves the rest of the
   template unchanged.
 
-There are three exceptions, which the gaps reveal. Emoticons are recognized only between blanks. A string of more than
-1,000 characters counts as an unknown word. If two tokens touch, the second one is a clitic; if the mode randomizes
-function words, it may be any clitic.
+There are three exceptions, which the gaps reveal:
+
+- Emoticons are recognized only between blanks.
+- A string of more than 1,000 characters counts as an unknown word.
+- If two tokens touch, the second one is a clitic. If the mode randomizes function words, it may be any clitic.
 
 The rule keeps a clitic after a blank (``they 're``). The blanks and punctuation around it reveal that it is a clitic.
 So a randomized word at such a position is never one of the six clitics, but its output may be.
@@ -93,15 +95,14 @@ class TemplateRule:
 
     @property
     def joins_lone_clitics(self) -> bool:
-        """Whether a clitic after a blank is one token (``TokenRule.joins_lone_clitics``): if it is kept."""
+        """Whether a clitic after a blank is one token (``TokenRule.joins_lone_clitics``): if clitics are kept."""
         return self.keeps_clitics
 
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
         """Return the decision for each plain word (``TokenRule.classify_plain``).
 
         The decision is ``None`` for denied words, and for all function words that are not kept in lower case. For other
-        plain
-        words it does not depend on the position in the sentence.
+        plain words it does not depend on the position in the sentence.
         """
         function_words, denied, kept = self.function_words, self.denied, KEPT_AS_KEY if self.keeps_clitics else None
         return [
@@ -165,7 +166,7 @@ class TemplateRule:
             self.classify_token(word, starts_sentence=False) if len(tokens_and_gaps) == 1 and not is_gap(word) else ()
         )
         if len(pieces) != 1:
-            raise OptionError("expected one word")
+            raise OptionError("expected one word: write a single word, without blanks and punctuation")
         ((_, token),) = pieces
         if token.role is TokenRole.KEPT:
             raise OptionError(
@@ -217,8 +218,7 @@ class TemplateRule:
         """Return whether a word of the vocabulary may be an output of randomized words.
 
         The rule must randomize the word in every case in which it can be printed. So the output has the same template
-        if it is
-        sanitized again.
+        if it is sanitized again.
 
         Args:
             symbol: The word, in lower case.
@@ -230,7 +230,7 @@ class TemplateRule:
                 return False
             token, *clitics = self.split_and_classify(
                 printed, starts_sentence=True
-            )  # keeps all that a later position does
+            )  # at the start of a sentence the rule keeps the most words
             if clitics or token.role is not TokenRole.RANDOMIZED or token.key is None:
                 return False
         return symbol not in CLITICS

@@ -38,8 +38,7 @@ class ClassifiedToken(NamedTuple):
             mechanism treats as ``<unk>``.
         type_index: Index of the entity type of a replaced token.
         is_whole: Whether a randomized token is a whole word, or a stem or a clitic. ``False`` for a punctuation mark,
-            and
-            under ``EveryWordRule`` for a word or string outside the vocabulary.
+            and under ``EveryWordRule`` for a word or string outside the vocabulary.
     """
 
     role: TokenRole
@@ -107,7 +106,7 @@ class TokenRule(Protocol):
     def classify_token(self, segment: str, *, starts_sentence: bool) -> ClassifiedTokens:
         """Return the tokens of one segment that is not a gap: at least one, each with its spelling.
 
-        The result may depend on ``starts_sentence`` only in tokens that are otherwise randomized as ``<unk>``.
+        The start of a sentence may change only tokens that inside a sentence are randomized as ``<unk>``.
         """
         ...
 
@@ -126,7 +125,7 @@ class TokenRule(Protocol):
         ...
 
     def classify_alone(self, word: str) -> ClassifiedToken:
-        """Return the token of a word that does not start a sentence, for its output distribution.
+        """Return the token of a single word, as if it were inside a sentence.
 
         Raises:
             OptionError: The text is not one token.
