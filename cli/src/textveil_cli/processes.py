@@ -1,4 +1,7 @@
-"""Helpers for worker processes: Ctrl-C, number of threads, errors without text, end with the parent."""
+"""Helpers for worker processes.
+
+They handle Ctrl-C, the number of threads, errors that must not contain text, and the end of the parent process.
+"""
 
 import os
 import signal

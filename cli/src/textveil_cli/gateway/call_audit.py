@@ -210,7 +210,7 @@ class CallAudit:
             self._ended_places.add(place)
 
     def _observe_item(self, data: Mapping[str, Any]) -> None:
-        """Record the id of a tool call of the Responses API."""
+        """Record the id of a tool call in an output item of the Responses API."""
         item, number = data.get("item"), data.get("output_index")
         call = item.get("call_id") if isinstance(item, Mapping) else None
         if isinstance(call, str) and self._call_ids.setdefault(("item", str(number)), call) != call:

@@ -46,7 +46,10 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
         transport.set_write_buffer_limits(high=1, low=0)  # TLS never resumes with high=0
 
     def data_received(self, data: bytes) -> None:
-        """Add received bytes to the buffer; if the connection is idle, close it, since nothing was expected."""
+        """Add received bytes to the buffer.
+
+        If the connection is idle, close it, since the upstream must not send anything before the next request.
+        """
         self._buffer += data
         if self._is_idle:
             self.abort()
