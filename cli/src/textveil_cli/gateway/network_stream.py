@@ -1,8 +1,8 @@
 """Byte stream of one connection to the upstream, which detects bytes that no request asked for.
 
-An HTTP client that reuses a connection must be certain that the server has sent nothing since the last reply. httpcore2
-only checks the socket, and so overlooks bytes that the event loop, a queue or the TLS layer has already read. Here,
-every received byte immediately enters one buffer, which can be checked.
+An HTTP client that reuses a connection must be certain that the server has sent nothing since the last reply. The
+library httpcore2 only checks the socket. It overlooks bytes that the event loop, a queue or the TLS layer has already
+read. Here, every received byte immediately enters one buffer, which can be checked.
 """
 
 import asyncio

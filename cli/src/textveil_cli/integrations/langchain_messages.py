@@ -88,7 +88,7 @@ def restore_reply(conversation: Conversation, reply: BaseMessage) -> AIMessage:
     """Return a reply of the model with the words of the user restored.
 
     ``response_metadata["textveil"]`` of the result lists the surrogates that were not restored. The result has the role
-    of the model, even if the model returns a message of another role; otherwise its text would later be sent as the
+    of the model, even if the model returned a message of another role. Otherwise its text would later be sent as the
     user's.
 
     Raises:
